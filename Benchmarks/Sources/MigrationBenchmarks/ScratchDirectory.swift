@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// A directory of this run, for archives and copies.
+struct ScratchDirectory {
+    let path: String
+
+    init(in parent: String) throws(BenchmarkError) {
+        path = "\(parent)/migration-benchmarks.\(getpid())"
+        guard mkdir(path, 0o700) == 0 else {
+            throw .system(call: "mkdir", subject: path, code: errno)
+        }
+    }
+
+    func file(_ name: String) -> String {
+        "\(path)/\(name)"
+    }
+
+    /// Makes the directory `name` anew, empty.
+    func freshDirectory(_ name: String) throws(BenchmarkError) -> String {
+        try clear(name)
+        let directory = file(name)
+        guard mkdir(directory, 0o755) == 0 else {
+            throw .system(call: "mkdir", subject: directory, code: errno)
+        }
+        return directory
+    }
+
+    func clear(_ name: String) throws(BenchmarkError) {
+        _ = try ChildProcess.run(["rm", "-rf", "--", file(name)], complaints: "/dev/null")
+    }
+
+    func remove() {
+        _ = try? ChildProcess.run(["rm", "-rf", "--", path], complaints: "/dev/null")
+    }
+}

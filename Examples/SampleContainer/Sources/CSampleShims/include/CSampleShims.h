@@ -1,0 +1,13 @@
+#ifndef CSAMPLE_SHIMS_H
+#define CSAMPLE_SHIMS_H
+
+#include <stddef.h>
+
+#pragma clang assume_nonnull begin
+
+/// Sets one extended attribute of the entry at `path`, never of what a symbolic link leads to.
+int sample_set_attribute(
+    const char *path, const char *name, const void *_Nullable value, size_t count);
+
+#pragma clang assume_nonnull end
+#endif

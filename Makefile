@@ -1,0 +1,43 @@
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+STATIC = $(SWIFT) build -c release --static-swift-stdlib --product migrate
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test install check bench fidelity docs clean
+
+help: ## shows this list
+	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
+
+demo: ## moves a realistic container from one place to another, step by step
+	@Scripts/demo
+
+test: ## runs everything that CI runs
+	Scripts/install-dependencies test
+	$(SWIFT) build --build-tests
+	Scripts/demo --debug
+	$(SWIFT) run --quiet --package-path Examples/RoundTrip
+	$(SWIFT) test --skip-build --disable-xctest --parallel
+
+install: ## installs migrate, one binary, into $(DESTDIR)$(PREFIX)/bin
+	Scripts/install-dependencies build
+	$(STATIC)
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 "$$($(STATIC) --show-bin-path)/migrate" "$(DESTDIR)$(PREFIX)/bin/migrate"
+
+check: ## runs format lint, strict builds, all tests with sanitizers, the documentation build
+	@Scripts/install-dependencies test
+	@Scripts/check
+
+bench: ## measures migrate against tar and zstd on the same tree
+	@Scripts/bench
+
+fidelity: ## proves the round trip on large trees of this machine
+	@Scripts/prove-round-trip
+
+docs: ## builds the documentation into .build/docs
+	@Scripts/check docs
+
+clean: ## removes everything that was built
+	rm -rf .build Examples/*/.build Benchmarks/.build
+	@if [ -e .demo ]; then chmod -R u+rwX .demo && rm -rf .demo; fi

@@ -1,0 +1,48 @@
+#define _GNU_SOURCE
+#include "CMigrationShims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+
+#ifdef __linux__
+#include <linux/openat2.h>
+
+int migration_resolve_beneath(int directory, const char *path) {
+  struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
+  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+int migration_rename_exchange(int fromDirectory, const char *from, int toDirectory, const char *to) {
+  return renameat2(fromDirectory, from, toDirectory, to, RENAME_EXCHANGE);
+}
+
+int migration_rename_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to) {
+  return renameat2(fromDirectory, from, toDirectory, to, RENAME_NOREPLACE);
+}
+
+int migration_sync_file_system(int file) { return syncfs(file); }
+
+int migration_open_unnamed(int directory) {
+  return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+ssize_t migration_read_directory(int directory, void *buffer, size_t capacity) {
+  return syscall(SYS_getdents64, directory, buffer, capacity);
+}
+
+ssize_t migration_list_attributes(int file, char *names, size_t capacity) {
+  return flistxattr(file, names, capacity);
+}
+
+ssize_t migration_get_attribute(int file, const char *name, void *value, size_t capacity) {
+  return fgetxattr(file, name, value, capacity);
+}
+
+int migration_set_attribute(int file, const char *name, const void *value, size_t count) {
+  return fsetxattr(file, name, value, count, 0);
+}
+#endif

@@ -1,0 +1,64 @@
+public import MigrationSystem
+
+/// One entry of an archive: a file, a directory or a link, with what is known of it but its content.
+public struct ArchiveEntry: Hashable, Sendable {
+    /// What an entry is.
+    public enum Kind: Hashable, Sendable {
+        /// A regular file of `size` bytes.
+        case file(size: UInt64)
+
+        /// A directory.
+        case directory
+
+        /// A symbolic link to `target`, whose bytes are kept as they are.
+        case symbolicLink(target: [UInt8])
+
+        /// Another name of the earlier entry at `target`.
+        case hardLink(target: EntryPath)
+    }
+
+    /// Where the entry lies, relative to the root that was archived.
+    public let path: EntryPath
+
+    /// What the entry is.
+    public let kind: Kind
+
+    /// The permission bits, from 0 to 0o7777.
+    public let permissions: UInt16
+
+    /// When the content was last changed.
+    public let modificationTime: FileTime
+
+    /// The extended attributes, in byte order of their names.
+    public let extendedAttributes: [ExtendedAttribute]
+
+    /// Makes an entry.
+    public init(
+        path: EntryPath,
+        kind: Kind,
+        permissions: UInt16,
+        modificationTime: FileTime,
+        extendedAttributes: [ExtendedAttribute] = []
+    ) {
+        self.path = path
+        self.kind = kind
+        self.permissions = permissions
+        self.modificationTime = modificationTime
+        self.extendedAttributes = extendedAttributes
+    }
+}
+
+extension ArchiveEntry {
+    /// The bytes of content that follow the entry in the archive; 0 for all but files.
+    public var contentSize: UInt64 {
+        if case .file(let size) = kind { size } else { 0 }
+    }
+
+    /// Whether the entry is a symbolic or a hard link.
+    var isLink: Bool {
+        switch kind {
+        case .symbolicLink, .hardLink: true
+        case .file, .directory: false
+        }
+    }
+}

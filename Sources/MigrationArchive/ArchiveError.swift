@@ -1,0 +1,108 @@
+public import MigrationSystem
+
+/// An error in an archive's bytes, or in reading or writing them.
+///
+/// Switch over ``code`` to decide what to do; show ``description`` to a person. New codes may
+/// appear in a minor release, so keep a `default` branch.
+public struct ArchiveError: Error, Sendable {
+    /// The kind of failure.
+    public let code: Code
+
+    /// What is wrong, in one sentence without the path and the cause.
+    public let message: String
+
+    /// The entry that the failure is about, if it is about one.
+    public let entry: EntryPath?
+
+    /// The byte offset in the tar stream at which the failure was found, if one is known.
+    public let offset: UInt64?
+
+    /// The system's error beneath this one, if there is one.
+    public let cause: SystemError?
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        entry: EntryPath? = nil,
+        offset: UInt64? = nil,
+        cause: SystemError? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.entry = entry
+        self.offset = offset
+        self.cause = cause
+    }
+}
+
+extension ArchiveError {
+    /// The kinds of failure that an archive can report.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case damaged
+            case entryExists
+            case inputFailed
+            case notAnArchive
+            case notFound
+            case outOfSpace
+            case outputFailed
+            case refused
+            case sourceChanged
+            case sourceUnreadable
+            case truncated
+            case unsupported
+        }
+
+        private let value: Value
+
+        /// The bytes are not those that were written: a hash, a checksum or the structure is wrong.
+        public static let damaged = Code(value: .damaged)
+
+        /// The same path is in the archive already.
+        public static let entryExists = Code(value: .entryExists)
+
+        /// Reading the archive failed; the archive itself may be sound.
+        public static let inputFailed = Code(value: .inputFailed)
+
+        /// The bytes are neither a migration archive nor a tar file.
+        public static let notAnArchive = Code(value: .notAnArchive)
+
+        /// The archive holds no entry of that path.
+        public static let notFound = Code(value: .notFound)
+
+        /// There is no room for what is to be written.
+        public static let outOfSpace = Code(value: .outOfSpace)
+
+        /// Writing failed.
+        public static let outputFailed = Code(value: .outputFailed)
+
+        /// An entry is well formed but must not be restored: it leads out, or is of a kind that is not taken.
+        public static let refused = Code(value: .refused)
+
+        /// A file changed while it was read.
+        public static let sourceChanged = Code(value: .sourceChanged)
+
+        /// A file could not be read.
+        public static let sourceUnreadable = Code(value: .sourceUnreadable)
+
+        /// The archive ends before it is complete.
+        public static let truncated = Code(value: .truncated)
+
+        /// The archive needs something that this version does not know.
+        public static let unsupported = Code(value: .unsupported)
+
+        /// The name of the code, stable across releases.
+        public var description: String { value.rawValue }
+    }
+}
+
+extension ArchiveError: CustomStringConvertible {
+    /// What is wrong, where, and why.
+    public var description: String {
+        var text = message
+        if let entry { text += ": \(entry)" }
+        if let offset { text += " (at byte \(offset) of the tar stream)" }
+        if let cause { text += ": \(cause)" }
+        return text
+    }
+}

@@ -1,0 +1,138 @@
+internal import MigrationSystem
+
+/// Reads an archive: what it is, its entries in order, and at the end the proof that it is whole.
+///
+/// A migration archive is held to its format; the tar file of another program is read leniently and
+/// carries no proof.
+package final class ArchiveReader {
+    /// How much of the archive will be read.
+    package enum Access: Sendable {
+        /// Everything, by several threads.
+        case whole(threadCount: Int)
+        /// Only what is asked for, where the archive is a file.
+        case selective
+    }
+
+    /// What a migration archive says of itself; `nil` for another program's tar file.
+    package let header: ArchiveHeader?
+
+    /// The size of the archive file; `nil` from a pipe.
+    package let archiveBytes: UInt64?
+
+    private let entries: any EntryReader
+    private let prefetcher: FramePrefetcher?
+    private let knownIndex: ArchiveIndex?
+    private let input: ArchiveInput
+
+    /// Looks at the start of `input`, and at its end where that can be reached.
+    package init(_ input: ArchiveInput, access: Access) throws {
+        self.input = input
+        archiveBytes = input.size
+        switch try ArchiveFormat.detect(in: input) {
+        case .plainTar:
+            (header, prefetcher, knownIndex) = (nil, nil, nil)
+            entries = ForeignTarReader(reading: TarStream(PlainTarSource(reading: input)))
+        case .compressedTar:
+            (header, prefetcher, knownIndex) = (nil, nil, nil)
+            entries = ForeignTarReader(reading: TarStream(try ZstdStreamSource(reading: input)))
+        case .migration(let header):
+            self.header = header
+            knownIndex = try ArchiveIndex.read(from: input)
+            let source: any ChunkSource
+            if case .selective = access, let knownIndex {
+                prefetcher = nil
+                source = try FrameSeeker(reading: input, index: knownIndex)
+            } else {
+                let prefetcher = FramePrefetcher(
+                    reading: FrameSource(reading: input, index: knownIndex),
+                    for: .decompress,
+                    threadCount: access.threadCount,
+                    cancellation: input.cancellation
+                )
+                self.prefetcher = prefetcher
+                source = prefetcher
+            }
+            entries = try StrictTarReader(reading: TarStream(source), header: header)
+        }
+    }
+
+    /// Returns the next entry, or `nil` after the last.
+    package func next() throws -> ArchiveEntry? {
+        let entry = try entries.next()
+        if entry == nil { try checkTotals() }
+        return entry
+    }
+
+    /// Passes the content of the current entry to `body`; what lies between the pieces is zeros.
+    package func readContent(
+        _ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void
+    ) throws {
+        try entries.readContent(body)
+    }
+
+    /// What the archive holds and can't be restored, since this was last asked.
+    package func takeDrops() -> [EntryDrop] { entries.takeDrops() }
+
+    /// How many bytes of the archive were consumed, for showing progress.
+    package var consumedBytes: UInt64 { prefetcher?.compressedBytes ?? input.position }
+
+    private var index: ArchiveIndex? { knownIndex ?? prefetcher?.index }
+
+    /// The hash that stands for the archive, once its end is known.
+    package var fingerprint: Fingerprint? { index?.fingerprint }
+
+    /// What the archive's end says it holds, once its end is known.
+    package var totals: ArchiveTotals? { index?.totals }
+
+    /// The bytes of the tar stream, once the archive's end is known.
+    package var streamBytes: UInt64? { index?.streamBytes }
+
+    /// The number of data frames, once the archive's end is known.
+    package var frameCount: Int? { index?.frames.count }
+
+    private func checkTotals() throws {
+        guard let strict = entries as? StrictTarReader else { return }
+        guard let index else {
+            throw ArchiveError(.truncated, "the archive ends before its hashes")
+        }
+        var counted = strict.totals
+        counted.dataBytes = index.totals.dataBytes
+        guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
+            throw ArchiveError(.damaged, "the archive does not hold what its end says it holds")
+        }
+    }
+}
+
+extension ArchiveReader.Access {
+    fileprivate var threadCount: Int {
+        if case .whole(let count) = self { count } else { 1 }
+    }
+}
+
+extension ArchiveIndex {
+    /// Reads the index from the end of an archive file; `nil` from a pipe.
+    static func read(from input: ArchiveInput) throws(ArchiveError) -> ArchiveIndex? {
+        guard let size = input.size else { return nil }
+        let footerSize = UInt64(FrameFormat.seekTableFooterSize)
+        let truncated = ArchiveError(.truncated, "the archive is cut short: its end is missing")
+        guard size > footerSize else { throw truncated }
+        var footer = [UInt8](repeating: 0, count: FrameFormat.seekTableFooterSize)
+        try input.readExactly(at: size - footerSize, into: &footer, count: footer.count)
+        let listed = Int(footer.littleEndian(at: 0, as: UInt32.self))
+        guard footer.littleEndian(at: 5) == FrameFormat.seekTableFooterMagic, listed > 0 else {
+            throw truncated
+        }
+        let endSize = integrityFrameSize(frameCount: listed - 1) + seekTableSize(frameCount: listed - 1)
+        guard UInt64(endSize) < size else {
+            throw ArchiveError(.damaged, "the seek table claims more frames than there can be")
+        }
+        var end = [UInt8](repeating: 0, count: endSize)
+        try input.readExactly(at: size - UInt64(endSize), into: &end, count: endSize)
+        let index = try ArchiveIndex(parsing: end)
+        try index.checkCuts()
+        guard index.compressedBytes == size - UInt64(endSize) else {
+            throw ArchiveError(.damaged, "the archive is shorter or longer than its frames")
+        }
+        return index
+    }
+}

@@ -1,0 +1,79 @@
+internal import MigrationSystem
+
+/// A link or a directory's metadata that is applied after all files are there.
+///
+/// Links come last so that nothing can be written through them; a directory's mode and time come
+/// last because what is made in it would change them, or be kept from it.
+struct DeferredLink: Equatable {
+    enum Kind: UInt8 {
+        case symbolic = 0
+        case hard = 1
+    }
+
+    let kind: Kind
+    let path: [UInt8]
+    let target: [UInt8]
+    let modificationTime: FileTime
+
+    var record: [UInt8] {
+        var bytes = [kind.rawValue]
+        bytes.append(modificationTime)
+        bytes.appendLittleEndian(UInt32(path.count))
+        return bytes + path + target
+    }
+
+    init(kind: Kind, path: [UInt8], target: [UInt8], modificationTime: FileTime) {
+        self.kind = kind
+        self.path = path
+        self.target = target
+        self.modificationTime = modificationTime
+    }
+
+    init(record: [UInt8]) {
+        kind = record[0] == Kind.hard.rawValue ? .hard : .symbolic
+        modificationTime = record.time(at: 1)
+        let count = Int(record.littleEndian(at: 13, as: UInt32.self))
+        path = [UInt8](record[17..<17 + count])
+        target = [UInt8](record[(17 + count)...])
+    }
+}
+
+/// The mode and time that a directory gets once it is complete.
+struct DeferredDirectory: Equatable {
+    let path: [UInt8]
+    let permissions: UInt16
+    let modificationTime: FileTime
+
+    var record: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(permissions)
+        bytes.append(modificationTime)
+        return bytes + path
+    }
+
+    init(path: [UInt8], permissions: UInt16, modificationTime: FileTime) {
+        self.path = path
+        self.permissions = permissions
+        self.modificationTime = modificationTime
+    }
+
+    init(record: [UInt8]) {
+        permissions = record.littleEndian(at: 0)
+        modificationTime = record.time(at: 2)
+        path = [UInt8](record[14...])
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ time: FileTime) {
+        appendLittleEndian(UInt64(bitPattern: time.seconds))
+        appendLittleEndian(time.nanoseconds)
+    }
+
+    fileprivate func time(at index: Int) -> FileTime {
+        FileTime(
+            seconds: Int64(bitPattern: littleEndian(at: index)),
+            nanoseconds: littleEndian(at: index + 8)
+        )
+    }
+}

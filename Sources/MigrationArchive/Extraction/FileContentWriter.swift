@@ -1,0 +1,41 @@
+internal import MigrationSystem
+
+/// Writes a file's content where it belongs and leaves out runs of zeros, which become holes.
+struct FileContentWriter: ~Copyable {
+    private let descriptor: FileDescriptor
+    private var end: UInt64 = 0
+
+    init(writingTo descriptor: consuming FileDescriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// Writes `piece` at `offset`; pages of zeros are passed over.
+    mutating func write(_ piece: Span<UInt8>, at offset: UInt64) throws(SystemError) {
+        let page = ZeroPageCounter.pageSize
+        var start = 0
+        var index = min(piece.count, (page - Int(offset % UInt64(page))) % page)
+        while index + page <= piece.count {
+            if ZeroPageCounter.isZero(piece.extracting(index..<index + page)) {
+                try put(piece.extracting(start..<index), at: offset + UInt64(start))
+                start = index + page
+            }
+            index += page
+        }
+        try put(piece.extracting(start..<piece.count), at: offset + UInt64(start))
+    }
+
+    private mutating func put(_ bytes: Span<UInt8>, at offset: UInt64) throws(SystemError) {
+        if bytes.isEmpty { return }
+        try descriptor.writeAll(bytes, at: offset)
+        end = offset + UInt64(bytes.count)
+    }
+
+    /// Gives the file its size, metadata and attributes, and closes it.
+    consuming func finish(_ entry: ArchiveEntry, permissions: UInt16) throws(SystemError) {
+        if end < entry.contentSize { try descriptor.setSize(entry.contentSize) }
+        try descriptor.setExtendedAttributes(entry.extendedAttributes)
+        try descriptor.setPermissions(permissions)
+        try descriptor.setModificationTime(entry.modificationTime)
+        try descriptor.close()
+    }
+}

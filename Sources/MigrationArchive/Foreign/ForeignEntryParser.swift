@@ -1,0 +1,171 @@
+internal import MigrationSystem
+
+/// Turns the headers of another program's tar entry into an entry that is safe to restore.
+struct ForeignEntryParser {
+    /// Why an entry can't be taken.
+    struct Problem: Error {
+        let reason: String
+        /// Whether the bytes are wrong, rather than what they ask for.
+        let isMalformed: Bool
+
+        init(malformed reason: String) {
+            self.reason = reason
+            isMalformed = true
+        }
+
+        init(refused reason: String) {
+            self.reason = reason
+            isMalformed = false
+        }
+    }
+
+    private let block: UstarBlock
+    private let headers: ForeignHeaders
+    private let global: ForeignHeaders
+    private let typeFlag: UInt8
+
+    init(_ block: UstarBlock, _ headers: ForeignHeaders, global: ForeignHeaders) {
+        self.block = block
+        self.headers = headers
+        self.global = global
+        typeFlag = block[UstarBlock.Field.typeFlag]
+    }
+
+    /// The name as it is written, for errors.
+    var rawPath: [UInt8] {
+        if let path = headers.path { return path }
+        let name = block.text(at: UstarBlock.Field.name)
+        let prefix = block.isPOSIX ? block.text(at: UstarBlock.Field.prefix) : []
+        return prefix.isEmpty ? name : prefix + [UInt8(ascii: "/")] + name
+    }
+
+    /// The entry's path without `.` components and doubled slashes; `nil` for the root itself.
+    func path() throws(Problem) -> (path: EntryPath, isDirectoryName: Bool)? {
+        let raw = rawPath
+        guard !raw.isEmpty else { throw Problem(malformed: "the path is empty") }
+        guard let cleaned = try Self.cleaned(raw) else { return nil }
+        return (cleaned, raw.last == UInt8(ascii: "/"))
+    }
+
+    /// Drops `.` components and doubled slashes; everything else must be as paths of entries are.
+    private static func cleaned(_ raw: [UInt8]) throws(Problem) -> EntryPath? {
+        if raw.contains(0) { throw Problem(malformed: "the path holds a zero byte") }
+        if raw.first == UInt8(ascii: "/") { throw Problem(refused: "the path is absolute") }
+        let components = raw.split(separator: UInt8(ascii: "/"))
+            .filter { !$0.elementsEqual(".".utf8) }
+        if components.isEmpty { return nil }
+        let path = EntryPath(bytes: [UInt8](components.joined(separator: [UInt8(ascii: "/")])))
+        if let violation = path.violation { throw Problem(refused: violation) }
+        return path
+    }
+}
+
+// MARK: - Fields
+
+extension ForeignEntryParser {
+    /// The bytes that follow the header.
+    func storedSize() throws(Problem) -> UInt64 {
+        switch typeFlag {
+        case TypeFlag.directory, TypeFlag.symbolicLink, TypeFlag.hardLink: return 0
+        default: break
+        }
+        if let text = headers.value(PaxKey.size) {
+            guard let size = PaxKey.number(text) else {
+                throw Problem(malformed: "the size is no number")
+            }
+            return try checked(size)
+        }
+        guard let size = block.number(at: UstarBlock.Field.size), size >= 0 else {
+            throw Problem(malformed: "the size is no number")
+        }
+        return try checked(UInt64(size))
+    }
+
+    private func checked(_ size: UInt64) throws(Problem) -> UInt64 {
+        guard size <= UInt64(Int64.max) - 1024 else {
+            throw Problem(malformed: "the size is absurd")
+        }
+        return size
+    }
+
+    func kind(size: UInt64, isDirectoryName: Bool) throws(Problem) -> ArchiveEntry.Kind {
+        switch typeFlag {
+        case TypeFlag.regular, TypeFlag.regularOfOldTar, TypeFlag.contiguous, TypeFlag.gnuSparse:
+            guard isDirectoryName else { return .file(size: size) }
+            guard size == 0 else { throw Problem(refused: "a directory that has content") }
+            return .directory
+        case TypeFlag.directory: return .directory
+        case TypeFlag.symbolicLink:
+            let target = headers.linkPath ?? block.text(at: UstarBlock.Field.linkName)
+            if let violation = PathRules.violation(ofLinkTarget: target) {
+                throw Problem(malformed: violation)
+            }
+            return .symbolicLink(target: target)
+        case TypeFlag.hardLink:
+            let target = headers.linkPath ?? block.text(at: UstarBlock.Field.linkName)
+            return .hardLink(target: try hardLinkTarget(target))
+        default: throw Problem(refused: Self.reason(forRefusing: typeFlag))
+        }
+    }
+
+    private func hardLinkTarget(_ target: [UInt8]) throws(Problem) -> EntryPath {
+        if target.isEmpty { throw Problem(malformed: "the hard link leads nowhere") }
+        do throws(Problem) {
+            guard let path = try Self.cleaned(target) else {
+                throw Problem(refused: "a hard link to the root")
+            }
+            guard try self.path()?.path != path else {
+                throw Problem(malformed: "a hard link to itself")
+            }
+            return path
+        } catch {
+            throw error.isMalformed
+                ? error : Problem(refused: "a hard link's target: \(error.reason)")
+        }
+    }
+
+    private static func reason(forRefusing typeFlag: UInt8) -> String {
+        switch typeFlag {
+        case TypeFlag.characterDevice, TypeFlag.blockDevice: "a device"
+        case TypeFlag.fifo: "a FIFO"
+        case TypeFlag.gnuDumpDirectory: "an incremental backup's directory"
+        case TypeFlag.gnuMultiVolume: "a part of a multi-volume archive"
+        default: "an entry of a kind that is not taken ('\(PrintableText.escaping([typeFlag]))')"
+        }
+    }
+
+    func permissions() throws(Problem) -> UInt16 {
+        guard let mode = block.number(at: UstarBlock.Field.mode) else {
+            throw Problem(malformed: "the mode is no number")
+        }
+        return UInt16(truncatingIfNeeded: mode & 0o7777)
+    }
+
+    func modificationTime() throws(Problem) -> FileTime {
+        let key = PaxKey.modificationTime
+        if let text = headers.value(key) ?? global.value(key) {
+            guard let time = PaxTime.decode(text) else {
+                throw Problem(malformed: "the modification time is no number")
+            }
+            return time
+        }
+        guard let seconds = block.number(at: UstarBlock.Field.modificationTime) else {
+            throw Problem(malformed: "the modification time is no number")
+        }
+        return FileTime(seconds: seconds)
+    }
+
+    /// The attributes that may be restored, and the names of those that may not.
+    func attributes() -> (kept: [ExtendedAttribute], dropped: [[UInt8]]) {
+        var kept: [ExtendedAttribute] = []
+        var dropped: [[UInt8]] = []
+        for attribute in headers.attributes {
+            if attribute.name.starts(with: PaxKey.userNamespace), !attribute.name.contains(0) {
+                kept.append(attribute)
+            } else {
+                dropped.append(attribute.name)
+            }
+        }
+        return (kept, dropped)
+    }
+}

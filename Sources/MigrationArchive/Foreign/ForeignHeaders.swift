@@ -1,0 +1,78 @@
+internal import MigrationSystem
+
+/// What the headers before an entry of another program's tar say of it.
+struct ForeignHeaders {
+    private var local: [[UInt8]: [UInt8]] = [:]
+    private var sparsePairs: [SparseMap.Extent] = []
+    private var pendingOffset: UInt64?
+    private var longName: [UInt8]?
+    private var longLink: [UInt8]?
+
+    /// The bytes of headers taken so far, which are bounded.
+    private(set) var byteCount = 0
+
+    private static let sparseOffset = [UInt8]("GNU.sparse.offset".utf8)
+    private static let sparseCount = [UInt8]("GNU.sparse.numbytes".utf8)
+
+    /// Whether any header stands before the entry.
+    var isEmpty: Bool { byteCount == 0 }
+
+    mutating func take(longName bytes: [UInt8]) {
+        longName = [UInt8](bytes.prefix { $0 != 0 })
+        byteCount += bytes.count + 1
+    }
+
+    mutating func take(longLink bytes: [UInt8]) {
+        longLink = [UInt8](bytes.prefix { $0 != 0 })
+        byteCount += bytes.count + 1
+    }
+
+    /// Takes the records of an extended header; a later record of a keyword replaces an earlier one.
+    mutating func take(_ records: PaxRecords, byteCount: Int) -> Bool {
+        self.byteCount += byteCount + 1
+        for record in records.records {
+            switch record.key {
+            case Self.sparseOffset:
+                guard pendingOffset == nil, let offset = PaxKey.number(record.value) else {
+                    return false
+                }
+                pendingOffset = offset
+            case Self.sparseCount:
+                guard let offset = pendingOffset, let count = PaxKey.number(record.value),
+                    sparsePairs.count < SparseMap.limit
+                else { return false }
+                sparsePairs.append(SparseMap.Extent(offset: offset, count: count))
+                pendingOffset = nil
+            default: local[record.key] = record.value
+            }
+        }
+        return pendingOffset == nil
+    }
+
+    /// The value of `key`; a record with an empty value stands for none (POSIX.1-2017, pax).
+    func value(_ key: [UInt8]) -> [UInt8]? {
+        local[key].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func value(_ key: String) -> [UInt8]? {
+        value([UInt8](key.utf8))
+    }
+
+    /// The entry's name from before its header, the sparse file's own name first.
+    var path: [UInt8]? {
+        value("GNU.sparse.name") ?? value(PaxKey.path) ?? longName
+    }
+
+    var linkPath: [UInt8]? { value(PaxKey.linkPath) ?? longLink }
+
+    /// The map of form 0.0, one record an extent.
+    var sparseExtents: [SparseMap.Extent]? { sparsePairs.isEmpty ? nil : sparsePairs }
+
+    /// Attributes in byte order of their names, empty values included.
+    var attributes: [ExtendedAttribute] {
+        local.compactMap { key, value in
+            PaxKey.attributeName(of: key).map { ExtendedAttribute(name: $0, value: value) }
+        }
+        .sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+}

@@ -1,0 +1,50 @@
+internal import CZstd
+
+/// Decompresses frames whose content size is known.
+@safe
+struct FrameDecompressor: ~Copyable {
+    private let context: OpaquePointer
+
+    static func make() throws(ArchiveError) -> FrameDecompressor {
+        guard let context = unsafe ZSTD_createDCtx() else {
+            throw ArchiveError(.inputFailed, "there is no memory for decompressing")
+        }
+        return unsafe FrameDecompressor(adopting: context)
+    }
+
+    private init(adopting context: OpaquePointer) {
+        unsafe self.context = context
+    }
+
+    deinit {
+        _ = unsafe ZSTD_freeDCtx(context)
+    }
+
+    /// Decompresses the frame in `input` into `output`; its content must be `contentSize` bytes.
+    mutating func decompress(
+        _ input: FrameBuffer,
+        into output: FrameBuffer,
+        contentSize: Int
+    ) throws(ArchiveError) {
+        precondition(contentSize <= FrameFormat.chunkSize)
+        let count = input.count
+        let result = unsafe output.bytes.withUnsafeMutableBytes { output in
+            unsafe input.bytes.withUnsafeBytes { input in
+                unsafe ZSTD_decompressDCtx(
+                    context,
+                    output.baseAddress,
+                    contentSize,
+                    input.baseAddress,
+                    count
+                )
+            }
+        }
+        guard ZSTD_isError(result) == 0 else {
+            throw ArchiveError(.damaged, "a frame can't be decompressed (\(zstdErrorName(result)))")
+        }
+        guard result == contentSize else {
+            throw ArchiveError(.damaged, "a frame holds less than it says")
+        }
+        output.count = result
+    }
+}

@@ -1,0 +1,125 @@
+/// Reads the frames of a migration archive one after another, compressed as they are, and its index.
+///
+/// From a file the index is read first, so that every frame can be checked before it is decompressed.
+/// From a pipe frames are found by walking their blocks (RFC 8878, 3.1.1), and the index comes last.
+final class FrameSource {
+    private let input: ArchiveInput
+    private let expected: ArchiveIndex?
+    private var next = 0
+
+    /// What the archive's end says; from a pipe it is there only after the last frame.
+    private(set) var index: ArchiveIndex?
+
+    init(reading input: ArchiveInput, index: ArchiveIndex?) {
+        self.input = input
+        self.index = index
+        expected = index
+    }
+
+    /// Reads the next data frame into `buffer`; returns its content size, or `nil` after the last.
+    func nextFrame(into buffer: FrameBuffer) throws -> Int? {
+        if let expected, next < expected.frames.count {
+            let frame = expected.frames[next]
+            buffer.count = Int(frame.compressedSize)
+            try input.readExactly(into: &buffer.bytes, from: 0, count: buffer.count)
+            next += 1
+            return Int(frame.size)
+        }
+        if expected == nil, try !isAtIndex() {
+            next += 1
+            return try walkFrame(into: buffer)
+        }
+        try readIndex()
+        return nil
+    }
+
+    /// The hash that frame `number` must have, where it is known before the end.
+    func expectedDigest(of number: Int) -> ArraySlice<UInt8>? {
+        expected?.digest(of: number)
+    }
+
+    private func isAtIndex() throws -> Bool {
+        guard try input.lookAhead(4) >= 4 else {
+            throw ArchiveError(.truncated, "the archive ends before its hashes")
+        }
+        return [UInt8](input.ahead.prefix(4)).littleEndian(at: 0) == FrameFormat.integrityMagic
+    }
+
+    private func readIndex() throws {
+        let size =
+            ArchiveIndex.integrityFrameSize(frameCount: next)
+            + ArchiveIndex.seekTableSize(frameCount: next)
+        var bytes = [UInt8](repeating: 0, count: size)
+        try input.readExactly(into: &bytes, from: 0, count: size)
+        guard try input.lookAhead(1) == 0 else {
+            throw ArchiveError(.damaged, "bytes follow the end of the archive")
+        }
+        let read = try ArchiveIndex(parsing: bytes)
+        guard expected == nil || expected == read else {
+            throw ArchiveError(.damaged, "the archive changed while it was read")
+        }
+        index = read
+    }
+}
+
+// MARK: - Walking a frame
+
+extension FrameSource {
+    /// Reads a frame whose size nobody said, block by block.
+    private func walkFrame(into buffer: FrameBuffer) throws -> Int {
+        buffer.count = 0
+        try take(6, into: buffer)
+        guard buffer.bytes.littleEndian(at: 0) == FrameFormat.zstdMagic else {
+            throw ArchiveError(.damaged, "a frame does not begin as frames do")
+        }
+        let descriptor = buffer.bytes[4]
+        guard let fieldSize = Self.contentSizeBytes(descriptor) else {
+            throw ArchiveError(.damaged, "a frame is not in the form that archives use")
+        }
+        try take(fieldSize - 1, into: buffer)
+        let contentSize = Self.contentSize(in: buffer.bytes, fieldSize: fieldSize)
+        guard contentSize <= FrameFormat.chunkSize else {
+            throw ArchiveError(.damaged, "a frame claims more content than frames have")
+        }
+        try walkBlocks(into: buffer)
+        try take(4, into: buffer)
+        return contentSize
+    }
+
+    private func walkBlocks(into buffer: FrameBuffer) throws {
+        while true {
+            let position = buffer.count
+            try take(3, into: buffer)
+            let header =
+                UInt32(buffer.bytes[position]) | UInt32(buffer.bytes[position + 1]) << 8
+                | UInt32(buffer.bytes[position + 2]) << 16
+            let isRunLength = header >> 1 & 3 == 1
+            try take(isRunLength ? 1 : Int(header >> 3), into: buffer)
+            if header & 1 == 1 { return }
+        }
+    }
+
+    private func take(_ count: Int, into buffer: FrameBuffer) throws {
+        guard buffer.count + count <= FrameFormat.largestCompressedSize else {
+            throw ArchiveError(.damaged, "a frame is larger than frames can be")
+        }
+        try input.readExactly(into: &buffer.bytes, from: buffer.count, count: count)
+        buffer.count += count
+    }
+
+    /// The bytes of the content size in a frame of one segment with a checksum and no dictionary;
+    /// `nil` for a frame of any other form.
+    private static func contentSizeBytes(_ descriptor: UInt8) -> Int? {
+        guard descriptor & 0b0011_1111 == 0b0010_0100 else { return nil }
+        return 1 << Int(descriptor >> 6)
+    }
+
+    private static func contentSize(in bytes: [UInt8], fieldSize: Int) -> Int {
+        switch fieldSize {
+        case 1: Int(bytes[5])
+        case 2: Int(bytes.littleEndian(at: 5, as: UInt16.self)) + 256
+        case 4: Int(bytes.littleEndian(at: 5, as: UInt32.self))
+        default: Int(clamping: bytes.littleEndian(at: 5, as: UInt64.self))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package import MigrationSystem
+
+/// The bytes of an archive, read in order, with a look ahead; from a file also at any place.
+///
+/// Waiting for a pipe is interrupted by the cancellation flag.
+package final class ArchiveInput {
+    private let descriptor: FileDescriptor
+    private let isStream: Bool
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    /// The size of the file; `nil` for what is read in order only.
+    package let size: UInt64?
+
+    /// The flag that ends all waiting.
+    package let cancellation: CancellationFlag
+
+    /// How many bytes were consumed.
+    package private(set) var position: UInt64 = 0
+
+    /// Whether the end of the input was seen.
+    private var isAtEnd = false
+
+    /// Reads `descriptor` from where it stands; a regular file is read from its start.
+    package init(
+        reading descriptor: consuming FileDescriptor,
+        cancellation: CancellationFlag
+    ) throws {
+        let status: FileStatus
+        do {
+            status = try descriptor.status()
+        } catch {
+            throw ArchiveError(.inputFailed, "the archive can't be read", cause: error)
+        }
+        if status.kind == .directory {
+            throw ArchiveError(.inputFailed, "the archive is a directory")
+        }
+        isStream = status.kind != .regular
+        size = isStream ? nil : status.size
+        self.descriptor = descriptor
+        self.cancellation = cancellation
+    }
+
+    /// Bytes that were looked at and not consumed.
+    private var buffered: Int { buffer.count - start }
+
+    /// Makes at least `count` bytes ready to be looked at, fewer only at the end; returns how many are.
+    package func lookAhead(_ count: Int) throws -> Int {
+        while buffered < count && !isAtEnd {
+            if start > 0 {
+                buffer.removeFirst(start)
+                start = 0
+            }
+            let filled = buffer.count
+            let room = max(count, 64 * 1024) - filled
+            buffer.append(contentsOf: repeatElement(0, count: room))
+            let offset = position + UInt64(filled)
+            let read = try readSome(at: offset, into: &buffer, from: filled, count: room)
+            buffer.removeLast(room - read)
+        }
+        return buffered
+    }
+
+    /// The bytes that ``lookAhead(_:)`` made ready.
+    package var ahead: ArraySlice<UInt8> { buffer[start...] }
+
+    /// Reads at most `count` bytes into `target` from `index`; returns how many, 0 at the end.
+    package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        var read: Int
+        if buffered > 0 {
+            read = min(count, buffered)
+            target.replaceSubrange(index..<index + read, with: buffer[start..<start + read])
+            start += read
+        } else if isAtEnd {
+            read = 0
+        } else {
+            read = try readSome(at: position, into: &target, from: index, count: count)
+        }
+        position += UInt64(read)
+        return read
+    }
+
+    /// Reads `count` bytes into `target` from `index`; the input ending before them is truncation.
+    package func readExactly(into target: inout [UInt8], from index: Int, count: Int) throws {
+        var done = 0
+        while done < count {
+            let read = try read(into: &target, from: index + done, count: count - done)
+            if read == 0 { throw ArchiveError(.truncated, "the archive ends too early") }
+            done += read
+        }
+    }
+
+    private func readSome(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws -> Int {
+        try cancellation.check()
+        do {
+            if isStream {
+                while try !descriptor.waits(until: .readable, milliseconds: 100) {
+                    try cancellation.check()
+                }
+            }
+            let read =
+                if isStream {
+                    try descriptor.read(into: &target, from: index, count: count)
+                } else {
+                    try descriptor.read(at: offset, into: &target, from: index, count: count)
+                }
+            isAtEnd = read == 0
+            return read
+        } catch let error as SystemError {
+            throw ArchiveError(.inputFailed, "reading the archive failed", cause: error)
+        }
+    }
+}
+
+// MARK: - Random access
+
+extension ArchiveInput {
+    /// Reads `count` bytes at `offset` of the file into `target`.
+    package func readExactly(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        count: Int
+    ) throws(ArchiveError) {
+        var done = 0
+        while done < count {
+            let read: Int
+            do {
+                read = try descriptor.read(
+                    at: offset + UInt64(done),
+                    into: &target,
+                    from: done,
+                    count: count - done
+                )
+            } catch {
+                throw ArchiveError(.inputFailed, "reading the archive failed", cause: error)
+            }
+            if read == 0 { throw ArchiveError(.truncated, "the archive ends too early") }
+            done += read
+        }
+    }
+}

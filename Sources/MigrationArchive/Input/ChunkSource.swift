@@ -1,0 +1,20 @@
+/// Where a tar stream comes from, in chunks of a few MiB at most.
+protocol ChunkSource: AnyObject {
+    /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
+    func nextChunk() throws -> FrameBuffer?
+
+    /// Takes back a chunk that is used up, to fill it again.
+    func recycle(_ chunk: FrameBuffer)
+
+    /// Leaves out at most `count` bytes of the stream after the last chunk, where that saves work;
+    /// returns how many were left out.
+    func skip(_ count: UInt64) -> UInt64
+
+    /// Ends the stream early and frees what it holds.
+    func close()
+}
+
+extension ChunkSource {
+    func skip(_ count: UInt64) -> UInt64 { 0 }
+    func close() {}
+}

@@ -1,0 +1,30 @@
+/// Reads the entries of an archive in order, each with its content.
+protocol EntryReader: AnyObject {
+    /// Returns the next entry, or `nil` after the last; content that was not read is skipped.
+    func next() throws -> ArchiveEntry?
+
+    /// Passes the content of the current entry to `body`, piece by piece with its offset in the file.
+    ///
+    /// What lies between the pieces, and between the last one and the entry's size, is zeros.
+    func readContent(_ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void) throws
+
+    /// What the archive holds and can't be restored, since it was last asked.
+    func takeDrops() -> [EntryDrop]
+}
+
+/// Something in an archive's entry that is not restored, though the entry is.
+package struct EntryDrop: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// An extended attribute outside of the `user.` namespace.
+        case extendedAttribute(name: [UInt8])
+        /// Set-user-id, set-group-id or sticky bits.
+        case specialPermissions(UInt16)
+        /// A link that leads out, left out on request.
+        case externalLink(target: [UInt8])
+        /// The entry itself, whose path belongs to the place and not to the data.
+        case reserved
+    }
+
+    package let path: EntryPath
+    package let kind: Kind
+}

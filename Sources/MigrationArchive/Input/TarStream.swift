@@ -1,0 +1,105 @@
+/// A tar stream under a cursor: headers are read block by block, contents in place.
+final class TarStream {
+    private let source: any ChunkSource
+    private var chunk: FrameBuffer?
+    private var index = 0
+
+    /// How many bytes of the stream lie before the cursor.
+    private(set) var offset: UInt64 = 0
+
+    init(_ source: any ChunkSource) {
+        self.source = source
+    }
+
+    deinit {
+        source.close()
+    }
+
+    /// Makes sure that a byte is under the cursor; returns `false` at the end of the stream.
+    private func fill() throws -> Bool {
+        while true {
+            if let chunk {
+                if index < chunk.count { return true }
+                source.recycle(chunk)
+                self.chunk = nil
+            }
+            guard let next = try source.nextChunk() else { return false }
+            chunk = next
+            index = 0
+        }
+    }
+
+    /// Reads the next block; `nil` at the end of the stream.
+    func readBlock() throws -> UstarBlock? {
+        guard try fill() else { return nil }
+        var block = UstarBlock()
+        var done = 0
+        while done < TarFormat.blockSize {
+            guard try fill(), let chunk else {
+                throw ArchiveError(.truncated, "the tar stream ends in a header", offset: offset)
+            }
+            let count = min(chunk.count - index, TarFormat.blockSize - done)
+            for position in 0..<count { block.bytes[done + position] = chunk.bytes[index + position] }
+            advance(count)
+            done += count
+        }
+        return block
+    }
+
+    /// Passes the next `count` bytes to `body`, in the pieces in which they lie in memory.
+    func read(_ count: UInt64, _ body: (Span<UInt8>) throws -> Void) throws {
+        var rest = count
+        while rest > 0 {
+            guard try fill(), let chunk else {
+                throw ArchiveError(.truncated, "the tar stream ends in an entry", offset: offset)
+            }
+            let size = Int(min(UInt64(chunk.count - index), rest))
+            let bytes = chunk.bytes
+            try body(bytes.span.extracting(index..<index + size))
+            advance(size)
+            rest -= UInt64(size)
+        }
+    }
+
+    /// Reads the next `count` bytes whole; the caller bounds `count`.
+    func readBytes(_ count: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        try read(UInt64(count)) { piece in
+            for index in piece.indices { bytes.append(piece[index]) }
+        }
+        return bytes
+    }
+
+    /// Moves the cursor over the next `count` bytes.
+    func skip(_ count: UInt64) throws {
+        var rest = count
+        if let chunk {
+            let size = Int(min(UInt64(chunk.count - index), rest))
+            advance(size)
+            rest -= UInt64(size)
+        }
+        let leftOut = rest > 0 ? source.skip(rest) : 0
+        offset += leftOut
+        try read(rest - leftOut) { _ in }
+    }
+
+    /// Moves the cursor over bytes that must be zeros.
+    func skipZeros(_ count: UInt64) throws -> Bool {
+        var areZeros = true
+        try read(count) { piece in
+            for index in piece.indices where piece[index] != 0 { areZeros = false }
+        }
+        return areZeros
+    }
+
+    /// Whether nothing follows the cursor.
+    func isAtEnd() throws -> Bool {
+        try !fill()
+    }
+
+    private func advance(_ count: Int) {
+        index += count
+        offset += UInt64(count)
+    }
+}

@@ -1,0 +1,167 @@
+/// Where the frames of an archive lie, what they must hash to, and how much they hold.
+///
+/// The index is the archive's end: the integrity frame and the seek table.
+///
+///     integrity frame = magic size "MIGR" version:2 0:2 frames:4 files:8 directories:8 symbolicLinks:8
+///                       hardLinks:8 contentBytes:8 dataBytes:8 streamBytes:8 sha256(frame):32... root:32
+///     seek table      = magic size (compressed:4 decompressed:4)... frames:4 0:1 footer-magic:4
+///
+/// All numbers are little-endian. `root` is the SHA-256 of everything in the integrity frame before it:
+/// the fingerprint. The seek table lists the integrity frame too, with a decompressed size of 0.
+struct ArchiveIndex: Equatable, Sendable {
+    /// One data frame.
+    struct Frame: Equatable, Sendable {
+        let compressedSize: UInt32
+        let size: UInt32
+    }
+
+    static let version: UInt16 = 1
+    private static let fixedSize = 4 + 2 + 2 + 4 + 7 * 8
+
+    private(set) var frames: [Frame] = []
+    private(set) var digests: [UInt8] = []
+    var totals = ArchiveTotals()
+
+    init() {}
+
+    /// Adds the frame that follows the last one.
+    mutating func append(_ frame: Frame, digest: [UInt8]) {
+        frames.append(frame)
+        digests.append(contentsOf: digest)
+    }
+
+    /// The bytes of the tar stream.
+    var streamBytes: UInt64 { frames.reduce(0) { $0 + UInt64($1.size) } }
+
+    /// The bytes of all data frames.
+    var compressedBytes: UInt64 { frames.reduce(0) { $0 + UInt64($1.compressedSize) } }
+
+    /// The hash that frame `index` must have.
+    func digest(of index: Int) -> ArraySlice<UInt8> {
+        digests[index * SHA256Digest.size..<(index + 1) * SHA256Digest.size]
+    }
+}
+
+// MARK: - Writing
+
+extension ArchiveIndex {
+    /// The bytes of the integrity frame of an archive with `frameCount` data frames.
+    static func integrityFrameSize(frameCount: Int) -> Int {
+        8 + fixedSize + (frameCount + 1) * SHA256Digest.size
+    }
+
+    /// The bytes of the seek table of an archive with `frameCount` data frames.
+    static func seekTableSize(frameCount: Int) -> Int {
+        8 + (frameCount + 1) * 8 + FrameFormat.seekTableFooterSize
+    }
+
+    /// What the integrity frame holds before its root hash.
+    private var signedContent: [UInt8] {
+        var content = [UInt8]("MIGR".utf8)
+        content.appendLittleEndian(Self.version)
+        content.appendLittleEndian(UInt16(0))
+        content.appendLittleEndian(UInt32(frames.count))
+        for number in [
+            totals.files, totals.directories, totals.symbolicLinks, totals.hardLinks,
+            totals.contentBytes, totals.dataBytes, streamBytes,
+        ] {
+            content.appendLittleEndian(number)
+        }
+        return content + digests
+    }
+
+    /// The hash that stands for the whole archive.
+    var fingerprint: Fingerprint { Fingerprint(bytes: SHA256Digest.hash(of: signedContent)) }
+
+    /// The bytes that follow the last data frame.
+    var encoded: [UInt8] {
+        let content = signedContent
+        let root = SHA256Digest.hash(of: content)
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(FrameFormat.integrityMagic)
+        bytes.appendLittleEndian(UInt32(content.count + root.count))
+        bytes += content
+        bytes += root
+        appendSeekTable(to: &bytes)
+        return bytes
+    }
+
+    private func appendSeekTable(to bytes: inout [UInt8]) {
+        let size = Self.seekTableSize(frameCount: frames.count)
+        bytes.appendLittleEndian(FrameFormat.seekTableMagic)
+        bytes.appendLittleEndian(UInt32(size - 8))
+        for frame in frames {
+            bytes.appendLittleEndian(frame.compressedSize)
+            bytes.appendLittleEndian(frame.size)
+        }
+        bytes.appendLittleEndian(UInt32(Self.integrityFrameSize(frameCount: frames.count)))
+        bytes.appendLittleEndian(UInt32(0))
+        bytes.appendLittleEndian(UInt32(frames.count + 1))
+        bytes.append(0)
+        bytes.appendLittleEndian(FrameFormat.seekTableFooterMagic)
+    }
+}
+
+// MARK: - Reading
+
+extension ArchiveIndex {
+    /// Reads the end of an archive, from the integrity frame's first byte to the last byte of all.
+    init(parsing bytes: [UInt8]) throws(ArchiveError) {
+        let damage = ArchiveError(.damaged, "the hashes at the archive's end are damaged")
+        guard bytes.count >= 8 + Self.fixedSize,
+            bytes.littleEndian(at: 0) == FrameFormat.integrityMagic,
+            bytes[8..<12] == [UInt8]("MIGR".utf8)[...]
+        else { throw damage }
+        guard bytes.littleEndian(at: 12) == Self.version else {
+            let version = bytes.littleEndian(at: 12, as: UInt16.self)
+            throw ArchiveError(.unsupported, "the archive is of version \(version), which is newer")
+        }
+        let frameCount = Int(bytes.littleEndian(at: 16, as: UInt32.self))
+        let integritySize = Self.integrityFrameSize(frameCount: frameCount)
+        guard bytes.count == integritySize + Self.seekTableSize(frameCount: frameCount) else {
+            throw damage
+        }
+        parseTotals(in: bytes)
+        parseFrames(in: bytes, from: integritySize + 8, count: frameCount)
+        let firstDigest = 8 + Self.fixedSize
+        digests = [UInt8](bytes[firstDigest..<integritySize - SHA256Digest.size])
+        // One way to write an index: what was read must be what would be written.
+        guard encoded == bytes else { throw damage }
+    }
+
+    private mutating func parseTotals(in bytes: [UInt8]) {
+        totals.files = bytes.littleEndian(at: 20)
+        totals.directories = bytes.littleEndian(at: 28)
+        totals.symbolicLinks = bytes.littleEndian(at: 36)
+        totals.hardLinks = bytes.littleEndian(at: 44)
+        totals.contentBytes = bytes.littleEndian(at: 52)
+        totals.dataBytes = bytes.littleEndian(at: 60)
+    }
+
+    private mutating func parseFrames(in bytes: [UInt8], from start: Int, count: Int) {
+        frames.reserveCapacity(count)
+        for index in 0..<count {
+            let position = start + index * 8
+            frames.append(
+                Frame(
+                    compressedSize: bytes.littleEndian(at: position),
+                    size: bytes.littleEndian(at: position + 4)
+                )
+            )
+        }
+    }
+
+    /// Throws unless the frames are cut as the writer cuts them: all of the same size but the last.
+    func checkCuts() throws(ArchiveError) {
+        for (index, frame) in frames.enumerated() {
+            let isLast = index == frames.count - 1
+            let isCutRight =
+                isLast
+                ? (1...FrameFormat.chunkSize).contains(Int(frame.size))
+                : Int(frame.size) == FrameFormat.chunkSize
+            guard isCutRight, frame.compressedSize <= FrameFormat.largestCompressedSize else {
+                throw ArchiveError(.damaged, "the seek table lists a frame of an impossible size")
+            }
+        }
+    }
+}

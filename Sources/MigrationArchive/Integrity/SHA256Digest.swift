@@ -1,0 +1,34 @@
+#if canImport(CryptoKit)
+    internal import CryptoKit
+#else
+    internal import CLibcrypto
+#endif
+
+/// SHA-256 of bytes that are all there, from the system's cryptographic library.
+enum SHA256Digest {
+    /// The bytes of a hash.
+    static let size = 32
+
+    /// Appends the hash of the first `count` bytes of `bytes` to `output`.
+    static func append(of bytes: [UInt8], count: Int, to output: inout [UInt8]) {
+        precondition(count <= bytes.count)
+        #if canImport(CryptoKit)
+            output.append(contentsOf: CryptoKit.SHA256.hash(data: bytes[..<count]))
+        #else
+            var digest = [UInt8](repeating: 0, count: size)
+            unsafe bytes.withUnsafeBufferPointer { input in
+                unsafe digest.withUnsafeMutableBufferPointer { output in
+                    _ = unsafe SHA256(input.baseAddress, count, output.baseAddress)
+                }
+            }
+            output.append(contentsOf: digest)
+        #endif
+    }
+
+    /// The hash of `bytes`.
+    static func hash(of bytes: [UInt8]) -> [UInt8] {
+        var digest: [UInt8] = []
+        append(of: bytes, count: bytes.count, to: &digest)
+        return digest
+    }
+}

@@ -1,0 +1,160 @@
+internal import Foundation
+package import MigrationSystem
+
+/// Writes one archive: a header, entries with their content, and the hashes that prove it whole.
+///
+/// Entries are written in the order of the calls. A caller that stops early calls ``abandon()``.
+package final class ArchiveWriter {
+    /// What was written, once the archive is finished.
+    package struct Summary: Sendable {
+        package let totals: ArchiveTotals
+        package let fingerprint: Fingerprint
+        package let archiveBytes: UInt64
+    }
+
+    private let pipeline: FrameCompressionPipeline
+    private let output: ArchiveOutput
+    private let cancellation: CancellationFlag
+    private let encoder = TarEntryEncoder()
+    private var chunk: FrameBuffer
+    private var scratch: [UInt8] = []
+    private var totals = ArchiveTotals()
+
+    /// Begins an archive; `threadCount` threads compress it.
+    package init(
+        writingTo output: ArchiveOutput,
+        header: ArchiveHeader,
+        level: Int,
+        threadCount: Int,
+        cancellation: CancellationFlag
+    ) throws {
+        self.output = output
+        self.cancellation = cancellation
+        pipeline = FrameCompressionPipeline(
+            writingTo: output,
+            level: level,
+            isCompressible: header.isCompressible,
+            threadCount: threadCount,
+            cancellation: cancellation
+        )
+        chunk = pipeline.takeChunk()
+        do {
+            let records = try GlobalHeader.records(of: header)
+            try encoder.encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &scratch)
+            try appendScratch()
+        } catch {
+            pipeline.abandon()
+            throw error
+        }
+    }
+
+    /// Appends an entry that has no content: a directory, a link or an empty file.
+    package func append(_ entry: ArchiveEntry) throws {
+        precondition(entry.contentSize == 0)
+        try appendHeader(of: entry)
+    }
+
+    /// Appends a file's entry with its content, read from where `descriptor` stands.
+    ///
+    /// - Throws: ``ArchiveError`` of code `sourceChanged` where the file holds fewer bytes than the
+    ///   entry says, and of code `sourceUnreadable` where reading fails. The archive is then to be
+    ///   abandoned.
+    package func append(
+        _ entry: ArchiveEntry,
+        contentFrom descriptor: borrowing FileDescriptor,
+        onProgress: (Int) -> Void
+    ) throws {
+        try appendHeader(of: entry)
+        var zeros = ZeroPageCounter()
+        var rest = entry.contentSize
+        while rest > 0 {
+            if chunk.free == 0 { try nextChunk() }
+            let start = chunk.count
+            let count = Int(min(UInt64(chunk.free), rest))
+            while chunk.count < start + count {
+                try read(start + count - chunk.count, of: entry, from: descriptor)
+            }
+            zeros.add(chunk, from: start)
+            rest -= UInt64(count)
+            onProgress(count)
+        }
+        totals.dataBytes += entry.contentSize - zeros.bytes
+        try appendPadding(for: entry.contentSize)
+    }
+
+    /// Ends the archive and makes it whole; the bytes are written but not yet synchronized.
+    package func finish() throws -> Summary {
+        scratch = [UInt8](repeating: 0, count: 2 * TarFormat.blockSize)
+        try appendScratch()
+        if chunk.count > 0 { try pipeline.submit(chunk) }
+        var index = try pipeline.finish()
+        index.totals = totals
+        let end = index.encoded
+        try output.write(end.span)
+        return Summary(
+            totals: totals,
+            fingerprint: index.fingerprint,
+            archiveBytes: index.compressedBytes + UInt64(end.count)
+        )
+    }
+
+    /// Ends the work without an archive.
+    package func abandon() {
+        pipeline.abandon()
+    }
+}
+
+// MARK: - The stream
+
+extension ArchiveWriter {
+    private func appendHeader(of entry: ArchiveEntry) throws {
+        scratch.removeAll(keepingCapacity: true)
+        do {
+            try encoder.encode(entry, to: &scratch)
+        } catch {
+            throw ArchiveError(.unsupported, "can't be archived: \(error.reason)", entry: entry.path)
+        }
+        try appendScratch()
+        totals.count(entry)
+    }
+
+    private func appendScratch() throws {
+        var rest = scratch.span
+        while !rest.isEmpty {
+            if chunk.free == 0 { try nextChunk() }
+            let count = min(chunk.free, rest.count)
+            chunk.count = chunk.put(rest.extracting(first: count), at: chunk.count)
+            rest = rest.extracting(droppingFirst: count)
+        }
+        scratch.removeAll(keepingCapacity: true)
+    }
+
+    private func appendPadding(for size: UInt64) throws {
+        let count = Int(TarFormat.padded(size) - size)
+        scratch.append(contentsOf: repeatElement(0, count: count))
+        try appendScratch()
+    }
+
+    private func nextChunk() throws {
+        try pipeline.submit(chunk)
+        chunk = pipeline.takeChunk()
+    }
+
+    private func read(
+        _ count: Int,
+        of entry: ArchiveEntry,
+        from descriptor: borrowing FileDescriptor
+    ) throws {
+        try cancellation.check()
+        let read: Int
+        do {
+            read = try descriptor.read(into: &chunk.bytes, from: chunk.count, count: count)
+        } catch {
+            throw ArchiveError(.sourceUnreadable, "can't be read", entry: entry.path, cause: error)
+        }
+        guard read > 0 else {
+            throw ArchiveError(.sourceChanged, "became shorter while it was read", entry: entry.path)
+        }
+        chunk.count += read
+    }
+}

@@ -1,0 +1,32 @@
+/// Counts the whole pages of zeros in a file's content, piece by piece as it is read.
+///
+/// Pages that lie across two pieces count as data, so the count depends on where pieces end: a
+/// reader that holds fewer of them as holes needs no more room than was counted.
+struct ZeroPageCounter {
+    static let pageSize = 4096
+
+    private(set) var bytes: UInt64 = 0
+    private var offset = 0
+
+    /// Looks at what `chunk` holds from `start` on.
+    mutating func add(_ chunk: FrameBuffer, from start: Int) {
+        let count = chunk.count - start
+        let toPage = (Self.pageSize - offset % Self.pageSize) % Self.pageSize
+        var page = start + toPage
+        let content = chunk.bytes
+        let span = content.span
+        while page + Self.pageSize <= chunk.count {
+            if Self.isZero(span.extracting(page..<page + Self.pageSize)) {
+                bytes += UInt64(Self.pageSize)
+            }
+            page += Self.pageSize
+        }
+        offset += count
+    }
+
+    /// Whether every byte of `span` is zero.
+    static func isZero(_ span: Span<UInt8>) -> Bool {
+        for index in span.indices where span[index] != 0 { return false }
+        return true
+    }
+}

@@ -1,0 +1,56 @@
+/// Turns bytes that come from a file system or an archive into text that is safe to print.
+public enum PrintableText: Sendable {
+    /// Returns `bytes` as text that neither moves a cursor nor hides what it says.
+    ///
+    /// Control characters, characters that reverse or hide text, and bytes that are no UTF-8 become
+    /// backslash escapes (`\n`, `\t`, `\u{202E}`, `\xE9`); a backslash is doubled.
+    public static func escaping(_ bytes: [UInt8]) -> String {
+        var text = ""
+        var decoder = Unicode.UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        var position = 0
+        parsing: while true {
+            switch decoder.parseScalar(from: &iterator) {
+            case .valid(let encoded):
+                append(Unicode.UTF8.decode(encoded), to: &text)
+                position += encoded.count
+            case .error(let length):
+                for byte in bytes[position..<position + length] { appendHex(byte, to: &text) }
+                position += length
+            case .emptyInput:
+                break parsing
+            }
+        }
+        return text
+    }
+
+    /// Returns `string` as text that neither moves a cursor nor hides what it says.
+    public static func escaping(_ string: String) -> String {
+        escaping([UInt8](string.utf8))
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, to text: inout String) {
+        switch scalar {
+        case "\n": text += "\\n"
+        case "\t": text += "\\t"
+        case "\r": text += "\\r"
+        case "\\": text += "\\\\"
+        default:
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned,
+                .privateUse:
+                if scalar.value < 0x80 {
+                    appendHex(UInt8(scalar.value), to: &text)
+                } else {
+                    text += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+                }
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    private static func appendHex(_ byte: UInt8, to text: inout String) {
+        let digits = String(byte, radix: 16, uppercase: true)
+        text += "\\x" + (digits.count == 1 ? "0" : "") + digits
+    }
+}

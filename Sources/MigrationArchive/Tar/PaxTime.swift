@@ -1,0 +1,70 @@
+internal import MigrationSystem
+
+/// Times as pax records write them: decimal seconds with a fraction, negative before 1970.
+enum PaxTime {
+    /// The shortest decimal that says `time` exactly.
+    static func encode(_ time: FileTime) -> [UInt8] {
+        var (seconds, nanoseconds) = (time.seconds, time.nanoseconds)
+        let isNegative = seconds < 0
+        if isNegative && nanoseconds > 0 {
+            seconds += 1
+            nanoseconds = 1_000_000_000 - nanoseconds
+        }
+        var text = (isNegative ? "-" : "") + String(seconds.magnitude)
+        if nanoseconds > 0 {
+            let digits = String(nanoseconds)
+            var fraction = String(repeating: "0", count: 9 - digits.count) + digits
+            while fraction.hasSuffix("0") { fraction.removeLast() }
+            text += "." + fraction
+        }
+        return [UInt8](text.utf8)
+    }
+
+    /// Reads a time; `nil` where the text is none. Digits beyond nanoseconds are dropped, toward the past.
+    static func decode(_ text: [UInt8]) -> FileTime? {
+        var digits = text[...]
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative { digits = digits.dropFirst() }
+        let whole = digits.prefix { $0 != UInt8(ascii: ".") }
+        let rest = digits.dropFirst(whole.count)
+        guard let seconds = number(whole), !(rest.count == 1 && whole.isEmpty) else { return nil }
+        let (fraction, hasMore) = fraction(rest.dropFirst())
+        guard let fraction else { return nil }
+        if !isNegative { return FileTime(seconds: seconds, nanoseconds: fraction) }
+        let total = fraction + (hasMore ? 1 : 0)
+        if total == 0 { return FileTime(seconds: -seconds) }
+        return FileTime(seconds: -seconds - 1, nanoseconds: 1_000_000_000 - total)
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        guard !digits.isEmpty, digits.count <= 18 else { return nil }
+        var value: Int64 = 0
+        for byte in digits {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit <= 9 else { return nil }
+            value = value * 10 + Int64(digit)
+        }
+        return value
+    }
+
+    private static func fraction(_ digits: ArraySlice<UInt8>) -> (UInt32?, hasMore: Bool) {
+        var value: UInt32 = 0
+        var count = 0
+        var hasMore = false
+        for byte in digits {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit <= 9 else { return (nil, false) }
+            if count < 9 {
+                value = value * 10 + UInt32(digit)
+                count += 1
+            } else if digit > 0 {
+                hasMore = true
+            }
+        }
+        while count < 9 {
+            value *= 10
+            count += 1
+        }
+        return (value, hasMore)
+    }
+}

@@ -1,0 +1,149 @@
+internal import MigrationSystem
+
+/// Reads the tar stream of a migration archive, which must be exactly what the writer writes.
+///
+/// Each header is read, turned into an entry, and encoded again; the two must be the same bytes.
+final class StrictTarReader: EntryReader {
+    private let stream: TarStream
+    private let encoder = TarEntryEncoder()
+    private var headerBytes: [UInt8] = []
+    private var expectedBytes: [UInt8] = []
+    private var current: ArchiveEntry?
+    private var isFinished = false
+
+    /// How much was read so far.
+    private(set) var totals = ArchiveTotals()
+
+    /// Reads the entries that follow the global header of `stream`, which must say `header`.
+    init(reading stream: TarStream, header: ArchiveHeader) throws {
+        self.stream = stream
+        guard let block = try stream.readBlock() else {
+            throw ArchiveError(.truncated, "the archive ends before its header")
+        }
+        take(block)
+        let records = try readRecords(sizedBy: block, limit: GlobalHeader.limit)
+        try encoder.encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &expectedBytes)
+        guard try GlobalHeader.parse(records) == header, headerBytes == expectedBytes else {
+            throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
+        }
+    }
+
+    func next() throws -> ArchiveEntry? {
+        if isFinished { return nil }
+        if current != nil { try skipContent() }
+        let offset = stream.offset
+        headerBytes.removeAll(keepingCapacity: true)
+        guard var block = try stream.readBlock() else {
+            throw ArchiveError(.truncated, "the tar stream has no end mark", offset: offset)
+        }
+        if block.isZero {
+            try finish(at: offset)
+            return nil
+        }
+        take(block)
+        var records = PaxRecords()
+        if block[UstarBlock.Field.typeFlag] == TypeFlag.extendedHeader {
+            records = try readRecords(sizedBy: block, limit: TarFormat.recordLimit)
+            guard let next = try stream.readBlock() else {
+                throw ArchiveError(.truncated, "the tar stream ends in a header", offset: offset)
+            }
+            take(next)
+            block = next
+        }
+        let entry = try makeEntry(block, records, at: offset)
+        current = entry
+        totals.count(entry)
+        return entry
+    }
+
+    func readContent(_ body: (UInt64, Span<UInt8>) throws -> Void) throws {
+        guard let entry = current else { return }
+        var position: UInt64 = 0
+        try stream.read(entry.contentSize) { piece in
+            try body(position, piece)
+            position += UInt64(piece.count)
+        }
+        try skipPadding(of: entry)
+        current = nil
+    }
+
+    func takeDrops() -> [EntryDrop] { [] }
+}
+
+// MARK: - Headers
+
+extension StrictTarReader {
+    private func take(_ block: UstarBlock) {
+        for index in 0..<TarFormat.blockSize { headerBytes.append(block[index]) }
+    }
+
+    private func readRecords(sizedBy block: UstarBlock, limit: Int) throws -> PaxRecords {
+        let offset = stream.offset
+        guard block.hasValidChecksum, let size = block.octal(at: UstarBlock.Field.size),
+            size <= UInt64(limit)
+        else { throw ArchiveError(.damaged, "a header is damaged", offset: offset - 512) }
+        let padded = try stream.readBytes(TarFormat.padded(Int(size)))
+        headerBytes.append(contentsOf: padded)
+        do {
+            return try PaxRecords(parsing: [UInt8](padded.prefix(Int(size))))
+        } catch {
+            throw ArchiveError(.damaged, "an extended header is damaged: \(error.reason)", offset: offset)
+        }
+    }
+
+    private func makeEntry(
+        _ block: UstarBlock,
+        _ records: PaxRecords,
+        at offset: UInt64
+    ) throws -> ArchiveEntry {
+        guard block.hasValidChecksum else {
+            throw ArchiveError(.damaged, "a header's checksum is wrong", offset: offset)
+        }
+        guard let entry = StrictEntryParser.parse(block, records) else {
+            throw ArchiveError(.refused, "a header holds what archives never hold", offset: offset)
+        }
+        if let violation = StrictEntryParser.violation(of: entry) {
+            throw ArchiveError(.refused, violation, entry: entry.path, offset: offset)
+        }
+        expectedBytes.removeAll(keepingCapacity: true)
+        try encoder.encode(entry, to: &expectedBytes)
+        guard expectedBytes == headerBytes else {
+            throw ArchiveError(
+                .refused,
+                "an entry is not written as this format writes it",
+                entry: entry.path,
+                offset: offset
+            )
+        }
+        return entry
+    }
+}
+
+// MARK: - Contents and the end
+
+extension StrictTarReader {
+    private func skipContent() throws {
+        guard let entry = current else { return }
+        try stream.skip(entry.contentSize)
+        try skipPadding(of: entry)
+        current = nil
+    }
+
+    private func skipPadding(of entry: ArchiveEntry) throws {
+        let padding = TarFormat.padded(entry.contentSize) - entry.contentSize
+        let offset = stream.offset
+        guard try stream.skipZeros(padding) else {
+            throw ArchiveError(.refused, "bytes hide behind an entry", entry: entry.path, offset: offset)
+        }
+    }
+
+    private func finish(at offset: UInt64) throws {
+        guard let second = try stream.readBlock(), second.isZero else {
+            throw ArchiveError(.truncated, "the tar stream has half an end mark", offset: offset)
+        }
+        guard try stream.isAtEnd() else {
+            throw ArchiveError(.damaged, "bytes follow the end of the tar stream", offset: stream.offset)
+        }
+        isFinished = true
+    }
+}

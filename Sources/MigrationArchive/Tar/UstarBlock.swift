@@ -1,0 +1,174 @@
+/// A header block as bytes, with the fields of the ustar format at their places.
+struct UstarBlock {
+    enum Field {
+        static let name = 0..<100
+        static let mode = 100..<108
+        static let userID = 108..<116
+        static let groupID = 116..<124
+        static let size = 124..<136
+        static let modificationTime = 136..<148
+        static let checksum = 148..<156
+        static let typeFlag = 156
+        static let linkName = 157..<257
+        static let magic = 257..<263
+        static let version = 263..<265
+        static let deviceMajor = 329..<337
+        static let deviceMinor = 337..<345
+        static let prefix = 345..<500
+        /// Where GNU tar's old headers keep the first extents of a sparse file.
+        static let gnuSparseMap = 386..<482
+        static let gnuIsExtended = 482
+        static let gnuRealSize = 483..<495
+        static let gnuSparseExtension = 0..<504
+        static let gnuExtensionIsExtended = 504
+    }
+
+    var bytes = [512 of UInt8](repeating: 0)
+
+    subscript(index: Int) -> UInt8 { bytes[index] }
+
+    /// Whether every byte is zero, as in the blocks that end a tar stream.
+    var isZero: Bool {
+        for index in bytes.indices where bytes[index] != 0 { return false }
+        return true
+    }
+}
+
+// MARK: - Writing fields
+
+extension UstarBlock {
+    /// Makes a header of the ustar format with no owner, no user and no group name.
+    init(
+        name: some Collection<UInt8>,
+        prefix: some Collection<UInt8>,
+        permissions: UInt16,
+        size: UInt64,
+        modificationTime: UInt64,
+        typeFlag: UInt8,
+        linkName: some Collection<UInt8>
+    ) {
+        set(name, at: Field.name)
+        setOctal(UInt64(permissions), at: Field.mode)
+        setOctal(0, at: Field.userID)
+        setOctal(0, at: Field.groupID)
+        setOctal(size, at: Field.size)
+        setOctal(modificationTime, at: Field.modificationTime)
+        bytes[Field.typeFlag] = typeFlag
+        set(linkName, at: Field.linkName)
+        set([UInt8]("ustar".utf8), at: Field.magic)
+        set([UInt8]("00".utf8), at: Field.version)
+        setOctal(0, at: Field.deviceMajor)
+        setOctal(0, at: Field.deviceMinor)
+        set(prefix, at: Field.prefix)
+        setChecksum()
+    }
+
+    private mutating func set(_ value: some Collection<UInt8>, at field: Range<Int>) {
+        var index = field.lowerBound
+        for byte in value {
+            bytes[index] = byte
+            index += 1
+        }
+    }
+
+    /// Writes digits that fill the field but for its last byte, which stays zero.
+    private mutating func setOctal(_ value: UInt64, at field: Range<Int>) {
+        var rest = value
+        var index = field.upperBound - 2
+        while index >= field.lowerBound {
+            bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest & 7)
+            rest >>= 3
+            index -= 1
+        }
+    }
+
+    private mutating func setChecksum() {
+        var rest = checksum.unsigned
+        var index = Field.checksum.lowerBound + 5
+        while index >= Field.checksum.lowerBound {
+            bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest & 7)
+            rest >>= 3
+            index -= 1
+        }
+        bytes[Field.checksum.lowerBound + 6] = 0
+        bytes[Field.checksum.lowerBound + 7] = UInt8(ascii: " ")
+    }
+}
+
+// MARK: - Reading fields
+
+extension UstarBlock {
+    /// The sum of the bytes with the checksum field held to be spaces, as new and as some old tars count it.
+    var checksum: (unsigned: UInt64, signed: Int64) {
+        var unsigned: UInt64 = 0
+        var signed: Int64 = 0
+        for index in bytes.indices {
+            let byte = Field.checksum.contains(index) ? UInt8(ascii: " ") : bytes[index]
+            unsigned += UInt64(byte)
+            signed += Int64(Int8(bitPattern: byte))
+        }
+        return (unsigned, signed)
+    }
+
+    /// Whether the checksum that the block carries is one of those that tars have written.
+    var hasValidChecksum: Bool {
+        guard let stored = octal(at: Field.checksum) else { return false }
+        let sums = checksum
+        return stored == sums.unsigned || (sums.signed >= 0 && stored == UInt64(sums.signed))
+    }
+
+    /// The bytes of a text field up to its first zero.
+    func text(at field: Range<Int>) -> [UInt8] {
+        var value: [UInt8] = []
+        for index in field {
+            if bytes[index] == 0 { break }
+            value.append(bytes[index])
+        }
+        return value
+    }
+
+    /// Whether the magic is that of POSIX, whose headers have a prefix field.
+    var isPOSIX: Bool { text(at: Field.magic) == [UInt8]("ustar".utf8) }
+
+    /// Whether the magic is that of GNU tar's own format.
+    var isGNU: Bool {
+        bytes[262] == UInt8(ascii: " ") && text(at: 257..<262) == [UInt8]("ustar".utf8)
+    }
+
+    /// A number in octal with spaces or zeros around it, blank counting as 0; `nil` where it is none.
+    func octal(at field: Range<Int>) -> UInt64? {
+        var index = field.lowerBound
+        while index < field.upperBound, bytes[index] == UInt8(ascii: " ") { index += 1 }
+        var value: UInt64 = 0
+        while index < field.upperBound {
+            let digit = bytes[index] &- UInt8(ascii: "0")
+            if digit > 7 { break }
+            guard value >> 61 == 0 else { return nil }
+            value = value << 3 | UInt64(digit)
+            index += 1
+        }
+        while index < field.upperBound {
+            guard bytes[index] == 0 || bytes[index] == UInt8(ascii: " ") else { return nil }
+            index += 1
+        }
+        return value
+    }
+
+    /// A number in octal or, with its first bit set, in base 256; `nil` where it is none or too large.
+    func number(at field: Range<Int>) -> Int64? {
+        let first = bytes[field.lowerBound]
+        guard first & 0x80 != 0 else {
+            return octal(at: field).flatMap { Int64(exactly: $0) }
+        }
+        let isNegative = first & 0x40 != 0
+        var value: Int64 = isNegative ? -1 : 0
+        for index in field {
+            var byte = bytes[index]
+            if index == field.lowerBound { byte = isNegative ? byte | 0x80 : byte & 0x7F }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 256)
+            if overflow { return nil }
+            value = product | Int64(byte)
+        }
+        return value
+    }
+}

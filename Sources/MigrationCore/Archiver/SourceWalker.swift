@@ -1,0 +1,153 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// Something that a walk over a source tree came to.
+struct SourceItem {
+    /// The open directory that holds it.
+    let directory: OpenFile
+    let name: ByteString
+    /// The path from the root of the walk.
+    let path: ByteString
+    let status: FileStatus
+}
+
+/// What is done at each step of a walk.
+protocol SourceVisitor {
+    /// Takes something that is no directory.
+    mutating func visit(_ item: SourceItem) throws
+
+    /// Takes a directory, open as `opened`, before what is in it; returns whether to go into it.
+    mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool
+}
+
+/// Walks a tree in the order of an archive: a directory before what is in it, names in byte order.
+///
+/// No link is followed, no path is longer than a name, and few directories are open at a time,
+/// however deep the tree is. A directory that changes while it is walked ends the walk.
+struct SourceWalker {
+    private struct Level {
+        let listing: DirectoryListing
+        let status: FileStatus
+        let pathCount: Int
+        var index = 0
+    }
+
+    private let cursor: DirectoryCursor
+    private let cancellation: CancellationFlag
+    private var levels: [Level] = []
+    private var path: ByteString = []
+    private var directory: OpenFile
+
+    /// Prepares a walk over what is in `root`.
+    init(root: consuming FileDescriptor, cancellation: CancellationFlag) {
+        cursor = DirectoryCursor(root: root)
+        directory = cursor.rootDirectory
+        self.cancellation = cancellation
+    }
+
+    /// Walks the tree.
+    mutating func walk(_ visitor: inout some SourceVisitor) throws {
+        try enterLevel(try statusOfDirectory())
+        while !levels.isEmpty {
+            try cancellation.check()
+            guard let name = nextName() else {
+                try leaveLevel()
+                continue
+            }
+            let item = try item(named: name)
+            if item.status.kind == .directory {
+                try enter(item, &visitor)
+            } else {
+                try visitor.visit(item)
+            }
+        }
+    }
+
+    private mutating func nextName() -> ByteString? {
+        let last = levels.count - 1
+        guard levels[last].index < levels[last].listing.count else { return nil }
+        levels[last].index += 1
+        return levels[last].listing[levels[last].index - 1]
+    }
+
+    private func item(named name: ByteString) throws -> SourceItem {
+        let itemPath = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
+        do {
+            let status = try directory.descriptor.status(of: name)
+            return SourceItem(directory: directory, name: name, path: itemPath, status: status)
+        } catch {
+            let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
+            let message = error.isMissing ? "vanished during the export" : "can't be read"
+            throw ArchiveError(code, message, entry: EntryPath(bytes: itemPath), cause: error)
+        }
+    }
+
+    private mutating func enter(_ item: SourceItem, _ visitor: inout some SourceVisitor) throws {
+        let opened: OpenFile
+        do {
+            opened = OpenFile(try directory.descriptor.open(item.name, .directory))
+        } catch {
+            throw Self.unreadable(item.path, error)
+        }
+        guard try visitor.enter(item, opened: opened) else { return }
+        path = item.path
+        directory = opened
+        let status = try statusOfDirectory()
+        guard status.identity == item.status.identity else { throw Self.changed(item.path) }
+        try enterLevel(status)
+    }
+
+    private mutating func enterLevel(_ status: FileStatus) throws {
+        do {
+            let listing = try DirectoryListing(of: directory.descriptor)
+            levels.append(Level(listing: listing, status: status, pathCount: path.count))
+        } catch {
+            throw Self.unreadable(path, error)
+        }
+    }
+
+    private mutating func leaveLevel() throws {
+        let level = levels.removeLast()
+        guard try statusOfDirectory().isUnchanged(since: level.status) else {
+            throw Self.changed(path)
+        }
+        guard let parent = levels.last else { return }
+        path = ByteString(path.prefix(parent.pathCount))
+        do {
+            directory = try cursor.directory(at: EntryPath(bytes: path).directoryComponents)
+        } catch {
+            throw Self.changed(path)
+        }
+        guard try statusOfDirectory().identity == parent.status.identity else {
+            throw Self.changed(path)
+        }
+    }
+
+    private func statusOfDirectory() throws -> FileStatus {
+        do {
+            return try directory.descriptor.status()
+        } catch {
+            throw Self.unreadable(path, error)
+        }
+    }
+
+    private static func changed(_ path: ByteString) -> ArchiveError {
+        let message = "the directory changed during the export"
+        return ArchiveError(.sourceChanged, message, entry: shown(path))
+    }
+
+    static func unreadable(_ path: ByteString, _ error: SystemError) -> ArchiveError {
+        let code: ArchiveError.Code =
+            error.isMissing || error.isNotDirectory ? .sourceChanged : .sourceUnreadable
+        return ArchiveError(code, "can't be read", entry: shown(path), cause: error)
+    }
+
+    private static func shown(_ path: ByteString) -> EntryPath {
+        path.isEmpty ? EntryPath(".") : EntryPath(bytes: path)
+    }
+}
+
+extension EntryPath {
+    /// The components of a directory's path, none for the root.
+    fileprivate var directoryComponents: [ArraySlice<UInt8>] { bytes.isEmpty ? [] : components }
+}

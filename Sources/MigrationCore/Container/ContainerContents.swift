@@ -1,0 +1,41 @@
+internal import MigrationSystem
+
+/// Looks at what a container holds.
+enum ContainerContents {
+    /// Whether there is anything but empty directories and what belongs to the place itself.
+    static func holdsData(_ root: OpenFile, at path: PathName) throws(MigrationError) -> Bool {
+        do throws(SystemError) {
+            var pending = try directories(in: root, leavingOutOwn: true)
+            while let directories = pending, let next = directories.last {
+                var rest = directories.dropLast()
+                guard let more = try Self.directories(in: next, leavingOutOwn: false) else {
+                    return true
+                }
+                rest.append(contentsOf: more)
+                pending = rest.count <= 256 ? Array(rest) : nil
+            }
+            return pending == nil
+        } catch {
+            let message = "the container can't be read"
+            throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
+        }
+    }
+
+    /// Opens the directories in `directory`; `nil` where something else is in it, or too many to be empty.
+    private static func directories(
+        in directory: OpenFile,
+        leavingOutOwn: Bool
+    ) throws(SystemError) -> [OpenFile]? {
+        let own = [ContainerLayout.bookkeepingName, ContainerLayout.metadataName]
+        let listing = try DirectoryListing(of: directory.descriptor)
+        guard listing.count <= 64 else { return nil }
+        var directories: [OpenFile] = []
+        for index in 0..<listing.count {
+            let name = listing[index]
+            if leavingOutOwn && own.contains(name) { continue }
+            guard try directory.descriptor.status(of: name).kind == .directory else { return nil }
+            directories.append(OpenFile(try directory.descriptor.open(name, .directory)))
+        }
+        return directories
+    }
+}

@@ -1,0 +1,75 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// Where in a directory that a person names the container lies, and what says whose it is.
+struct ContainerLayout {
+    /// The property list in which Apple's container manager keeps a container's identifier.
+    static let metadataName = ByteString(utf8: ".com.apple.mobile_container_manager.metadata.plist")
+
+    /// The directory at a container's root that holds this project's bookkeeping.
+    static let bookkeepingName = ByteString(utf8: ".migration")
+
+    private static let propertyListLimit = 1 << 20
+
+    /// The root of the container.
+    let root: PathName
+
+    /// The bundle identifier that the container's own files say; `nil` where none does.
+    let recordedIdentifier: String?
+
+    /// Whether files of Apple's system say that the container is from one of its devices.
+    let isFromApple: Bool
+
+    /// Looks at the directory at `path`, which need not exist.
+    ///
+    /// An `.xcappdata` bundle, as Xcode downloads it, has the container in `AppData` and the
+    /// identifier in `AppDataInfo.plist`.
+    init(at path: PathName) throws(MigrationError) {
+        let appData = PathName(parent: path.path, name: ByteString(utf8: "AppData"))
+        let infoPath = path.path + ByteString(utf8: "/AppDataInfo.plist")
+        let info = try Self.propertyList(at: infoPath)
+        let hasAppData = try Self.isDirectory(appData.path)
+        let isBundle = info != nil && hasAppData
+        root = isBundle ? appData : path
+        let slash = [UInt8(ascii: "/")]
+        let metadata = try Self.propertyList(at: root.path + slash + Self.metadataName)
+        let fromMetadata = metadata?["MCMMetadataIdentifier"] as? String
+        let fromInfo = isBundle ? Self.identifier(inAppDataInfo: info ?? [:]) : nil
+        recordedIdentifier = fromMetadata ?? fromInfo
+        isFromApple = isBundle || metadata != nil
+    }
+
+    private static func identifier(inAppDataInfo info: [String: Any]) -> String? {
+        let keys = ["bundleIdentifier", "CFBundleIdentifier", "MCMMetadataIdentifier"]
+        return keys.lazy.compactMap { info[$0] as? String }.first
+    }
+
+    private static func isDirectory(_ path: ByteString) throws(MigrationError) -> Bool {
+        do {
+            return try FileDescriptor.status(atPath: path).kind == .directory
+        } catch {
+            if error.isMissing || error.isNotDirectory { return false }
+            throw MigrationError(.containerInvalid, "can't be read", path: path, cause: error)
+        }
+    }
+
+    /// Reads a property list; `nil` where there is none.
+    private static func propertyList(
+        at path: ByteString
+    ) throws(MigrationError) -> [String: Any]? {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try FileDescriptor.open(path, .reading).readAll(limit: propertyListLimit)
+        } catch {
+            if error.isMissing || error.isNotDirectory { return nil }
+            throw MigrationError(.containerInvalid, "can't be read", path: path, cause: error)
+        }
+        let list = bytes.flatMap {
+            unsafe try? PropertyListSerialization.propertyList(from: Data($0), format: nil)
+        }
+        guard let dictionary = list as? [String: Any] else {
+            throw MigrationError(.containerInvalid, "is no property list", path: path)
+        }
+        return dictionary
+    }
+}

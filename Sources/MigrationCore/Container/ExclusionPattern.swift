@@ -1,0 +1,58 @@
+internal import Glibc
+internal import MigrationSystem
+
+/// A pattern for what an export leaves out, in the notation of the shell.
+///
+/// `*` stands for any text without a slash, `?` for one byte, `[a-z]` for one of several. A pattern
+/// with a slash in it is matched against paths from the container's root (`Documents/*.tmp`), one
+/// without against the name of every entry at any depth (`*.tmp`). A slash at its end makes it match
+/// directories alone. What lies in a directory that matches is left out with it.
+public struct ExclusionPattern: Hashable, Sendable {
+    private let pattern: [UInt8]
+    private let isForDirectories: Bool
+    private let isForPaths: Bool
+
+    /// Reads a pattern.
+    ///
+    /// - Throws: ``MigrationError`` of code `invalidOption` where the pattern is empty or absolute.
+    public init(_ pattern: String) throws(MigrationError) {
+        try self.init(bytes: [UInt8](pattern.utf8))
+    }
+
+    /// Reads a pattern of any bytes.
+    package init(bytes: [UInt8]) throws(MigrationError) {
+        let slash = UInt8(ascii: "/")
+        isForDirectories = bytes.last == slash
+        pattern = isForDirectories ? [UInt8](bytes.dropLast()) : bytes
+        isForPaths = pattern.contains(slash)
+        guard !pattern.isEmpty, pattern.first != slash, !pattern.contains(0) else {
+            let message = "a pattern must be relative to the container and not empty"
+            throw MigrationError(.invalidOption, message, path: bytes)
+        }
+    }
+
+    /// Whether the pattern matches the entry at `path`.
+    func matches(_ path: [UInt8], isDirectory: Bool) -> Bool {
+        if isForDirectories && !isDirectory { return false }
+        let name = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+        let subject = isForPaths ? path : [UInt8](name)
+        return pattern.isMatchedByShell(subject)
+    }
+}
+
+extension [UInt8] {
+    /// Whether the shell's pattern in these bytes matches `subject` (POSIX.1-2017, fnmatch).
+    fileprivate func isMatchedByShell(_ subject: [UInt8]) -> Bool {
+        let pattern = map { CChar(bitPattern: $0) } + [0]
+        let text = subject.map { CChar(bitPattern: $0) } + [0]
+        return unsafe pattern.withUnsafeBufferPointer { pattern in
+            unsafe text.withUnsafeBufferPointer { text in
+                unsafe fnmatch(
+                    pattern.baseAddress.unsafelyUnwrapped,
+                    text.baseAddress.unsafelyUnwrapped,
+                    FNM_PATHNAME
+                ) == 0
+            }
+        }
+    }
+}

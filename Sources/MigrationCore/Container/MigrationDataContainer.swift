@@ -1,0 +1,126 @@
+public import Foundation
+package import MigrationSystem
+
+/// An app's data container: a directory with the app's documents and what it keeps beside them.
+///
+/// Corresponds to AppMigrationKit's type of that name. An extension gets its container from the
+/// system; a tool makes one with ``init(at:bundleIdentifier:)``.
+public struct MigrationDataContainer: Sendable {
+    /// The bundle identifier of the app whose container this is.
+    public let bundleIdentifier: String
+
+    /// The root directory of the container.
+    public let containerRootDirectory: URL
+
+    /// The directory of the person's documents, `Documents` in the root.
+    public var documentsDirectory: URL
+
+    /// The directory of the app's own files, `Library/Application Support` in the root.
+    public var applicationSupportDirectory: URL
+
+    /// The root as the file system names it.
+    package let rootPath: PathName
+
+    /// What the container's own files, or the person, said of its identifier; `nil` for a mere guess.
+    let knownIdentifier: String?
+
+    /// The platform that the container is from, by what lies in it.
+    let platform: MigrationPlatform
+}
+
+extension MigrationDataContainer {
+    /// Makes a container of a directory, which need not exist before an import.
+    ///
+    /// The directory may be a plain container, an `.xcappdata` bundle (its `AppData` is the
+    /// container) or a tree with Apple's container metadata. An addition to Apple's interface.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory; its last component must not be a symbolic link.
+    ///   - bundleIdentifier: The app's bundle identifier; `nil` takes what the container's own files
+    ///     say, else the directory's name.
+    /// - Throws: ``MigrationError`` of code `containerInvalid` where the path is no directory, is a
+    ///   link, or has a parent that is missing.
+    public init(at directory: URL, bundleIdentifier: String? = nil) throws(MigrationError) {
+        let path = unsafe directory.withUnsafeFileSystemRepresentation { path in
+            unsafe path.map { unsafe [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        }
+        guard let path else {
+            throw MigrationError(
+                .containerInvalid,
+                "is no path of a file system",
+                path: [UInt8](directory.absoluteString.utf8)
+            )
+        }
+        try self.init(atPath: path, bundleIdentifier: bundleIdentifier)
+    }
+
+    /// Makes a container of the directory at a path of any bytes.
+    package init(atPath path: [UInt8], bundleIdentifier: String? = nil) throws(MigrationError) {
+        let layout = try ContainerLayout(at: Self.resolve(path))
+        try Self.checkIsDirectory(layout.root)
+        rootPath = layout.root
+        knownIdentifier = bundleIdentifier ?? layout.recordedIdentifier
+        self.bundleIdentifier = knownIdentifier ?? String(decoding: layout.root.name, as: UTF8.self)
+        platform = layout.isFromApple ? .iOS : .current
+        containerRootDirectory = Self.url(of: layout.root.path)
+        documentsDirectory = containerRootDirectory.appending(
+            path: "Documents",
+            directoryHint: .isDirectory
+        )
+        applicationSupportDirectory = containerRootDirectory.appending(
+            path: "Library/Application Support",
+            directoryHint: .isDirectory
+        )
+    }
+
+    private static func resolve(_ path: [UInt8]) throws(MigrationError) -> PathName {
+        do {
+            return try PathName(resolving: path)
+        } catch {
+            let message = "the container's parent directory can't be reached"
+            throw MigrationError(.containerInvalid, message, path: path, cause: error)
+        }
+    }
+
+    private static func checkIsDirectory(_ root: PathName) throws(MigrationError) {
+        let kind: FileStatus.Kind
+        do {
+            kind = try FileDescriptor.status(atPath: root.path).kind
+        } catch {
+            if error.isMissing { return }
+            let message = "the container can't be reached"
+            throw MigrationError(.containerInvalid, message, path: root.path, cause: error)
+        }
+        switch kind {
+        case .directory: return
+        case .symbolicLink:
+            let message = "the container is a symbolic link; name the directory itself"
+            throw MigrationError(.containerInvalid, message, path: root.path)
+        default:
+            let message = "the container is no directory"
+            throw MigrationError(.containerInvalid, message, path: root.path)
+        }
+    }
+
+    private static func url(of path: ByteString) -> URL {
+        let terminated = path.map { CChar(bitPattern: $0) } + [0]
+        return unsafe terminated.withUnsafeBufferPointer { buffer in
+            unsafe URL(
+                fileURLWithFileSystemRepresentation: buffer.baseAddress.unsafelyUnwrapped,
+                isDirectory: true,
+                relativeTo: nil
+            )
+        }
+    }
+}
+
+extension MigrationPlatform {
+    /// The platform that this process runs on.
+    static var current: MigrationPlatform {
+        #if os(macOS)
+            .macOS
+        #else
+            .linux
+        #endif
+    }
+}

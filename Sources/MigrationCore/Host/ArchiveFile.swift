@@ -1,0 +1,106 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The output of an export, open: a file that appears when it is whole, or a stream.
+struct ArchiveFile: ~Copyable {
+    private var pending: PendingFile?
+    private let path: [UInt8]?
+
+    /// Where the archive's bytes go.
+    let output: ArchiveOutput
+
+    /// What tells the file from others; `nil` for a stream.
+    let identity: FileStatus.Identity?
+
+    /// The bytes that may be written; `nil` for a stream.
+    let availableSpace: UInt64?
+
+    private init(
+        pending: consuming PendingFile?,
+        path: [UInt8]?,
+        output: ArchiveOutput,
+        identity: FileStatus.Identity?,
+        availableSpace: UInt64?
+    ) {
+        self.pending = pending
+        self.path = path
+        self.output = output
+        self.identity = identity
+        self.availableSpace = availableSpace
+    }
+
+    static func make(
+        at destination: ArchiveDestination,
+        cancellation: CancellationFlag
+    ) throws -> ArchiveFile {
+        switch destination.place {
+        case .descriptor(let number):
+            let descriptor = try FileDescriptor.duplicate(ofNumber: number)
+            return ArchiveFile(
+                pending: nil,
+                path: nil,
+                output: try ArchiveOutput(writing: descriptor, cancellation: cancellation),
+                identity: nil,
+                availableSpace: nil
+            )
+        case .file(let path, let replacingExisting):
+            do throws(SystemError) {
+                return try make(path, replacingExisting, cancellation)
+            } catch {
+                throw failure(error, at: path)
+            }
+        }
+    }
+
+    private static func make(
+        _ path: [UInt8],
+        _ replacingExisting: Bool,
+        _ cancellation: CancellationFlag
+    ) throws(SystemError) -> ArchiveFile {
+        let pending = try PendingFile.make(
+            at: PathName(resolving: path),
+            replacingExisting: replacingExisting
+        )
+        let file = pending.file
+        let space = try pending.availableSpace()
+        return ArchiveFile(
+            pending: pending,
+            path: path,
+            output: try ArchiveOutput(
+                writing: file.descriptor.duplicate(),
+                cancellation: cancellation
+            ),
+            identity: try file.descriptor.status().identity,
+            availableSpace: space
+        )
+    }
+
+    private static func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
+        if error.isExisting {
+            let message = "a file of that name is there already; it is replaced only on request"
+            return MigrationError(.outputExists, message, path: path)
+        }
+        if error.isBusy {
+            let message = "another export is writing this archive"
+            return MigrationError(.outputFailed, message, path: path)
+        }
+        let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
+        return MigrationError(code, "the archive can't be written", path: path, cause: error)
+    }
+
+    /// Gives the file its name.
+    consuming func commit() throws {
+        guard let file = pending.take() else { return }
+        do {
+            try file.commit()
+        } catch {
+            throw Self.failure(error, at: path ?? [])
+        }
+    }
+
+    /// Removes what was written, as far as it can be.
+    consuming func discard() {
+        guard let file = pending.take() else { return }
+        file.discard()
+    }
+}

@@ -1,0 +1,83 @@
+public import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// Where an archive is read from.
+public struct ArchiveSource: Sendable {
+    private enum Place {
+        case file([UInt8])
+        case descriptor(Int32)
+    }
+
+    private let place: Place
+
+    /// The archive in a file.
+    public static func file(_ url: URL) -> ArchiveSource {
+        .file(path: url.fileSystemBytes)
+    }
+
+    /// The archive in the file at a path of any bytes.
+    package static func file(path: [UInt8]) -> ArchiveSource {
+        ArchiveSource(place: .file(path))
+    }
+
+    /// The archive that comes from an open descriptor, such as 0 for standard input.
+    ///
+    /// The descriptor stays open. From a pipe the archive is read in one pass.
+    public static func descriptor(_ number: Int32) -> ArchiveSource {
+        ArchiveSource(place: .descriptor(number))
+    }
+
+    func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
+        let descriptor: FileDescriptor
+        do throws(SystemError) {
+            switch place {
+            case .file(let path):
+                descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
+            case .descriptor(let number):
+                descriptor = try FileDescriptor.duplicate(ofNumber: number)
+            }
+        } catch {
+            throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
+        }
+        return try ArchiveInput(reading: descriptor, cancellation: cancellation)
+    }
+}
+
+/// Where an archive is written to.
+public struct ArchiveDestination: Sendable {
+    enum Place {
+        case file([UInt8], replacingExisting: Bool)
+        case descriptor(Int32)
+    }
+
+    let place: Place
+
+    /// A file that appears under its name only when the archive is whole.
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - replacingExisting: Whether a file that is there is replaced; otherwise it is an error.
+    public static func file(_ url: URL, replacingExisting: Bool = false) -> ArchiveDestination {
+        .file(path: url.fileSystemBytes, replacingExisting: replacingExisting)
+    }
+
+    /// A file at a path of any bytes.
+    package static func file(path: [UInt8], replacingExisting: Bool) -> ArchiveDestination {
+        ArchiveDestination(place: .file(path, replacingExisting: replacingExisting))
+    }
+
+    /// An open descriptor, such as 1 for standard output, to which the archive is written as it is made.
+    public static func descriptor(_ number: Int32) -> ArchiveDestination {
+        ArchiveDestination(place: .descriptor(number))
+    }
+}
+
+extension URL {
+    /// The path as the file system takes it.
+    var fileSystemBytes: [UInt8] {
+        unsafe withUnsafeFileSystemRepresentation { path in
+            unsafe path.map { unsafe [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+        } ?? [UInt8](path.utf8)
+    }
+}

@@ -1,0 +1,91 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// One export: the container locked, an extension asked, an archive written and committed.
+struct ExportSession {
+    let container: MigrationDataContainer
+    let destination: ArchiveDestination
+    let options: ExportOptions
+    let hosted: any HostedExtension
+    let progress: Progress?
+    let cancellation: CancellationFlag
+
+    func run() async throws -> ExportReport {
+        let lock = try ContainerLock(container.rootPath, .exclusive)
+        defer { withExtendedLifetime(lock) {} }
+        try ContainerRecovery.recover(container.rootPath, root: lock.root)
+        let properties = try await hosted.exportProperties(of: container)
+        progress?.totalUnitCount = Int64(clamping: properties.sizeEstimate)
+        let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
+        let report: ExportReport
+        do {
+            try checkSpace(for: properties, available: file.availableSpace)
+            report = try await write(properties, to: file.output, file.identity)
+        } catch {
+            file.discard()
+            throw error
+        }
+        try file.commit()
+        return report
+    }
+
+    /// Throws where the archive can't fit, whatever compression makes of the content.
+    private func checkSpace(for properties: ExportProperties, available: UInt64?) throws {
+        guard let available else { return }
+        let content = properties.allocatedBytes ?? properties.sizeEstimate
+        let needed = properties.isCompressible ? content / 4 : content
+        guard needed > available else { return }
+        let message =
+            "the archive needs about \(needed) bytes or more, and \(available) are free"
+        guard case .file(let path, _) = destination.place else { return }
+        throw MigrationError(.outOfSpace, message, path: path)
+    }
+
+    private func write(
+        _ properties: ExportProperties,
+        to output: ArchiveOutput,
+        _ identity: FileStatus.Identity?
+    ) async throws -> ExportReport {
+        let header = header(properties)
+        let writer = try ArchiveWriter(
+            writingTo: output,
+            header: header,
+            level: options.compressionLevel,
+            threadCount: ThreadCount.resolve(options.threadCount),
+            cancellation: cancellation
+        )
+        let archiver = ResourcesArchiver(
+            writingTo: writer,
+            outputIdentity: identity,
+            progress: progress,
+            cancellation: cancellation
+        )
+        do {
+            try await hosted.exportResources(of: container, to: archiver)
+            let summary = try writer.finish()
+            return ExportReport(
+                header: header,
+                totals: summary.totals,
+                archiveBytes: summary.archiveBytes,
+                fingerprint: summary.fingerprint,
+                omissions: archiver.omissions,
+                externalLinks: archiver.externalLinks
+            )
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
+    private func header(_ properties: ExportProperties) -> ArchiveHeader {
+        ArchiveHeader(
+            bundleIdentifier: container.bundleIdentifier,
+            platform: (options.platform ?? container.platform).rawValue,
+            resourcesVersion: properties.resourcesVersion,
+            sizeEstimate: properties.sizeEstimate,
+            isCompressible: properties.isCompressible,
+            creator: MigrationHost.creator
+        )
+    }
+}

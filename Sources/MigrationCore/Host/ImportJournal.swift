@@ -1,0 +1,37 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// What an import under way has done, so that whoever comes after it knows.
+struct ImportJournal: Codable, Equatable {
+    enum Phase: String, Codable {
+        /// Data is being made ready beside the container, which is untouched.
+        case staging
+        /// The old data is being moved aside; whoever comes after goes on with it.
+        case clearing
+        /// The new data is being moved in; whoever comes after goes on with it.
+        case filling
+        /// A commit failed and the old data is being moved back; whoever comes after goes on with it.
+        case restoring
+    }
+
+    static let currentVersion = 1
+
+    var version = Self.currentVersion
+    var phase: Phase
+    /// The record that a success leaves.
+    var record: ImportRecord?
+
+    static func read(from bookkeeping: BookkeepingDirectory) throws -> ImportJournal? {
+        guard let data = try bookkeeping.read(BookkeepingDirectory.journalName) else { return nil }
+        let journal = try BookkeepingCoding.decode(ImportJournal.self, from: data)
+        guard journal.version == currentVersion else {
+            throw ImportRecord.NewerVersion(version: journal.version)
+        }
+        return journal
+    }
+
+    func write(to bookkeeping: BookkeepingDirectory) throws {
+        let data = try BookkeepingCoding.encode(self)
+        try bookkeeping.write(data, as: BookkeepingDirectory.journalName)
+    }
+}

@@ -1,0 +1,184 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// One import: an archive restored beside the container, proved whole, and committed in one step.
+struct ImportSession {
+    let source: ArchiveSource
+    let container: MigrationDataContainer
+    let options: ImportOptions
+    let progress: Progress?
+    let cancellation: CancellationFlag
+
+    private var path: PathName { container.rootPath }
+
+    func run() throws -> ImportReport {
+        let threadCount = ThreadCount.resolve(options.threadCount)
+        let input = try source.open(cancellation)
+        let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
+        try checkIdentifier(reader.header)
+        try makeContainer()
+        let lock = try ContainerLock(path, .exclusive)
+        try ContainerRecovery.recover(path, root: lock.root)
+        let holdsData = try ContainerContents.holdsData(lock.root, at: path)
+        guard !holdsData || options.replacesData else {
+            let message = "the container holds data; it is replaced only on request"
+            throw MigrationError(.containerHoldsData, message, path: path.path)
+        }
+        do {
+            let extractor = try restore(reader, beside: lock.root)
+            return report(reader, extractor, replacedData: holdsData)
+        } catch {
+            try recordFailure(error, reader.header)
+            throw Self.located(error, at: path)
+        }
+    }
+
+    private func checkIdentifier(_ header: ArchiveHeader?) throws {
+        guard let header, let known = container.knownIdentifier else { return }
+        guard header.bundleIdentifier == known else {
+            let archived = PrintableText.escaping(header.bundleIdentifier)
+            let message = "the archive is of \(archived), the container of \(known)"
+            throw MigrationError(.identifierMismatch, message, path: path.path)
+        }
+    }
+
+    private func makeContainer() throws {
+        do {
+            let parent = try FileDescriptor.open(path.parent, .directory)
+            try parent.makeDirectory(path.name, permissions: 0o755)
+            try parent.synchronize()
+        } catch {
+            guard error.isExisting else {
+                let message = "the container can't be made"
+                throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+            }
+        }
+    }
+
+    private func report(
+        _ reader: ArchiveReader,
+        _ extractor: ArchiveExtractor,
+        replacedData: Bool
+    ) -> ImportReport {
+        var totals = extractor.totals
+        totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
+        return ImportReport(
+            header: reader.header,
+            fingerprint: reader.fingerprint,
+            totals: totals,
+            omissions: extractor.omissions,
+            replacedData: replacedData
+        )
+    }
+}
+
+// MARK: - Staging and committing
+
+extension ImportSession {
+    private func restore(
+        _ reader: ArchiveReader,
+        beside root: OpenFile
+    ) throws -> ArchiveExtractor {
+        let bookkeeping = try BookkeepingDirectory.make(in: root)
+        try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
+        let staging = try StagingDirectory.make(for: path, root: root)
+        do {
+            try checkSpace(for: reader, in: staging)
+            let extractor = try extract(reader, into: staging)
+            let commit = ContainerCommit(
+                path: path,
+                live: root,
+                staging: staging,
+                record: record(.success, reader.header, reader.fingerprint)
+            )
+            try cancellation.check()
+            try commit.run()
+            return extractor
+        } catch {
+            // A commit that could not be undone needs what is staged when it is taken up again.
+            if try ImportJournal.read(from: bookkeeping)?.phase == .staging { try staging.remove() }
+            throw error
+        }
+    }
+
+    private func checkSpace(for reader: ArchiveReader, in staging: StagingDirectory) throws {
+        let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
+        let available = try staging.directory.descriptor.availableSpace()
+        guard needed > available else { return }
+        let message = "the container needs \(needed) bytes, and \(available) are free"
+        throw MigrationError(.outOfSpace, message, path: path.path)
+    }
+
+    private func extract(
+        _ reader: ArchiveReader,
+        into staging: StagingDirectory
+    ) throws -> ArchiveExtractor {
+        var extraction = ArchiveExtractor.Options(options, isForeign: reader.header == nil)
+        extraction.leftOut = [
+            EntryPath(bytes: ContainerLayout.bookkeepingName),
+            EntryPath(bytes: ContainerLayout.metadataName),
+        ]
+        if reader.header == nil {
+            extraction.byteLimit = try staging.directory.descriptor.availableSpace()
+        }
+        let extractor = ArchiveExtractor(
+            root: try staging.directory.descriptor.duplicate(),
+            options: extraction
+        )
+        try extractor.extract(from: reader) { consumed in
+            progress?.completedUnitCount = Int64(clamping: consumed)
+        }
+        return extractor
+    }
+}
+
+// MARK: - The record of the outcome
+
+extension ImportSession {
+    private func record(
+        _ outcome: ImportRecord.Outcome,
+        _ header: ArchiveHeader?,
+        _ fingerprint: Fingerprint? = nil
+    ) -> ImportRecord {
+        ImportRecord(
+            outcome: outcome,
+            date: Date(),
+            bundleIdentifier: header?.bundleIdentifier,
+            platform: header?.platform,
+            resourcesVersion: header?.resourcesVersion,
+            fingerprint: fingerprint?.description
+        )
+    }
+
+    /// Persists why the import failed, in the container that is live now.
+    private func recordFailure(_ error: any Error, _ header: ArchiveHeader?) throws {
+        let live = OpenFile(try FileDescriptor.open(path.path, .directory))
+        let bookkeeping = try BookkeepingDirectory.make(in: live)
+        let journal = try ImportJournal.read(from: bookkeeping)
+        // A commit that could not be undone goes on at the next command; it did not fail yet.
+        guard journal?.phase == .staging else { return }
+        let outcome: ImportRecord.Outcome
+        if error is CancellationError {
+            outcome = .interrupted
+        } else {
+            let bridged = error as NSError
+            outcome = .failure(
+                domain: bridged.domain,
+                code: bridged.code,
+                description: "\(error)"
+            )
+        }
+        let data = try BookkeepingCoding.encode(record(outcome, header))
+        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        try bookkeeping.remove(BookkeepingDirectory.journalName)
+    }
+
+    /// Names the container in errors that know only the system's call.
+    private static func located(_ error: any Error, at path: PathName) -> any Error {
+        guard let error = error as? SystemError else { return error }
+        let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
+        return MigrationError(code, "the import failed", path: path.path, cause: error)
+    }
+}

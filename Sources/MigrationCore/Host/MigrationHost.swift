@@ -1,0 +1,121 @@
+public import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The system side of a migration: what iOS does around an app's extension, for anyone to call.
+///
+/// A host locks the container, asks the extension, writes or reads the archive, commits in one step,
+/// and persists the outcome. With no extension of the app's own, the whole container is moved.
+///
+///     let container = try MigrationDataContainer(at: directory)
+///     let report = try await MigrationHost().exportContainer(container, to: .file(archive))
+///
+/// The work is done on threads of the host's own; cancelling the calling task ends it, with
+/// everything cleaned up and a `CancellationError`.
+public struct MigrationHost: Sendable {
+    /// The version of this library.
+    public static let version = "0.1.0"
+
+    /// The environment variable that tells an app's process its container.
+    public static let containerVariable = "MIGRATION_CONTAINER"
+
+    static let creator = "migrate \(version)"
+
+    /// Makes a host.
+    public init() {}
+
+    /// Exports a container into an archive.
+    ///
+    /// - Parameters:
+    ///   - container: The container, which nobody else may be using.
+    ///   - destination: Where the archive goes. A file appears only when it is whole.
+    ///   - options: What is exported, and how.
+    ///   - progress: Gets the estimate of the content's bytes as its total, and what was archived.
+    /// - Returns: What was archived, what was left out and why.
+    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid`, `outputExists`,
+    ///   `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes `sourceChanged`,
+    ///   `sourceUnreadable`, `unsupported`, `outputFailed` and `outOfSpace`; `CancellationError`.
+    @concurrent
+    public func exportContainer(
+        _ container: MigrationDataContainer,
+        to destination: ArchiveDestination,
+        options: ExportOptions = ExportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ExportReport {
+        try options.check()
+        return try await withCancellationFlag { cancellation in
+            let session = ExportSession(
+                container: container,
+                destination: destination,
+                options: options,
+                hosted: WholeContainerExtension(options: options, cancellation: cancellation),
+                progress: progress,
+                cancellation: cancellation
+            )
+            return try await session.run()
+        }
+    }
+
+    /// Imports an archive into a container, all of it or nothing.
+    ///
+    /// What becomes of the import is persisted in the container for the app's next launch, unless
+    /// the import is refused before the container is touched: the archive can't be read at all, the
+    /// container is in use, holds data or is another app's.
+    ///
+    /// - Parameters:
+    ///   - archive: A migration archive, or the tar file of another program, compressed with zstd or not.
+    ///   - container: The container; its directory is made where it is missing.
+    ///   - options: What is done with data that is there, and with links that lead out.
+    ///   - progress: Gets the archive's bytes as its total, and how many were read.
+    /// - Returns: What was restored, and what of the archive was not.
+    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerHoldsData`, `containerInvalid`,
+    ///   `identifierMismatch`, `outOfSpace` and `outputFailed`; `ArchiveError` of any code;
+    ///   `CancellationError`.
+    @concurrent
+    public func importArchive(
+        _ archive: ArchiveSource,
+        into container: MigrationDataContainer,
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportReport {
+        try ThreadCount.check(options.threadCount)
+        return try await withCancellationFlag { cancellation in
+            let session = ImportSession(
+                source: archive,
+                container: container,
+                options: options,
+                progress: progress,
+                cancellation: cancellation
+            )
+            return try session.run()
+        }
+    }
+}
+
+/// Runs `body` with a flag that is raised when the calling task is cancelled.
+func withCancellationFlag<Result>(
+    _ body: (CancellationFlag) async throws -> Result
+) async throws -> Result {
+    let cancellation = CancellationFlag()
+    return try await withTaskCancellationHandler {
+        try await body(cancellation)
+    } onCancel: {
+        cancellation.cancel()
+    }
+}
+
+extension ExportOptions {
+    fileprivate func check() throws(MigrationError) {
+        guard (1...19).contains(compressionLevel) else {
+            throw MigrationError(.invalidOption, "the compression level must be from 1 to 19")
+        }
+        try ThreadCount.check(threadCount)
+    }
+}
+
+extension ThreadCount {
+    static func check(_ requested: Int?) throws(MigrationError) {
+        guard let requested, !(1...64).contains(requested) else { return }
+        throw MigrationError(.invalidOption, "the number of threads must be from 1 to 64")
+    }
+}

@@ -1,0 +1,46 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// The extension for apps that have none: the whole container out, and every entry back at its path.
+struct WholeContainerExtension: HostedExtension {
+    let selection: ContainerSelection
+    let resourcesVersion: String
+    let isCompressible: Bool
+    let cancellation: CancellationFlag
+
+    init(options: ExportOptions, cancellation: CancellationFlag) {
+        selection = ContainerSelection(
+            includesCaches: options.includesCaches,
+            exclusions: options.exclusions
+        )
+        resourcesVersion = options.resourcesVersion
+        isCompressible = options.isCompressible
+        self.cancellation = cancellation
+    }
+
+    func exportProperties(of container: MigrationDataContainer) throws -> ExportProperties {
+        var measure = SourceMeasure(selecting: selection)
+        let root = try FileDescriptor.open(container.rootPath.path, .directory)
+        var walker = SourceWalker(root: root, cancellation: cancellation)
+        try walker.walk(&measure)
+        return ExportProperties(
+            sizeEstimate: measure.contentBytes,
+            allocatedBytes: measure.allocatedBytes,
+            resourcesVersion: resourcesVersion,
+            isCompressible: isCompressible
+        )
+    }
+
+    func exportResources(
+        of container: MigrationDataContainer,
+        to archiver: ResourcesArchiver
+    ) throws {
+        try archiver.appendContents(of: container, selecting: selection)
+    }
+
+    var resourcesPlacement: ResourcesPlacement { .inContainer }
+
+    func importResources(at resources: URL, into container: MigrationDataContainer) {
+        // The resources are the container.
+    }
+}

@@ -1,0 +1,22 @@
+public import MigrationArchive
+
+/// What an archive says of itself and what it holds.
+public struct ArchiveInspection: Sendable {
+    /// What the archive says of itself; `nil` for the tar file of another program.
+    public let header: ArchiveHeader?
+
+    /// How much it holds; `nil` for the tar file of another program that was not read through.
+    public let totals: ArchiveTotals?
+
+    /// The hash that stands for it; `nil` for the tar file of another program.
+    public let fingerprint: Fingerprint?
+
+    /// The archive's size in bytes; `nil` from a pipe, where nothing says it.
+    public let archiveBytes: UInt64?
+
+    /// The bytes of the tar stream in it; `nil` for the tar file of another program.
+    public let streamBytes: UInt64?
+
+    /// The number of frames that hold the stream; `nil` for the tar file of another program.
+    public let frameCount: Int?
+}

@@ -1,0 +1,45 @@
+public import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+extension ArchiveSource {
+    /// Compares an archive with a container: content, kind, permissions, times, links and attributes.
+    ///
+    /// What an export leaves out by default does not count as a difference.
+    ///
+    /// - Parameters:
+    ///   - container: The container, which apps may be using but no migration.
+    ///   - includesCaches: Whether `Library/Caches` counts too.
+    ///   - progress: Gets the archive's bytes as its total, and how many were compared.
+    ///   - body: Is called for each difference.
+    /// - Returns: The number of differences.
+    /// - Throws: `ArchiveError` where the archive is damaged or a file of the container can't be read;
+    ///   ``MigrationError`` of codes `containerBusy` and `containerInvalid`; what `body` throws.
+    @concurrent
+    public func compare(
+        with container: MigrationDataContainer,
+        includesCaches: Bool = false,
+        progress: Progress? = nil,
+        _ body: @Sendable (ArchiveDifference) throws -> Void
+    ) async throws -> Int {
+        try await withCancellationFlag { cancellation in
+            let lock = try ContainerLock(container.rootPath, .shared)
+            let input = try open(cancellation)
+            let threadCount = ThreadCount.resolve(nil)
+            let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+            progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
+            let selection = ContainerSelection(includesCaches: includesCaches, exclusions: [])
+            return try withoutActuallyEscaping(body) { body in
+                let comparison = try ContainerComparison(
+                    root: lock.root,
+                    selection: selection,
+                    cancellation: cancellation,
+                    report: body
+                )
+                return try comparison.run(reader) { consumed in
+                    progress?.completedUnitCount = Int64(clamping: consumed)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+public import Foundation
+public import MigrationArchive
+internal import MigrationSystem
+
+extension ArchiveSource {
+    /// Restores entries beneath a directory, with none of a container's rules.
+    ///
+    /// Nothing leaves the directory and nothing in it is replaced. What fails is taken back: entries
+    /// are restored beside the directory's content and moved in when all of them are there.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory; it is made where it is missing.
+    ///   - paths: The entries, each with everything below it; none stands for all.
+    ///   - options: What becomes of links that lead out; a container's options do not apply.
+    ///   - progress: Gets the archive's bytes as its total, and how many were read.
+    /// - Returns: What was restored, and what was not.
+    /// - Throws: `ArchiveError` of code `notFound` for a path that the archive does not hold, of code
+    ///   `entryExists` where something is in the way; further ones as for an import.
+    public func extract(
+        to directory: URL,
+        only paths: [EntryPath] = [],
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportReport {
+        try await extract(
+            toPath: directory.fileSystemBytes,
+            only: paths,
+            options: options,
+            progress: progress
+        )
+    }
+
+    /// Restores entries beneath the directory at a path of any bytes.
+    @concurrent
+    package func extract(
+        toPath directory: [UInt8],
+        only paths: [EntryPath],
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportReport {
+        try ThreadCount.check(options.threadCount)
+        return try await withCancellationFlag { cancellation in
+            let session = ExtractionSession(
+                source: self,
+                directory: directory,
+                paths: paths,
+                options: options,
+                progress: progress,
+                cancellation: cancellation
+            )
+            return try session.run()
+        }
+    }
+}
+
+extension ArchiveExtractor.Options {
+    init(_ options: ImportOptions, isForeign: Bool) {
+        self.init()
+        isLenient = isForeign
+        externalLinks =
+            switch options.externalLinks {
+            case .refuse: .refuse
+            case .keep: .keep
+            case .skip: .skip
+            }
+    }
+}
+
+extension ArchiveExtractor {
+    /// What was not restored, as reports say it.
+    var omissions: OmissionList {
+        var list = OmissionList()
+        for drop in drops { list.append(Omission(drop)) }
+        list.countFurther(dropCount - drops.count)
+        return list
+    }
+}
+
+extension Omission {
+    fileprivate init(_ drop: EntryDrop) {
+        path = drop.path.description
+        bytes = 0
+        switch drop.kind {
+        case .extendedAttribute(let name):
+            (reason, detail) = (.extendedAttribute, PrintableText.escaping(name))
+        case .specialPermissions(let bits):
+            (reason, detail) = (.specialPermissions, String(bits, radix: 8))
+        case .externalLink(let target):
+            (reason, detail) = (.externalLink, PrintableText.escaping(target))
+        case .reserved: (reason, detail) = (.leftOutByDefault, nil)
+        }
+    }
+}

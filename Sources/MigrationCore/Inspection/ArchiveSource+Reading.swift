@@ -1,0 +1,88 @@
+public import Foundation
+public import MigrationArchive
+internal import MigrationSystem
+
+extension ArchiveSource {
+    /// Says what an archive is and what it holds; from a file without reading it through.
+    ///
+    /// - Throws: `ArchiveError` where the archive can't be read, is none, or is damaged at its ends.
+    @concurrent
+    public func inspect() async throws -> ArchiveInspection {
+        try await withCancellationFlag { cancellation in
+            let reader = try ArchiveReader(open(cancellation), access: .selective)
+            if reader.header != nil, reader.totals == nil {
+                while try reader.next() != nil {}
+            }
+            return ArchiveInspection(reader, totals: reader.totals)
+        }
+    }
+
+    /// Calls `body` for each entry, in the order of the archive.
+    ///
+    /// Of an archive file only the frames that hold headers are read, each checked against its hash.
+    ///
+    /// - Returns: What the archive holds.
+    /// - Throws: `ArchiveError` where the archive can't be read, is none, or is damaged; what `body`
+    ///   throws.
+    @concurrent
+    public func forEachEntry(
+        _ body: @Sendable (ArchiveEntry) throws -> Void
+    ) async throws -> ArchiveInspection {
+        try await withCancellationFlag { cancellation in
+            let reader = try ArchiveReader(open(cancellation), access: .selective)
+            var totals = ArchiveTotals()
+            while let entry = try reader.next() {
+                try cancellation.check()
+                totals.count(entry)
+                try body(entry)
+            }
+            return ArchiveInspection(reader, totals: reader.totals ?? totals)
+        }
+    }
+
+    /// Checks every frame of an archive against its hash, and the hashes against the fingerprint.
+    ///
+    /// The tar file of another program is read from end to end; it carries no proof.
+    ///
+    /// - Parameters:
+    ///   - threadCount: The number of threads; `nil` takes one for each core.
+    ///   - progress: Gets the archive's bytes as its total, and how many were checked.
+    /// - Returns: What the archive is and holds.
+    /// - Throws: `ArchiveError` of code `damaged` or `truncated` where a byte is not what was
+    ///   written, and of code `inputFailed` where the archive can't be read.
+    @concurrent
+    public func verify(
+        threadCount: Int? = nil,
+        progress: Progress? = nil
+    ) async throws -> ArchiveInspection {
+        try await withCancellationFlag { cancellation in
+            let input = try open(cancellation)
+            progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
+            let result = try ArchiveVerifier.verify(
+                input,
+                threadCount: ThreadCount.resolve(threadCount)
+            ) { progress?.completedUnitCount = Int64(clamping: $0) }
+            return ArchiveInspection(
+                header: result.header,
+                totals: result.totals,
+                fingerprint: result.fingerprint,
+                archiveBytes: input.size ?? input.position,
+                streamBytes: result.streamBytes,
+                frameCount: result.frameCount
+            )
+        }
+    }
+}
+
+extension ArchiveInspection {
+    init(_ reader: ArchiveReader, totals: ArchiveTotals?) {
+        self.init(
+            header: reader.header,
+            totals: totals,
+            fingerprint: reader.fingerprint,
+            archiveBytes: reader.archiveBytes,
+            streamBytes: reader.streamBytes,
+            frameCount: reader.frameCount
+        )
+    }
+}

@@ -1,0 +1,95 @@
+internal import MigrationArchive
+
+/// An error of a migration: of a container, of a destination, or of a persisted status.
+///
+/// Errors in an archive's bytes are ``MigrationArchive/ArchiveError``. Switch over ``code`` to decide
+/// what to do; show ``description`` to a person. New codes may appear in a minor release, so keep a
+/// `default` branch.
+public struct MigrationError: Error, Sendable {
+    /// The kind of failure.
+    public let code: Code
+
+    /// What is wrong, in one sentence without the path and the cause.
+    public let message: String
+
+    /// The path that the failure is about, as it may be printed.
+    public let path: String?
+
+    /// The error beneath this one, if there is one.
+    public let cause: (any Error)?
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        path: [UInt8]? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.path = path.map(PrintableText.escaping)
+        self.cause = cause
+    }
+}
+
+extension MigrationError {
+    /// The kinds of failure that a migration can report.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case containerBusy
+            case containerHoldsData
+            case containerInvalid
+            case identifierMismatch
+            case interrupted
+            case invalidOption
+            case outOfSpace
+            case outputExists
+            case outputFailed
+            case statusUnreadable
+        }
+
+        private let value: Value
+
+        /// An app or another migration holds the container.
+        public static let containerBusy = Code(value: .containerBusy)
+
+        /// The container holds data that nobody said to replace.
+        public static let containerHoldsData = Code(value: .containerHoldsData)
+
+        /// The container is missing, is no directory, is a link, or can't be read.
+        public static let containerInvalid = Code(value: .containerInvalid)
+
+        /// The archive is of another app than the container.
+        public static let identifierMismatch = Code(value: .identifierMismatch)
+
+        /// An import was cut off before it came to an end.
+        public static let interrupted = Code(value: .interrupted)
+
+        /// An option has a value that it can't have.
+        public static let invalidOption = Code(value: .invalidOption)
+
+        /// There is less room than is needed.
+        public static let outOfSpace = Code(value: .outOfSpace)
+
+        /// A file of the archive's name is there already.
+        public static let outputExists = Code(value: .outputExists)
+
+        /// The output can't be written.
+        public static let outputFailed = Code(value: .outputFailed)
+
+        /// The persisted status can't be read, or is of a version that is newer than this.
+        public static let statusUnreadable = Code(value: .statusUnreadable)
+
+        /// The name of the code, stable across releases.
+        public var description: String { value.rawValue }
+    }
+}
+
+extension MigrationError: CustomStringConvertible {
+    /// What is wrong, where, and why.
+    public var description: String {
+        var text = message
+        if let path { text += ": \(path)" }
+        if let cause { text += ": \(cause)" }
+        return text
+    }
+}

@@ -1,0 +1,94 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// The directory `.migration` at a container's root: small files that say what happened here.
+///
+/// Files are replaced in one step and last through a power loss.
+struct BookkeepingDirectory {
+    static let recordName = "import-status.json"
+    static let journalName = "import-journal.json"
+    private static let sizeLimit = 1 << 20
+
+    private let directory: OpenFile
+
+    /// Opens the bookkeeping of the container whose root is open as `root`; `nil` where there is none.
+    init?(in root: OpenFile) throws(SystemError) {
+        do {
+            let name = ContainerLayout.bookkeepingName
+            directory = OpenFile(try root.descriptor.open(name, .directory))
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
+    }
+
+    /// Opens the bookkeeping of a container, made first where there is none.
+    static func make(in root: OpenFile) throws(SystemError) -> BookkeepingDirectory {
+        while true {
+            if let existing = try BookkeepingDirectory(in: root) { return existing }
+            do {
+                let name = ContainerLayout.bookkeepingName
+                try root.descriptor.makeDirectory(name, permissions: 0o700)
+                try root.descriptor.synchronize()
+            } catch {
+                guard error.isExisting else { throw error }
+            }
+        }
+    }
+
+    /// The open directory, for what needs room beside the files.
+    var openDirectory: OpenFile { directory }
+
+    /// Reads the file `name`; `nil` where there is none.
+    func read(_ name: String) throws(SystemError) -> Data? {
+        do {
+            let file = try directory.descriptor.open(ByteString(utf8: name), .reading)
+            return try file.readAll(limit: Self.sizeLimit).map { Data($0) } ?? Data()
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
+    }
+
+    /// Replaces the file `name` by `contents`.
+    func write(_ contents: Data, as name: String) throws(SystemError) {
+        let final = ByteString(utf8: name)
+        let temporary = ByteString(utf8: name + ".new")
+        try remove(name + ".new")
+        let file = OpenFile(
+            try directory.descriptor.open(temporary, .creating(permissions: 0o600))
+        )
+        let bytes = [UInt8](contents)
+        try file.descriptor.writeAll(bytes.span)
+        try file.descriptor.synchronize()
+        try directory.descriptor.rename(temporary, to: final, in: directory.descriptor)
+        try directory.descriptor.synchronize()
+    }
+
+    /// Removes the file `name`, if it is there.
+    func remove(_ name: String) throws(SystemError) {
+        do {
+            try directory.descriptor.removeFile(ByteString(utf8: name))
+        } catch {
+            guard error.isMissing else { throw error }
+            return
+        }
+        try directory.descriptor.synchronize()
+    }
+}
+
+/// How bookkeeping files are written: stable keys in a stable order, dates in ISO 8601.
+enum BookkeepingCoding {
+    static func encode(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return try encoder.encode(value) + Data("\n".utf8)
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(type, from: data)
+    }
+}

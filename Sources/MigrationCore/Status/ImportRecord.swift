@@ -1,0 +1,115 @@
+public import Foundation
+
+/// What is persisted of a container's last import, for the app's next launch.
+public struct ImportRecord: Sendable, Equatable {
+    /// How an import ended.
+    public enum Outcome: Sendable, Equatable {
+        /// The data is in the container.
+        case success
+
+        /// The import failed; the container holds what it held before.
+        case failure(domain: String, code: Int, description: String)
+
+        /// The import was cut off; the container holds what it held before.
+        case interrupted
+    }
+
+    /// How the import ended.
+    public let outcome: Outcome
+
+    /// When it ended, to the second.
+    public let date: Date
+
+    /// The bundle identifier of the app that the archive is of; `nil` where nothing says it.
+    public let bundleIdentifier: String?
+
+    /// The platform that the archive is from; `nil` where nothing says it.
+    public let platform: String?
+
+    /// The version of the data's format; `nil` where nothing says it.
+    public let resourcesVersion: String?
+
+    /// The fingerprint of the archive in hexadecimal digits; `nil` where it has none.
+    public let fingerprint: String?
+}
+
+extension ImportRecord {
+    /// The version of the persisted form that this code writes.
+    static let version = 1
+}
+
+extension ImportRecord: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case version
+        case outcome
+        case date
+        case bundleIdentifier
+        case platform
+        case resourcesVersion
+        case fingerprint
+        case error
+    }
+
+    private enum OutcomeName: String, Codable {
+        case success
+        case failure
+        case interrupted
+    }
+
+    private struct StoredError: Codable {
+        let domain: String
+        let code: Int
+        let description: String
+    }
+
+    /// A record of a version that this code does not know.
+    struct NewerVersion: Error, CustomStringConvertible {
+        let version: Int
+
+        var description: String { "it is of version \(version), which is newer than this" }
+    }
+
+    /// Reads the persisted form.
+    ///
+    /// - Throws: An error for a form that is malformed or of a newer version.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let version = try values.decode(Int.self, forKey: .version)
+        guard version == Self.version else { throw NewerVersion(version: version) }
+        switch try values.decode(OutcomeName.self, forKey: .outcome) {
+        case .success: outcome = .success
+        case .interrupted: outcome = .interrupted
+        case .failure:
+            let error = try values.decode(StoredError.self, forKey: .error)
+            outcome = .failure(
+                domain: error.domain,
+                code: error.code,
+                description: error.description
+            )
+        }
+        date = try values.decode(Date.self, forKey: .date)
+        bundleIdentifier = try values.decodeIfPresent(String.self, forKey: .bundleIdentifier)
+        platform = try values.decodeIfPresent(String.self, forKey: .platform)
+        resourcesVersion = try values.decodeIfPresent(String.self, forKey: .resourcesVersion)
+        fingerprint = try values.decodeIfPresent(String.self, forKey: .fingerprint)
+    }
+
+    /// Writes the persisted form.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(Self.version, forKey: .version)
+        switch outcome {
+        case .success: try values.encode(OutcomeName.success, forKey: .outcome)
+        case .interrupted: try values.encode(OutcomeName.interrupted, forKey: .outcome)
+        case .failure(let domain, let code, let description):
+            try values.encode(OutcomeName.failure, forKey: .outcome)
+            let error = StoredError(domain: domain, code: code, description: description)
+            try values.encode(error, forKey: .error)
+        }
+        try values.encode(date, forKey: .date)
+        try values.encodeIfPresent(bundleIdentifier, forKey: .bundleIdentifier)
+        try values.encodeIfPresent(platform, forKey: .platform)
+        try values.encodeIfPresent(resourcesVersion, forKey: .resourcesVersion)
+        try values.encodeIfPresent(fingerprint, forKey: .fingerprint)
+    }
+}

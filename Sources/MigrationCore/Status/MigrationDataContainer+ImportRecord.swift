@@ -1,0 +1,52 @@
+internal import Foundation
+internal import MigrationSystem
+
+extension MigrationDataContainer {
+    /// Returns what is persisted of the container's last import; `nil` where nothing is.
+    ///
+    /// An import that was cut off is brought to its end first: rolled back, or forward where its
+    /// commit had begun. An addition to Apple's interface.
+    ///
+    /// - Throws: ``MigrationError`` of code `statusUnreadable` where the record is damaged or of a
+    ///   newer version, in which case it stays as it is, and of code `containerInvalid` where there is
+    ///   no such container.
+    public func importRecord() throws(MigrationError) -> ImportRecord? {
+        try ContainerRecovery.recoverIfIdle(rootPath)
+        return try storedImportRecord()
+    }
+
+    /// Forgets the container's last import, because the person was told of it.
+    ///
+    /// - Throws: ``MigrationError`` of code `statusUnreadable` where the record can't be removed.
+    public func clearImportRecord() throws(MigrationError) {
+        do {
+            let root = OpenFile(try FileDescriptor.open(rootPath.path, .directory))
+            try BookkeepingDirectory(in: root)?.remove(BookkeepingDirectory.recordName)
+        } catch {
+            let message = "the import status can't be cleared"
+            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+        }
+    }
+
+    private func storedImportRecord() throws(MigrationError) -> ImportRecord? {
+        let data: Data?
+        do throws(SystemError) {
+            let root = OpenFile(try FileDescriptor.open(rootPath.path, .directory))
+            data = try BookkeepingDirectory(in: root)?.read(BookkeepingDirectory.recordName)
+        } catch {
+            if error.isMissing {
+                throw MigrationError(.containerInvalid, "there is no container", path: rootPath.path)
+            }
+            let message = "the import status can't be read"
+            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+        }
+        guard let data else { return nil }
+        do {
+            return try BookkeepingCoding.decode(ImportRecord.self, from: data)
+        } catch {
+            let cause: (any Error)? = error as? ImportRecord.NewerVersion
+            let message = "the import status can't be understood; it is left as it is"
+            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: cause)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+public import Foundation
+internal import Synchronization
+
+/// How the migration into the app's container ended, for the app to ask at its first launch.
+///
+/// Corresponds to AppMigrationKit's type of that name. The process that asks finds its container by
+/// the environment variable `MIGRATION_CONTAINER`, else by ``containerDirectory``.
+public enum MigrationStatus {
+    /// The data was imported.
+    case success
+
+    /// The import failed, and the container holds nothing of it.
+    case failure(any Error)
+
+    /// How the import ended; `nil` where none did since the status was cleared.
+    ///
+    /// The error of a failure is an `NSError` with the domain, the code and the description of what
+    /// was thrown. Where the persisted status can't be read, the result is a failure with a
+    /// ``MigrationError`` of code `statusUnreadable`, and the status stays as it is.
+    public static var importStatus: MigrationStatus? {
+        do {
+            guard let container = try currentContainer else { return nil }
+            return try container.importRecord().map(MigrationStatus.init)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Sets the status to `nil`, because the person was told.
+    public static func clearImportStatus() {
+        // Apple's interface has no way to report a failure here; the status then stays set.
+        try? currentContainer?.clearImportRecord()
+    }
+
+    private init(_ record: ImportRecord) {
+        switch record.outcome {
+        case .success: self = .success
+        case .failure(let domain, let code, let description):
+            let information = [NSLocalizedDescriptionKey: description]
+            self = .failure(NSError(domain: domain, code: code, userInfo: information))
+        case .interrupted:
+            let error = MigrationError(.interrupted, "the import was interrupted")
+            self = .failure(error)
+        }
+    }
+}
+
+@available(*, unavailable)
+extension MigrationStatus: Sendable {}
+
+extension MigrationStatus {
+    private static let directory = Mutex<URL?>(nil)
+
+    /// The container that ``importStatus`` speaks of where `MIGRATION_CONTAINER` is not set.
+    ///
+    /// An addition to Apple's interface, for a process that no system has told its container.
+    public static var containerDirectory: URL? {
+        get { directory.withLock { $0 } }
+        set { directory.withLock { $0 = newValue } }
+    }
+
+    private static var currentContainer: MigrationDataContainer? {
+        get throws {
+            let variable = ProcessInfo.processInfo.environment[MigrationHost.containerVariable]
+            if let path = variable, !path.isEmpty {
+                return try MigrationDataContainer(atPath: [UInt8](path.utf8))
+            }
+            return try containerDirectory.map { try MigrationDataContainer(at: $0) }
+        }
+    }
+}

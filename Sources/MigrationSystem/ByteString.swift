@@ -1,0 +1,21 @@
+/// The bytes of a path or a name, with no claim on their encoding.
+package typealias ByteString = [UInt8]
+
+extension [UInt8] {
+    /// The bytes of `string` in UTF-8.
+    package init(utf8 string: String) {
+        self = [UInt8](string.utf8)
+    }
+
+    /// Calls `body` with these bytes as a C string; they must hold no zero byte.
+    @safe
+    func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: count + 1) { buffer in
+            for (index, byte) in enumerated() {
+                unsafe buffer[index] = CChar(bitPattern: byte)
+            }
+            unsafe buffer[count] = 0
+            return unsafe body(buffer.baseAddress.unsafelyUnwrapped)
+        }
+    }
+}

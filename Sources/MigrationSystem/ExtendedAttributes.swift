@@ -1,0 +1,80 @@
+internal import CMigrationShims
+internal import Glibc
+
+/// A named value that a file carries beside its content.
+public struct ExtendedAttribute: Hashable, Sendable {
+    /// The name with its namespace, such as `user.comment`.
+    public let name: [UInt8]
+
+    /// The value, which may be empty.
+    public let value: [UInt8]
+
+    /// Makes an attribute.
+    public init(name: [UInt8], value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension FileDescriptor {
+    /// The names of the open file's extended attributes, in byte order; none where the file system has none.
+    package borrowing func extendedAttributeNames() throws(SystemError) -> [ByteString] {
+        let rawValue = rawValue
+        while true {
+            let needed = migration_list_attributes(rawValue, nil, 0)
+            if needed == 0 { return [] }
+            if needed < 0 {
+                let error = SystemError("flistxattr")
+                if error.isUnsupported { return [] }
+                throw error
+            }
+            var names = [UInt8](repeating: 0, count: needed)
+            let count = unsafe names.withUnsafeMutableBytes {
+                unsafe migration_list_attributes(
+                    rawValue,
+                    $0.baseAddress?.assumingMemoryBound(to: CChar.self),
+                    $0.count
+                )
+            }
+            if count < 0 {
+                if errno == ERANGE { continue }
+                throw SystemError("flistxattr")
+            }
+            return names[..<count].split(separator: 0).map(ByteString.init)
+                .sorted { $0.lexicographicallyPrecedes($1) }
+        }
+    }
+
+    /// The value of the open file's extended attribute `name`.
+    package borrowing func extendedAttribute(_ name: ByteString) throws(SystemError) -> [UInt8] {
+        let rawValue = rawValue
+        while true {
+            let needed = name.withPath { unsafe migration_get_attribute(rawValue, $0, nil, 0) }
+            if needed < 0 { throw SystemError("fgetxattr") }
+            if needed == 0 { return [] }
+            var value = [UInt8](repeating: 0, count: needed)
+            let count = unsafe value.withUnsafeMutableBytes { value in
+                name.withPath {
+                    unsafe migration_get_attribute(rawValue, $0, value.baseAddress, value.count)
+                }
+            }
+            if count >= 0 { return ByteString(value[..<count]) }
+            if errno != ERANGE { throw SystemError("fgetxattr") }
+        }
+    }
+
+    /// Sets extended attributes of the open file.
+    package borrowing func setExtendedAttributes(
+        _ attributes: [ExtendedAttribute]
+    ) throws(SystemError) {
+        let rawValue = rawValue
+        for attribute in attributes {
+            let result = unsafe attribute.value.withUnsafeBytes { value in
+                attribute.name.withPath {
+                    unsafe migration_set_attribute(rawValue, $0, value.baseAddress, value.count)
+                }
+            }
+            guard result == 0 else { throw SystemError("fsetxattr") }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import Glibc
+
+// MARK: - Reading
+
+extension FileDescriptor {
+    /// Fills the free part of `output` once; adds nothing at the end of the file.
+    package borrowing func read(into output: inout OutputSpan<UInt8>) throws(SystemError) {
+        try unsafe output.withUnsafeMutableBufferPointer { bytes, count throws(SystemError) in
+            let free = unsafe UnsafeMutableBufferPointer(rebasing: bytes[count...])
+            count += try retryingOnInterrupt("read") {
+                unsafe Glibc.read(rawValue, free.baseAddress, free.count)
+            }
+        }
+    }
+
+    /// Reads at most `count` bytes into `buffer` from `start`; returns how many, 0 at the end.
+    package borrowing func read(
+        into buffer: inout [UInt8],
+        from start: Int,
+        count: Int
+    ) throws(SystemError) -> Int {
+        precondition(start >= 0 && count >= 0 && start + count <= buffer.count)
+        let rawValue = rawValue
+        return try retryingOnInterrupt("read") {
+            unsafe buffer.withUnsafeMutableBytes {
+                unsafe Glibc.read(rawValue, $0.baseAddress?.advanced(by: start), count)
+            }
+        }
+    }
+
+    /// Reads at most `count` bytes at `offset` of the file into `buffer` from `start`.
+    package borrowing func read(
+        at offset: UInt64,
+        into buffer: inout [UInt8],
+        from start: Int = 0,
+        count: Int
+    ) throws(SystemError) -> Int {
+        precondition(start >= 0 && count >= 0 && start + count <= buffer.count)
+        let rawValue = rawValue
+        return try retryingOnInterrupt("pread") {
+            unsafe buffer.withUnsafeMutableBytes {
+                unsafe pread(rawValue, $0.baseAddress?.advanced(by: start), count, off_t(offset))
+            }
+        }
+    }
+
+    /// Reads the whole file from its start, at most `limit` bytes; `nil` where it holds more.
+    package borrowing func readAll(limit: Int) throws(SystemError) -> [UInt8]? {
+        var contents: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let offset = UInt64(contents.count)
+            let count = try read(at: offset, into: &buffer, count: buffer.count)
+            if count == 0 { return contents }
+            contents.append(contentsOf: buffer[..<count])
+            if contents.count > limit { return nil }
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension FileDescriptor {
+    /// Writes every byte of `bytes` at the current offset.
+    package borrowing func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let part = rest
+            let written = try retryingOnInterrupt("write") {
+                unsafe part.withUnsafeBytes { unsafe write(rawValue, $0.baseAddress, $0.count) }
+            }
+            rest = rest.extracting(droppingFirst: written)
+        }
+    }
+
+    /// Writes every byte of `bytes` at `offset` of the file.
+    package borrowing func writeAll(
+        _ bytes: Span<UInt8>,
+        at offset: UInt64
+    ) throws(SystemError) {
+        var rest = bytes
+        var position = offset
+        while !rest.isEmpty {
+            let part = rest
+            let written = try retryingOnInterrupt("pwrite") {
+                unsafe part.withUnsafeBytes {
+                    unsafe pwrite(rawValue, $0.baseAddress, $0.count, off_t(position))
+                }
+            }
+            position += UInt64(written)
+            rest = rest.extracting(droppingFirst: written)
+        }
+    }
+}
+
+// MARK: - Waiting
+
+extension FileDescriptor {
+    /// What a descriptor is waited for.
+    package enum Readiness: Sendable {
+        case readable, writable
+    }
+
+    /// Waits until the file is ready; returns `false` when `milliseconds` pass first.
+    package borrowing func waits(
+        until readiness: Readiness,
+        milliseconds: Int32
+    ) throws(SystemError) -> Bool {
+        let events = readiness == .readable ? Int16(POLLIN) : Int16(POLLOUT)
+        var request = pollfd(fd: rawValue, events: events, revents: 0)
+        let count = unsafe poll(&request, 1, milliseconds)
+        if count < 0 && errno != EINTR { throw SystemError("poll") }
+        return count > 0
+    }
+}

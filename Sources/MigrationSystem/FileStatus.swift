@@ -1,0 +1,63 @@
+internal import Glibc
+
+/// What the system knows of a file.
+package struct FileStatus: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        case regular, directory, symbolicLink, fifo, socket, characterDevice, blockDevice, unknown
+    }
+
+    /// What tells one file from every other one on this machine.
+    package struct Identity: Hashable, Sendable {
+        package let device: UInt64
+        package let inode: UInt64
+    }
+
+    package let kind: Kind
+    /// The permission bits, set-id and sticky bits included.
+    package let permissions: UInt16
+    package let identity: Identity
+    package let linkCount: UInt64
+    package let size: UInt64
+    /// Bytes on the disk, which are fewer than `size` where a file has holes.
+    package let allocatedSize: UInt64
+    package let modificationTime: FileTime
+    package let changeTime: FileTime
+
+    init(_ status: stat) {
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFIFO: .fifo
+            case S_IFSOCK: .socket
+            case S_IFCHR: .characterDevice
+            case S_IFBLK: .blockDevice
+            default: .unknown
+            }
+        permissions = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
+        identity = Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino)
+        )
+        linkCount = UInt64(truncatingIfNeeded: status.st_nlink)
+        size = UInt64(max(0, status.st_size))
+        allocatedSize = UInt64(max(0, status.st_blocks)) * 512
+        modificationTime = FileTime(
+            seconds: Int64(status.st_mtim.tv_sec),
+            nanoseconds: UInt32(truncatingIfNeeded: status.st_mtim.tv_nsec)
+        )
+        changeTime = FileTime(
+            seconds: Int64(status.st_ctim.tv_sec),
+            nanoseconds: UInt32(truncatingIfNeeded: status.st_ctim.tv_nsec)
+        )
+    }
+}
+
+extension FileStatus {
+    /// Whether both describe the same file, unchanged in content and metadata.
+    package func isUnchanged(since earlier: FileStatus) -> Bool {
+        identity == earlier.identity && size == earlier.size
+            && modificationTime == earlier.modificationTime && changeTime == earlier.changeTime
+    }
+}

@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// State that threads share under a lock and can wait on.
+///
+/// Safe because `state` is touched only between `lock` and `unlock`.
+package final class Monitor<State>: @unchecked Sendable {
+    private let condition = NSCondition()
+    private var state: State
+
+    package init(_ state: State) {
+        self.state = state
+    }
+
+    /// Changes the state and wakes those who wait for a change.
+    package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        condition.lock()
+        defer {
+            condition.broadcast()
+            condition.unlock()
+        }
+        return try body(&state)
+    }
+
+    /// Waits until `body` returns a value; it is asked at every change, and often enough to see a
+    /// cancellation that changes nothing here.
+    package func wait<Result>(until body: (inout State) throws -> Result?) rethrows -> Result {
+        condition.lock()
+        defer {
+            condition.broadcast()
+            condition.unlock()
+        }
+        while true {
+            if let result = try body(&state) { return result }
+            _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
+        }
+    }
+}

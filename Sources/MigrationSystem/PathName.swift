@@ -1,0 +1,50 @@
+internal import Glibc
+
+/// A path to a file by its parent directory and its name in it.
+package struct PathName: Hashable, Sendable {
+    /// The absolute path of the parent, with no link in it.
+    package let parent: ByteString
+
+    /// The name in the parent.
+    package let name: ByteString
+
+    /// Names `name` in `parent`, an absolute path with no link in it.
+    package init(parent: ByteString, name: ByteString) {
+        self.parent = parent
+        self.name = name
+    }
+
+    /// The whole path.
+    package var path: ByteString {
+        parent == [UInt8(ascii: "/")] ? parent + name : parent + [UInt8(ascii: "/")] + name
+    }
+
+    /// Resolves everything in `path` but its last component, which may be a link or missing.
+    package init(resolving path: ByteString) throws(SystemError) {
+        let slash = UInt8(ascii: "/")
+        var trimmed = path[...]
+        while trimmed.count > 1, trimmed.last == slash { trimmed = trimmed.dropLast() }
+        let index = trimmed.lastIndex(of: slash)
+        let last = ByteString(trimmed[(index.map { $0 + 1 } ?? trimmed.startIndex)...])
+        guard !last.isEmpty, last != ByteString(utf8: "."), last != ByteString(utf8: "..") else {
+            let real = try Self.realPath(path.isEmpty ? ByteString(utf8: ".") : path)
+            let slashIndex = real.lastIndex(of: slash) ?? 0
+            parent = slashIndex == 0 ? [slash] : ByteString(real[..<slashIndex])
+            name = ByteString(real[(slashIndex + 1)...])
+            return
+        }
+        let directory = index.map { $0 == 0 ? [slash] : ByteString(trimmed[..<$0]) }
+        parent = try Self.realPath(directory ?? ByteString(utf8: "."))
+        name = last
+    }
+
+    private static func realPath(_ path: ByteString) throws(SystemError) -> ByteString {
+        let resolved: ByteString? = path.withPath { path in
+            guard let pointer = unsafe realpath(path, nil) else { return nil }
+            defer { unsafe free(pointer) }
+            return unsafe ByteString(UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
+        }
+        guard let resolved else { throw SystemError("realpath") }
+        return resolved
+    }
+}

@@ -1,0 +1,86 @@
+internal import Glibc
+
+/// A failed call to the operating system.
+public struct SystemError: Error, Hashable, Sendable {
+    /// The value of `errno` after the call.
+    public let code: Int32
+
+    /// The name of the call, as its manual page spells it.
+    public let call: String
+
+    package init(_ call: String, code: Int32) {
+        self.call = call
+        self.code = code
+    }
+
+    package init(_ call: String) {
+        self.init(call, code: errno)
+    }
+}
+
+extension SystemError: CustomStringConvertible {
+    /// The system's own words for the failure, and the call.
+    public var description: String {
+        "\(unsafe String(cString: strerror(code))) (\(call))"
+    }
+}
+
+extension SystemError {
+    /// The code that says that something is at the path already.
+    static let existingCode = EEXIST
+
+    /// There is nothing at the path.
+    package var isMissing: Bool { code == ENOENT }
+
+    /// Something is at the path already.
+    package var isExisting: Bool { code == EEXIST }
+
+    /// A link or a file stands where a directory was expected.
+    package var isNotDirectory: Bool { code == ENOTDIR || code == ELOOP }
+
+    /// The file system, the quota or the file size limit has no room left.
+    package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+
+    /// The directory still holds something.
+    package var isNotEmpty: Bool { code == ENOTEMPTY }
+
+    /// The name is longer than the file system takes.
+    package var isNameTooLong: Bool { code == ENAMETOOLONG }
+
+    /// The device failed to read or write.
+    package var isDeviceFailure: Bool { code == EIO }
+
+    /// Nobody reads the other end of the pipe.
+    package var isBrokenPipe: Bool { code == EPIPE }
+
+    /// Another process holds the lock.
+    package var isBusy: Bool { code == EWOULDBLOCK || code == EAGAIN }
+
+    /// Permission is denied.
+    package var isDenied: Bool { code == EACCES || code == EPERM }
+
+    /// The file system takes no changes.
+    package var isReadOnly: Bool { code == EROFS }
+
+    /// The file system can't do what was asked.
+    package var isUnsupported: Bool {
+        code == ENOTSUP || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL
+    }
+
+    /// An atomic exchange of two directories is impossible at this place.
+    package var isExchangeImpossible: Bool {
+        isUnsupported || isDenied || isReadOnly || code == EBUSY || code == EXDEV
+    }
+}
+
+/// Repeats `body` until it succeeds or fails with something other than `EINTR`.
+package func retryingOnInterrupt<Value: SignedInteger>(
+    _ call: String,
+    _ body: () -> Value
+) throws(SystemError) -> Value {
+    while true {
+        let result = body()
+        if result != -1 { return result }
+        guard errno == EINTR else { throw SystemError(call) }
+    }
+}

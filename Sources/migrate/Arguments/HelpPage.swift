@@ -1,0 +1,88 @@
+/// The help of the program or of one command, laid out for 80 columns.
+struct HelpPage: Sendable {
+    /// How the program is called.
+    static let topSynopsis = "migrate <subcommand>"
+
+    private static let width = 80
+    private static let maximalHelpColumn = 28
+
+    /// The page, with a line feed at its end.
+    let text: String
+
+    /// Makes the page of `command`, or of the program.
+    init(of command: CommandDescription?) {
+        text = command.map(Self.page) ?? Self.topPage()
+    }
+
+    private static func page(of command: CommandDescription) -> String {
+        let arguments = command.arguments.map { ("<\($0.name)>", $0.help) }
+        let options = command.options.map { ($0.label, $0.help) }
+        return overview(command.abstract) + usage(command.fullSynopsis)
+            + section("ARGUMENTS", arguments)
+            + section("OPTIONS", options + [("-h, --help", OptionDescription.help.help)])
+    }
+
+    private static func topPage() -> String {
+        let commands = CommandCatalog.commands.map {
+            ($0.description.name, $0.description.abstract)
+        }
+        let options = [
+            ("--version", "Show the version."), ("-h, --help", OptionDescription.help.help),
+        ]
+        return overview(
+            "Moves an app's data: one container out, one verified archive, one container in."
+        )
+            + usage([topSynopsis])
+            + section("OPTIONS", options)
+            + section("SUBCOMMANDS", commands + [("help", "Show the help of a subcommand.")])
+            + "\n  See 'migrate help <subcommand>'\n"
+    }
+}
+
+// MARK: - Layout
+
+extension HelpPage {
+    private static func overview(_ abstract: String) -> String {
+        wrap(["OVERVIEW:"] + abstract.split(separator: " ").map(String.init), indentation: 0)
+    }
+
+    private static func usage(_ words: [String]) -> String {
+        "\n" + wrap(["USAGE:"] + words, indentation: 4)
+    }
+
+    private static func section(_ title: String, _ rows: [(label: String, help: String)]) -> String
+    {
+        guard let longest = rows.map(\.label.count).max() else { return "" }
+        let column = min(longest + 4, maximalHelpColumn)
+        return rows.reduce("\n\(title):\n") { $0 + row($1.label, $1.help, at: column) }
+    }
+
+    private static func row(_ label: String, _ help: String, at column: Int) -> String {
+        let words = help.split(separator: " ").map(String.init)
+        let margin = String(repeating: " ", count: column)
+        let body = wrap([margin] + words, indentation: column, separator: "")
+        let head = "  " + label
+        guard head.count < column - 1 else { return head + "\n" + body }
+        return head + body.dropFirst(head.count)
+    }
+
+    /// Joins words into lines of at most `width` columns; all lines but the first are indented.
+    private static func wrap(
+        _ words: [String],
+        indentation: Int,
+        separator: String = " "
+    ) -> String {
+        var (text, line) = ("", words[0])
+        var glue = separator
+        for word in words.dropFirst() {
+            if line.count + glue.count + word.count > width {
+                text += line + "\n"
+                line = String(repeating: " ", count: indentation) + word
+            } else {
+                line += glue + word
+            }
+            glue = " "
+        }
+        return text + line + "\n"
+    }
+}

@@ -1,0 +1,50 @@
+import MigrationCore
+
+/// `migrate diff`: what differs between an archive and a container.
+struct DiffCommand: Command {
+    static let description = CommandDescription(
+        name: "diff",
+        abstract: "Show what differs between an archive and a container.",
+        arguments: [.archive],
+        options: [
+            .container("The container to compare with."),
+            .includeCaches,
+            .json,
+            .progress,
+        ]
+    )
+
+    let archive: ArchiveName
+    let container: [UInt8]
+    let includesCaches: Bool
+    let answersInJSON: Bool
+    let progress: ProgressMode
+
+    var subject: String { archive.sourceText }
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        archive = try arguments.archive
+        container = try arguments.path("container")
+        includesCaches = arguments.has("include-caches")
+        answersInJSON = arguments.has("json")
+        progress = try arguments.progress
+    }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        let source = try archive.source()
+        let other = try MigrationDataContainer(atPath: container)
+        let rows = RowOutput(to: context.console.output, inJSON: answersInJSON)
+        try rows.begin()
+        let count = try await ProgressDisplay.showing(progress, on: context.console) { progress in
+            try await source.compare(
+                with: other,
+                includesCaches: includesCaches,
+                progress: progress
+            ) { difference in
+                try rows.write(DifferenceRow(difference))
+            }
+        }
+        try rows.end()
+        return count == 0 ? .success : .differences
+    }
+}

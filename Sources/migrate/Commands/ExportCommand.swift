@@ -1,0 +1,130 @@
+import MigrationArchive
+import MigrationCore
+
+/// `migrate export`: one container into one archive.
+struct ExportCommand: Command {
+    static let description = CommandDescription(
+        name: "export",
+        abstract: "Export a container into an archive.",
+        options: [
+            .container("The container: a directory or an .xcappdata bundle."),
+            OptionDescription(
+                name: "out",
+                help: "The archive to make, or '-' for standard output.",
+                valueName: "archive",
+                isRequired: true,
+                completion: .file
+            ),
+            .bundleIdentifier("The app's bundle identifier, where the container does not say it."),
+            OptionDescription(
+                name: "platform",
+                help: "The platform that the data comes from, such as 'iOS'.",
+                valueName: "p"
+            ),
+            OptionDescription(
+                name: "resources-version",
+                help: "The version of the data's format, for the importing app; 1.0 by default.",
+                valueName: "v"
+            ),
+            OptionDescription(name: "no-compress", help: "Store the content as it is."),
+            OptionDescription(
+                name: "level",
+                help: "The zstd compression level, from 1 to 19; 3 by default.",
+                valueName: "n"
+            ),
+            .includeCaches,
+            OptionDescription(
+                name: "exclude",
+                help: "Leave out what matches the pattern; may be given again.",
+                valueName: "pattern",
+                isRepeatable: true
+            ),
+            .threads,
+            OptionDescription(name: "force", help: "Replace an archive of that name."),
+            .json,
+            .progress,
+        ]
+    )
+
+    let container: [UInt8]
+    let archive: ArchiveName
+    let bundleIdentifier: String?
+    let options: ExportOptions
+    let replacesExisting: Bool
+    let answersInJSON: Bool
+    let progress: ProgressMode
+
+    var subject: String { PrintableText.escaping(container) }
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        container = try arguments.path("container")
+        archive = ArchiveName(try arguments.path("out"))
+        bundleIdentifier = try arguments.text("bundle-id")
+        options = try Self.options(arguments)
+        replacesExisting = arguments.has("force")
+        answersInJSON = arguments.has("json")
+        progress = try arguments.progress
+    }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        let console = context.console
+        let destination = try archive.destination(
+            replacingExisting: replacesExisting,
+            console: console
+        )
+        let source = try MigrationDataContainer(
+            atPath: container,
+            bundleIdentifier: bundleIdentifier
+        )
+        let report = try await ProgressDisplay.showing(progress, on: console) { progress in
+            try await MigrationHost().exportContainer(
+                source,
+                to: destination,
+                options: options,
+                progress: progress
+            )
+        }
+        warn(of: report.externalLinks, on: console)
+        let answer = ExportAnswer(archive, report)
+        let stream = archive.isStandardStream ? console.errors : console.output
+        try stream.write(answer, inJSON: answersInJSON)
+        return .success
+    }
+
+    private func warn(of links: [String], on console: Console) {
+        for link in links.prefix(OmissionLines.limit) {
+            console.log(
+                "migrate: warning: \(link) leads out of the container: an import refuses it "
+                    + "unless --external-links says otherwise"
+            )
+        }
+        if links.count > OmissionLines.limit {
+            let rest = GroupedCount(links.count - OmissionLines.limit)
+            console.log("migrate: warning: … and \(rest) more such links (--json lists them)")
+        }
+    }
+
+    private static func options(
+        _ arguments: ParsedArguments
+    ) throws(UsageError) -> ExportOptions {
+        var options = ExportOptions()
+        options.platform = try arguments.text("platform").map { MigrationPlatform($0) }
+        if let version = try arguments.text("resources-version") {
+            options.resourcesVersion = version
+        }
+        options.isCompressible = !arguments.has("no-compress")
+        if let level = try arguments.number("level", in: 1...19) {
+            options.compressionLevel = level
+        }
+        options.includesCaches = arguments.has("include-caches")
+        options.threadCount = try arguments.threads
+        for pattern in try arguments.texts("exclude") {
+            do throws(MigrationError) {
+                options.exclusions.append(try ExclusionPattern(pattern))
+            } catch {
+                throw UsageError("option '--exclude': \(error)")
+            }
+        }
+        return options
+    }
+}

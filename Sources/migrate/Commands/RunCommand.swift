@@ -1,0 +1,35 @@
+import MigrationArchive
+import MigrationCore
+
+/// `migrate run`: an app, with its container safe from migrations while it runs.
+struct RunCommand: Command {
+    static let description = CommandDescription(
+        name: "run",
+        abstract: "Run an app while no migration can touch its container.",
+        arguments: [
+            ArgumentDescription(
+                name: "command",
+                help: "The app and its arguments; it finds the container in MIGRATION_CONTAINER.",
+                count: .commandLine
+            )
+        ],
+        options: [.container("The app's container.")]
+    )
+
+    let container: [UInt8]
+    let commandLine: [[UInt8]]
+
+    var subject: String { PrintableText.escaping(container) }
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        container = try arguments.path("container")
+        commandLine = arguments.words
+        guard commandLine.first != [] else { throw UsageError("the command to run is empty") }
+    }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        let container = try MigrationDataContainer(atPath: container)
+        context.signals?.restoreInheritance()
+        try MigrationHost().execute(commandLine, in: container)
+    }
+}

@@ -1,0 +1,80 @@
+import MigrationCore
+
+extension OptionDescription {
+    static let help = OptionDescription(name: "help", help: "Show this help.")
+
+    static let json = OptionDescription(name: "json", help: "Answer with one JSON document.")
+
+    static let includeCaches = OptionDescription(
+        name: "include-caches",
+        help: "Take Library/Caches too."
+    )
+
+    static let threads = OptionDescription(
+        name: "threads",
+        help: "Use this many threads, from 1 to 64; one for each core by default.",
+        valueName: "n"
+    )
+
+    static let progress = OptionDescription(
+        name: "progress",
+        help: "Show progress on standard error: 'bar', 'plain' (a line a second), 'none', or "
+            + "'auto', the default: a bar on a terminal.",
+        valueName: "mode",
+        completion: .words(ProgressMode.allCases.map(\.rawValue))
+    )
+
+    static let externalLinks = OptionDescription(
+        name: "external-links",
+        help:
+            "What becomes of symbolic links that lead out: 'refuse', the default, 'keep' or 'skip'.",
+        valueName: "policy",
+        completion: .words(ExternalLinkPolicy.allCases.map(\.rawValue))
+    )
+
+    static func container(_ help: String) -> OptionDescription {
+        OptionDescription(
+            name: "container",
+            help: help,
+            valueName: "dir",
+            isRequired: true,
+            completion: .directory
+        )
+    }
+
+    static func bundleIdentifier(_ help: String) -> OptionDescription {
+        OptionDescription(name: "bundle-id", help: help, valueName: "id")
+    }
+}
+
+extension ArgumentDescription {
+    static let archive = ArgumentDescription(
+        name: "archive",
+        help: "The archive, or '-' for standard input.",
+        completion: .file
+    )
+}
+
+extension ParsedArguments {
+    /// The archive that the first argument names.
+    var archive: ArchiveName {
+        get throws(UsageError) { ArchiveName(try path(at: 0, "archive")) }
+    }
+
+    /// The value of `--threads`.
+    var threads: Int? {
+        get throws(UsageError) { try number("threads", in: 1...64) }
+    }
+
+    /// The value of `--progress`.
+    var progress: ProgressMode {
+        get throws(UsageError) { try choice("progress", of: ProgressMode.self) ?? .auto }
+    }
+
+    /// The value of `--external-links`.
+    var externalLinks: ExternalLinkPolicy {
+        get throws(UsageError) {
+            try choice("external-links", of: ExternalLinkPolicy.self) ?? .refuse
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import MigrationArchive
+import MigrationCore
+
+/// How the command ends, as its manual lists it.
+struct ExitCode: Hashable, Sendable {
+    /// The number that the parent process sees.
+    let rawValue: Int32
+
+    /// Everything was done.
+    static let success = ExitCode(rawValue: 0)
+
+    /// Something failed that no other code stands for.
+    static let failure = ExitCode(rawValue: 1)
+
+    /// `diff` found differences.
+    static let differences = ExitCode(rawValue: 1)
+
+    /// The command line was wrong.
+    static let usage = ExitCode(rawValue: EX_USAGE)
+
+    /// The archive is damaged, or asks for what must not be done.
+    static let badArchive = ExitCode(rawValue: EX_DATAERR)
+
+    /// The output could not be made.
+    static let cannotCreateOutput = ExitCode(rawValue: EX_CANTCREAT)
+
+    /// Another process holds the container.
+    static let containerBusy = ExitCode(rawValue: EX_TEMPFAIL)
+
+    /// A signal ended the command, after it cleaned up.
+    static func signal(_ number: Int32) -> ExitCode {
+        ExitCode(rawValue: 128 + number)
+    }
+}
+
+extension ExitCode {
+    /// Makes the code for an error that ends the command.
+    init(for error: any Error) {
+        self =
+            switch error {
+            case is UsageError: .usage
+            case let error as OutputError: error.exitCode
+            case let error as ArchiveError: ExitCode(error.code)
+            case let error as MigrationError: ExitCode(error.code)
+            default: .failure
+            }
+    }
+
+    /// Makes the code for a failure of an archive.
+    init(_ code: ArchiveError.Code) {
+        self =
+            switch code {
+            case .damaged, .truncated, .refused, .notAnArchive, .unsupported, .entryExists:
+                .badArchive
+            case .outOfSpace, .outputFailed: .cannotCreateOutput
+            default: .failure
+            }
+    }
+
+    /// Makes the code for a failure of a migration.
+    init(_ code: MigrationError.Code) {
+        self =
+            switch code {
+            case .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
+            case .containerBusy: .containerBusy
+            case .invalidOption: .usage
+            default: .failure
+            }
+    }
+}

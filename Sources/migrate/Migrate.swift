@@ -1,0 +1,50 @@
+import Glibc
+
+/// The entry point of the `migrate` command.
+@main
+struct Migrate {
+    /// The command's version, as `--version` prints it.
+    static let version = "0.1.0"
+
+    static func main() async {
+        let closedStreams = StandardStream.replaceClosed()
+        let signals = SignalWatch.start()
+        tzset()
+        let context = CommandContext(
+            console: Console(closedStreams: closedStreams),
+            signals: signals
+        )
+        exit(await run(processArguments(), in: context).rawValue)
+    }
+
+    /// Runs one command away from the main actor and says how it ended; a signal cancels it.
+    @concurrent
+    static func run(
+        _ arguments: [[UInt8]],
+        in context: CommandContext = CommandContext()
+    ) async -> ExitCode {
+        let task = Task { await CommandRunner(context: context).run(arguments) }
+        context.signals?.onSignal { task.cancel() }
+        return await task.value
+    }
+
+    /// The words after the command's name, as the bytes that the system passed.
+    private static func processArguments() -> [[UInt8]] {
+        CommandLine.unsafeArgv.withMemoryRebound(
+            to: UnsafePointer<UInt8>?.self,
+            capacity: Int(CommandLine.argc)
+        ) { words in
+            (0..<Int(CommandLine.argc)).dropFirst().compactMap { index in
+                words[index].map { word in
+                    [UInt8](UnsafeBufferPointer(start: word, count: length(of: word)))
+                }
+            }
+        }
+    }
+
+    private static func length(of word: UnsafePointer<UInt8>) -> Int {
+        var length = 0
+        while word[length] != 0 { length += 1 }
+        return length
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Turns the signals that ask a process to end into one call, so that a command can clean up.
+///
+/// Handlers pass each signal through a pipe to a thread that may do more than a handler may.
+/// Blocking the signals and waiting for them would not do: on Linux, Dispatch keeps a thread that
+/// takes all of them. A second signal changes nothing: the clean-up goes on.
+final class SignalWatch: Sendable {
+    private struct State: Sendable {
+        var received: Int32?
+        var handler: (@Sendable () -> Void)?
+    }
+
+    /// What signals did when the process started, for a program that takes its place.
+    private struct Inheritance: Sendable {
+        var mask = sigset_t()
+        var actions: [Int32: sigaction] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let inheritance: Inheritance
+
+    private init(_ inheritance: Inheritance) {
+        self.inheritance = inheritance
+    }
+
+    /// Starts to watch; a broken pipe becomes a failed write.
+    static func start() -> SignalWatch {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { abort() }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+        signalPipe.store(ends[1], ordering: .sequentiallyConsistent)
+        var inheritance = Inheritance()
+        pthread_sigmask(SIG_BLOCK, nil, &inheritance.mask)
+        inheritance.actions[SIGPIPE] = replaceAction(of: SIGPIPE, SIG_IGN)
+        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
+            inheritance.actions[number] = replaceAction(of: number, passOn)
+        }
+        let watch = SignalWatch(inheritance)
+        let source = ends[0]
+        Thread.detachNewThread { watch.takeSignals(from: source) }
+        return watch
+    }
+
+    /// The first signal that came, if one did.
+    var received: Int32? { state.withLock { $0.received } }
+
+    /// Calls `handler` when the first signal comes, at once if it has come.
+    func onSignal(_ handler: @escaping @Sendable () -> Void) {
+        let hasCome = state.withLock { state in
+            state.handler = handler
+            return state.received != nil
+        }
+        if hasCome { handler() }
+    }
+
+    /// Makes signals do what they did at the start, for a program that this thread turns into.
+    func restoreInheritance() {
+        for (number, action) in inheritance.actions {
+            var action = action
+            sigaction(number, &action, nil)
+        }
+        // Dispatch blocks most signals in its threads.
+        var mask = inheritance.mask
+        pthread_sigmask(SIG_SETMASK, &mask, nil)
+    }
+
+    private func takeSignals(from source: Int32) {
+        var byte: UInt8 = 0
+        while true {
+            guard read(source, &byte, 1) == 1 else { continue }
+            let number = Int32(byte)
+            let handler = state.withLock { state -> (@Sendable () -> Void)? in
+                guard state.received == nil else { return nil }
+                state.received = number
+                return state.handler
+            }
+            handler?()
+        }
+    }
+}
+
+// MARK: - Actions
+
+/// The end of the pipe that handlers write to.
+private let signalPipe = Atomic<Int32>(-1)
+
+/// Handles a signal: nothing but a write to a pipe, which is safe in a handler.
+private func passOn(_ number: Int32) {
+    let error = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(signalPipe.load(ordering: .relaxed), &byte, 1)
+    errno = error
+}
+
+extension SignalWatch {
+    private static func replaceAction(of number: Int32, _ handler: __sighandler_t) -> sigaction {
+        var (action, previous) = (sigaction(), sigaction())
+        action.__sigaction_handler.sa_handler = handler
+        action.sa_flags = SA_RESTART
+        sigaction(number, &action, &previous)
+        return previous
+    }
+
+    /// Whether the parent asked for the signal to be ignored, as `nohup` does.
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        let handler = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        return handler == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import MigrationSystem
+import Synchronization
+
+/// A buffered stream of text to a file descriptor, for answers and for messages.
+final class TextOutput: Sendable {
+    private struct State: Sendable {
+        var buffer: [UInt8] = []
+        var failure: OutputError?
+    }
+
+    private let descriptor: Int32
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// Makes a stream that writes whenever it holds `capacity` bytes; 0 writes at once.
+    init(descriptor: Int32, capacity: Int) {
+        self.descriptor = descriptor
+        self.capacity = capacity
+    }
+
+    /// The failure that ended the stream, if one did.
+    var failure: OutputError? { state.withLock { $0.failure } }
+
+    /// Appends `text`.
+    func write(_ text: String) throws(OutputError) {
+        try state.withLock { state throws(OutputError) in
+            state.buffer.append(contentsOf: text.utf8)
+            if state.buffer.count >= capacity { try drain(&state) }
+        }
+    }
+
+    /// Writes what the buffer holds.
+    func flush() throws(OutputError) {
+        try state.withLock { state throws(OutputError) in try drain(&state) }
+    }
+
+    private func drain(_ state: inout State) throws(OutputError) {
+        if let failure = state.failure { throw failure }
+        do throws(OutputError) {
+            var position = 0
+            while position < state.buffer.count {
+                position += try writePart(of: state.buffer, from: position)
+            }
+            state.buffer.removeAll(keepingCapacity: true)
+        } catch {
+            state.failure = error
+            state.buffer = []
+            throw error
+        }
+    }
+
+    /// Writes at most as much as a pipe takes without blocking, so that a signal can end the wait.
+    private func writePart(of bytes: [UInt8], from start: Int) throws(OutputError) -> Int {
+        try waitUntilWritable()
+        let count = min(bytes.count - start, 4096)
+        let written = bytes.withUnsafeBytes {
+            Glibc.write(descriptor, $0.baseAddress?.advanced(by: start), count)
+        }
+        if written >= 0 { return written }
+        switch errno {
+        case EINTR, EAGAIN: return 0
+        case EPIPE: throw .brokenPipe
+        default: throw .failed(SystemError("write"))
+        }
+    }
+
+    private func waitUntilWritable() throws(OutputError) {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        while poll(&request, 1, 100) <= 0 {
+            if Task.isCancelled { throw .interrupted }
+        }
+    }
+}

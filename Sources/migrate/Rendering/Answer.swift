@@ -1,0 +1,25 @@
+/// What a command answers: one model, shown as text or as JSON.
+protocol Answer: Encodable, Sendable {
+    /// The answer for a person, each line ended.
+    var text: String { get }
+}
+
+extension TextOutput {
+    /// Appends `answer` in the form that was asked for.
+    func write(_ answer: some Answer, inJSON: Bool) throws {
+        try write(inJSON ? JSONText.document(answer) : answer.text)
+    }
+}
+
+/// Names and values in two columns.
+struct Table: Sendable {
+    let rows: [(name: String, value: String)]
+
+    var text: String {
+        let width = rows.map(\.name.count).max() ?? 0
+        return rows.reduce("") { text, row in
+            text + row.name + String(repeating: " ", count: width - row.name.count + 2) + row.value
+                + "\n"
+        }
+    }
+}

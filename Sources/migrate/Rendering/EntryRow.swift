@@ -1,0 +1,94 @@
+import MigrationArchive
+import MigrationSystem
+
+/// An archive entry as `migrate list` shows it.
+struct EntryRow: Row {
+    let entry: ArchiveEntry
+
+    init(_ entry: ArchiveEntry) {
+        self.entry = entry
+    }
+
+    var line: String {
+        let size = String(entry.contentSize)
+        let padding = String(repeating: " ", count: max(12 - size.utf8.count, 1))
+        let date = Timestamp(entry.modificationTime).localMinutes
+        return "\(mode)\(padding)\(size) \(date) \(path)\(suffix)"
+    }
+
+    /// The kind and the permissions in ten letters, as `ls -l` writes them.
+    var mode: String {
+        var letters = [UInt8](repeating: UInt8(ascii: "-"), count: 10)
+        letters[0] = kindLetter
+        for (index, letter) in "rwxrwxrwx".utf8.enumerated()
+        where entry.permissions & (0o400 >> index) != 0 {
+            letters[index + 1] = letter
+        }
+        for (bit, place, letter) in [(0o4000, 3, "s"), (0o2000, 6, "s"), (0o1000, 9, "t")]
+        where Int(entry.permissions) & bit != 0 {
+            let isExecutable = letters[place] == UInt8(ascii: "x")
+            letters[place] = Array((isExecutable ? letter : letter.uppercased()).utf8)[0]
+        }
+        return String(decoding: letters, as: UTF8.self)
+    }
+
+    private var kindLetter: UInt8 {
+        switch entry.kind {
+        case .file: UInt8(ascii: "-")
+        case .directory: UInt8(ascii: "d")
+        case .symbolicLink: UInt8(ascii: "l")
+        case .hardLink: UInt8(ascii: "h")
+        }
+    }
+
+    private var path: String {
+        entry.path.bytes.isEmpty ? "." : entry.path.description
+    }
+
+    private var suffix: String {
+        switch entry.kind {
+        case .file: ""
+        case .directory: "/"
+        case .symbolicLink(let target): " -> \(PrintableText.escaping(target))"
+        case .hardLink(let target): " link to \(target)"
+        }
+    }
+}
+
+extension EntryRow {
+    private enum Key: String, CodingKey {
+        case extendedAttributes, kind, linkTarget, linkTargetBase64, modificationTime, path
+        case pathBase64, permissions, size
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(path, forKey: .path)
+        try container.encodeIfPresent(JSONText.base64(of: entry.path.bytes), forKey: .pathBase64)
+        let octal = String(entry.permissions, radix: 8)
+        let zeros = String(repeating: "0", count: max(4 - octal.count, 0))
+        try container.encode(zeros + octal, forKey: .permissions)
+        let time = Timestamp(entry.modificationTime).universalNanoseconds
+        try container.encode(time, forKey: .modificationTime)
+        if !entry.extendedAttributes.isEmpty {
+            let names = entry.extendedAttributes.map { PrintableText.escaping($0.name) }
+            try container.encode(names, forKey: .extendedAttributes)
+        }
+        try encodeKind(into: &container)
+    }
+
+    private func encodeKind(into container: inout KeyedEncodingContainer<Key>) throws {
+        let (kind, target): (String, [UInt8]?) =
+            switch entry.kind {
+            case .file: ("file", nil)
+            case .directory: ("directory", nil)
+            case .symbolicLink(let target): ("symbolicLink", target)
+            case .hardLink(let target): ("hardLink", target.bytes)
+            }
+        try container.encode(kind, forKey: .kind)
+        if case .file(let size) = entry.kind { try container.encode(size, forKey: .size) }
+        guard let target else { return }
+        try container.encode(PrintableText.escaping(target), forKey: .linkTarget)
+        try container.encodeIfPresent(JSONText.base64(of: target), forKey: .linkTargetBase64)
+    }
+}

@@ -1,0 +1,37 @@
+import MigrationArchive
+import MigrationCore
+
+/// What `migrate export` answers.
+struct ExportAnswer: Answer {
+    let archive: String
+    let archiveBase64: String?
+    let archiveBytes: UInt64
+    let externalLinks: [String]
+    let fingerprint: String
+    let header: ArchiveHeader
+    let omissions: OmissionList
+    let totals: ArchiveTotals
+
+    var text: String {
+        let share = percentage(archiveBytes, of: totals.contentBytes).map { " (\($0))" } ?? ""
+        return "\(archive): \(TotalsText(totals)) in \(ByteCount(archiveBytes))\(share)\n"
+            + "fingerprint \(fingerprint)\n"
+            + OmissionLines(title: "left out", omissions: omissions).text
+    }
+}
+
+extension ExportAnswer {
+    init(_ archive: ArchiveName, _ report: ExportReport) {
+        let isStream = archive.isStandardStream
+        self.init(
+            archive: isStream ? "standard output" : PrintableText.escaping(archive.bytes),
+            archiveBase64: JSONText.base64(of: archive.bytes),
+            archiveBytes: report.archiveBytes,
+            externalLinks: report.externalLinks,
+            fingerprint: report.fingerprint.description,
+            header: report.header,
+            omissions: report.omissions,
+            totals: report.totals
+        )
+    }
+}

@@ -1,0 +1,65 @@
+import MigrationArchive
+import MigrationCore
+
+/// What was left out, in a bounded number of lines.
+struct OmissionLines: Sendable {
+    /// How many things are named before the rest is only counted.
+    static let limit = 10
+
+    /// The words before each thing, such as `left out`.
+    let title: String
+
+    let omissions: OmissionList
+
+    var text: String {
+        let shown = omissions.items.prefix(Self.limit)
+        var text = shown.reduce("") { $0 + "\(title): \($1.path) (\(Self.remark(on: $1)))\n" }
+        if omissions.count > shown.count {
+            let rest = GroupedCount(omissions.count - shown.count)
+            text += "… and \(rest) more (--json lists them)\n"
+        }
+        return text
+    }
+
+    private static func remark(on omission: Omission) -> String {
+        let reason = reason(omission.reason) + (omission.detail.map { " \($0)" } ?? "")
+        return hasContent(omission.reason) ? "\(ByteCount(omission.bytes)), \(reason)" : reason
+    }
+
+    private static func hasContent(_ reason: Omission.Reason) -> Bool {
+        switch reason {
+        case .leftOutByDefault, .excluded: true
+        default: false
+        }
+    }
+
+    private static func reason(_ reason: Omission.Reason) -> String {
+        switch reason {
+        case .leftOutByDefault: "by default"
+        case .excluded: "excluded"
+        case .specialFile: "special file"
+        case .extendedAttribute: "extended attribute"
+        case .specialPermissions: "special permissions"
+        case .externalLink: "link that leads out"
+        }
+    }
+}
+
+/// How much an archive holds, in one line.
+struct TotalsText: CustomStringConvertible, Sendable {
+    let totals: ArchiveTotals
+
+    init(_ totals: ArchiveTotals) {
+        self.totals = totals
+    }
+
+    var description: String {
+        let links = totals.symbolicLinks + totals.hardLinks
+        let parts = [
+            GroupedCount(totals.files).of("file", "files"),
+            GroupedCount(totals.directories).of("directory", "directories"),
+            GroupedCount(links).of("link", "links"),
+        ]
+        return parts.joined(separator: ", ") + "; \(ByteCount(totals.contentBytes))"
+    }
+}

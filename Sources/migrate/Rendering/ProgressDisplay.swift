@@ -1,0 +1,77 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Shows on standard error how far an operation is, while it runs.
+///
+/// A timer on a queue of its own reads the operation's `Progress`, so that a busy operation can't
+/// hold the display up, nor the display the operation.
+final class ProgressDisplay: Sendable {
+    /// What the operation updates.
+    let progress = Progress(totalUnitCount: -1)
+
+    private let style: ProgressMode.Style
+    private let console: Console
+    private let queue = DispatchQueue(label: "migrate.progress")
+    private let meter = Mutex(ProgressMeter(at: .now))
+
+    private init(_ style: ProgressMode.Style, on console: Console) {
+        self.style = style
+        self.console = console
+    }
+
+    /// Performs `operation` with its progress on display as `mode` says.
+    static func showing<Result>(
+        _ mode: ProgressMode,
+        on console: Console,
+        _ operation: (Progress?) async throws -> Result
+    ) async throws -> Result {
+        guard let style = mode.style(onTerminal: StandardStream.error.isTerminal) else {
+            return try await operation(nil)
+        }
+        let display = ProgressDisplay(style, on: console)
+        let timer = display.start()
+        defer { display.stop(timer) }
+        return try await operation(display.progress)
+    }
+
+    private func start() -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let interval = DispatchTimeInterval.milliseconds(style.interval)
+        timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(10))
+        timer.setEventHandler { @Sendable [self] in draw() }
+        timer.resume()
+        return timer
+    }
+
+    /// Ends the display before anything else is printed.
+    private func stop(_ timer: any DispatchSourceTimer) {
+        timer.cancel()
+        queue.sync {
+            if style == .bar { show("\r\u{1B}[K") }
+        }
+    }
+
+    private func draw() {
+        let line = meter.withLock { meter in
+            meter.advance(
+                to: progress.completedUnitCount,
+                of: progress.totalUnitCount,
+                at: .now
+            )
+        }
+        switch style {
+        case .bar:
+            let columns = StandardStream.error.columns ?? 80
+            // The cursor waits at the start, where an answer on the same terminal overwrites it.
+            show("\r\(line.bar(columns: columns))\u{1B}[K\r")
+        case .lines:
+            show("migrate: \(line.plain)\n")
+        }
+    }
+
+    private func show(_ text: String) {
+        // Progress that can't be shown must not end the operation.
+        try? console.errors.write(text)
+    }
+}

@@ -1,0 +1,39 @@
+import Synchronization
+
+/// One line of a long answer: text, or an element of a JSON array.
+protocol Row: Encodable {
+    /// The row for a person, without the end of the line.
+    var line: String { get }
+}
+
+/// Writes rows one by one, so that their number needs no memory.
+final class RowOutput: Sendable {
+    private let output: TextOutput
+    private let isJSON: Bool
+    private let isEmpty = Mutex(true)
+
+    init(to output: TextOutput, inJSON: Bool) {
+        self.output = output
+        isJSON = inJSON
+    }
+
+    /// Opens the array.
+    func begin() throws(OutputError) {
+        if isJSON { try output.write("[") }
+    }
+
+    /// Appends `row`.
+    func write(_ row: some Row) throws {
+        guard isJSON else { return try output.write(row.line + "\n") }
+        let text = try JSONText.line(row)
+        try isEmpty.withLock { isEmpty in
+            try output.write((isEmpty ? "\n" : ",\n") + text)
+            isEmpty = false
+        }
+    }
+
+    /// Closes the array; without this call, a reader sees that rows are missing.
+    func end() throws(OutputError) {
+        if isJSON { try output.write("\n]\n") }
+    }
+}

@@ -1,0 +1,69 @@
+import MigrationArchive
+import MigrationCore
+
+/// What `migrate status` answers.
+struct StatusAnswer: Answer {
+    /// Why an import failed.
+    struct Failure: Encodable, Sendable {
+        let code: Int
+        let description: String
+        let domain: String
+    }
+
+    /// How the last import ended, if there was one.
+    enum Status: String, Encodable, Sendable {
+        case failure, interrupted, none, success
+    }
+
+    let status: Status
+    var bundleIdentifier: String?
+    var date: Timestamp?
+    var failure: Failure?
+    var fingerprint: String?
+    var platform: String?
+    var resourcesVersion: String?
+
+    var text: String {
+        let reason = failure.map { ": " + PrintableText.escaping($0.description) } ?? ""
+        let rows = [
+            ("date", date?.localSeconds), ("app", bundleIdentifier), ("platform", platform),
+            ("version", resourcesVersion), ("fingerprint", fingerprint),
+        ]
+        let known = rows.compactMap { name, value in
+            value.map { (name: name, value: PrintableText.escaping($0)) }
+        }
+        return "\(status.rawValue)\(reason)\n" + Table(rows: known).text
+    }
+}
+
+extension StatusAnswer {
+    init(_ record: ImportRecord?) {
+        guard let record else {
+            self.init(status: .none)
+            return
+        }
+        let (status, failure): (Status, Failure?) =
+            switch record.outcome {
+            case .success: (.success, nil)
+            case .interrupted: (.interrupted, nil)
+            case .failure(let domain, let code, let description):
+                (.failure, Failure(code: code, description: description, domain: domain))
+            }
+        self.init(
+            status: status,
+            bundleIdentifier: record.bundleIdentifier,
+            date: Timestamp(record.date),
+            failure: failure,
+            fingerprint: record.fingerprint,
+            platform: record.platform,
+            resourcesVersion: record.resourcesVersion
+        )
+    }
+}
+
+extension Timestamp: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(universalSeconds)
+    }
+}

@@ -1,0 +1,70 @@
+import MigrationArchive
+import MigrationCore
+import Testing
+
+@testable import migrate
+
+struct CommandTests {
+    private func command<Value: Command>(_ line: String, as type: Value.Type) throws -> Value {
+        let words = line.split(separator: " ").map { [UInt8]($0.utf8) }
+        guard case .command(let command) = try Invocation(words) else { throw UsageError("help") }
+        return try #require(command as? Value)
+    }
+
+    @Test func `reads every option of an export`() throws {
+        let line =
+            "export --container c --out o --bundle-id b --platform iOS --resources-version 2 "
+            + "--no-compress --level 19 --include-caches --threads 8 --force --json --progress plain"
+        let export = try command(line, as: ExportCommand.self)
+        #expect(export.container == [UInt8]("c".utf8))
+        #expect(export.archive == ArchiveName([UInt8]("o".utf8)))
+        #expect(export.bundleIdentifier == "b")
+        #expect(export.options.platform == .iOS)
+        #expect(export.options.resourcesVersion == "2")
+        #expect(!export.options.isCompressible)
+        #expect(export.options.compressionLevel == 19)
+        #expect(export.options.includesCaches)
+        #expect(export.options.threadCount == 8)
+        #expect(export.replacesExisting && export.answersInJSON)
+        #expect(export.progress == .plain)
+    }
+
+    @Test func `leaves out what is not given`() throws {
+        let export = try command("export --container c --out -", as: ExportCommand.self)
+        #expect(export.archive.isStandardStream)
+        #expect(export.bundleIdentifier == nil)
+        #expect(export.options.platform == nil)
+        #expect(export.options.isCompressible)
+        #expect(export.options.threadCount == nil)
+        #expect(!export.replacesExisting && !export.answersInJSON)
+        #expect(export.progress == .auto)
+    }
+
+    @Test func `reads every option of an import`() throws {
+        let line =
+            "import a --container c --replace --bundle-id b --external-links keep --threads 2"
+        let command = try command(line, as: ImportCommand.self)
+        #expect(command.archive == ArchiveName([UInt8]("a".utf8)))
+        #expect(command.options.replacesData)
+        #expect(command.options.externalLinks == .keep)
+        #expect(command.options.threadCount == 2)
+        #expect(command.bundleIdentifier == "b")
+    }
+
+    @Test(arguments: [
+        ("Documents/", ["Documents"]), ("./Documents//", ["Documents"]), ("a/b c", ["a/b", "c"]),
+        (".", []), ("./ a", []), (".hidden", [".hidden"]), ("..", [".."]), ("", []),
+    ])
+    func `takes paths to extract as people type them`(_ words: String, _ paths: [String]) throws {
+        let extract = try command("extract a --to d \(words)", as: ExtractCommand.self)
+        #expect(extract.paths == paths.map { EntryPath($0) })
+    }
+
+    @Test func `passes everything after two dashes to the app`() throws {
+        let run = try command("run --container c -- ls --container -h --", as: RunCommand.self)
+        #expect(
+            run.commandLine.map { String(decoding: $0, as: UTF8.self) }
+                == ["ls", "--container", "-h", "--"]
+        )
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+import MigrationSystem
+import Testing
+
+@testable import migrate
+
+struct AnswerTests {
+    private static let header = ArchiveHeader(
+        bundleIdentifier: "com.example.notes",
+        platform: "iOS",
+        resourcesVersion: "1.0",
+        sizeEstimate: 84_200_000,
+        isCompressible: true,
+        creator: "migrate 0.1.0"
+    )
+
+    private static var totals: ArchiveTotals {
+        var totals = ArchiveTotals()
+        totals.files = 1204
+        totals.directories = 87
+        totals.symbolicLinks = 10
+        totals.hardLinks = 2
+        totals.contentBytes = 84_200_000
+        totals.dataBytes = 84_000_000
+        return totals
+    }
+
+    private static func omissions(_ count: Int) throws -> OmissionList {
+        var list = OmissionList()
+        for number in 0..<count {
+            let json = #"{"path":"tmp/\#(number)","reason":"leftOutByDefault","bytes":1500}"#
+            list.append(try JSONDecoder().decode(Omission.self, from: Data(json.utf8)))
+        }
+        return list
+    }
+
+    private static func export(omitting count: Int) throws -> ExportAnswer {
+        ExportAnswer(
+            archive: "notes.tar.zst",
+            archiveBase64: nil,
+            archiveBytes: 31_000_000,
+            externalLinks: ["Documents/link"],
+            fingerprint: "5f0c",
+            header: header,
+            omissions: try omissions(count),
+            totals: totals
+        )
+    }
+
+    private static func inspection(of fingerprint: String?) -> InspectionAnswer {
+        InspectionAnswer(
+            archive: "notes.tar.zst",
+            archiveBase64: nil,
+            archiveBytes: 31_000_000,
+            fingerprint: fingerprint,
+            frameCount: fingerprint == nil ? nil : 21,
+            header: fingerprint == nil ? nil : header,
+            streamBytes: 84_300_000,
+            totals: fingerprint == nil ? nil : totals
+        )
+    }
+
+    @Test func `answers an export`() throws {
+        let answer = try Self.export(omitting: 1)
+        #expect(
+            answer.text == """
+                notes.tar.zst: 1,204 files, 87 directories, 12 links; 84.2 MB in 31.0 MB (37 %)
+                fingerprint 5f0c
+                left out: tmp/0 (1.5 kB, by default)
+
+                """
+        )
+        try Snapshot(name: "export-json").expect(try JSONText.document(answer))
+    }
+
+    @Test func `counts what it does not name`() throws {
+        let lines = try Self.export(omitting: 1500).text.split(separator: "\n")
+        #expect(lines.count == 2 + 10 + 1)
+        #expect(lines.last == "… and 1,490 more (--json lists them)")
+    }
+
+    @Test func `answers an inspection`() throws {
+        try Snapshot(name: "inspect").expect(Self.inspection(of: "5f0c").text)
+        try Snapshot(name: "inspect-foreign").expect(Self.inspection(of: nil).text)
+        try Snapshot(name: "inspect-json").expect(
+            try JSONText.document(Self.inspection(of: "5f0c"))
+        )
+    }
+
+    @Test func `answers a verification`() throws {
+        let answer = VerificationAnswer(Self.inspection(of: "5f0c"))
+        #expect(answer.text == "notes.tar.zst: sound, 21 frames, fingerprint 5f0c\n")
+        #expect(
+            try JSONText.document(answer) == JSONText.document(Self.inspection(of: "5f0c"))
+        )
+        let foreign = VerificationAnswer(Self.inspection(of: nil))
+        #expect(foreign.text == "notes.tar.zst: readable to its end, without a fingerprint\n")
+    }
+
+    @Test func `answers an import`() throws {
+        let answer = ImportAnswer(
+            archive: "notes.tar.zst",
+            archiveBase64: nil,
+            destination: "/data/\\xE9",
+            destinationBase64: "L2RhdGEv6Q==",
+            fingerprint: "5f0c",
+            header: Self.header,
+            omissions: try Self.omissions(1),
+            replacedData: true,
+            totals: Self.totals,
+            verb: "imported"
+        )
+        #expect(
+            answer.text == """
+                notes.tar.zst: imported into /data/\\xE9: 1,204 files, 87 directories, 12 links; 84.2 MB
+                fingerprint 5f0c
+                replaced the data that was there
+                not restored: tmp/0 (1.5 kB, by default)
+
+                """
+        )
+        try Snapshot(name: "import-json").expect(try JSONText.document(answer))
+    }
+
+    @Test func `answers with a status`() throws {
+        #expect(StatusAnswer(status: .none).text == "none\n")
+        #expect(try JSONText.line(StatusAnswer(status: .none)) == #"{"status":"none"}"#)
+        let date = Timestamp(FileTime(seconds: 1_709_210_096))
+        let answer = StatusAnswer(
+            status: .failure,
+            bundleIdentifier: "com.example.notes",
+            date: date,
+            failure: .init(code: 4, description: "no\nroom", domain: "Notes"),
+            platform: "iOS"
+        )
+        #expect(
+            answer.text == """
+                failure: no\\nroom
+                date      \(date.localSeconds)
+                app       com.example.notes
+                platform  iOS
+
+                """
+        )
+        try Snapshot(name: "status-json").expect(try JSONText.document(answer))
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A run of the built `migrate`, with bytes for words and files for streams.
+struct MigrateCommand {
+    /// What stands at the other end of standard output.
+    enum Output {
+        /// A file, whose bytes are in the result.
+        case captured
+        /// Nothing: the stream is closed.
+        case closed
+        /// A peer that has gone.
+        case withoutReader
+        /// A peer that never reads.
+        case unread
+        /// What lies at a path.
+        case path(String)
+    }
+
+    /// How a run ended, and what it wrote.
+    struct Result {
+        /// The exit code; `nil` where a signal ended the process.
+        let exitCode: Int32?
+        /// The signal that ended the process.
+        let signal: Int32?
+        let standardOutput: [UInt8]
+        let standardError: [UInt8]
+
+        /// Standard output as text.
+        var output: String { String(decoding: standardOutput, as: UTF8.self) }
+
+        /// Standard error as text.
+        var errors: String { String(decoding: standardError, as: UTF8.self) }
+    }
+
+    /// A call to the system that failed.
+    struct Failure: Error {
+        let call: String
+        let code: Int32
+    }
+
+    /// The binary that was built beside the tests.
+    static let path = Bundle.main.bundleURL.appending(path: "migrate").path
+
+    private let process: pid_t
+    private let output: StreamFile
+    private let errors: StreamFile
+    private let reader: StreamFile?
+
+    /// Runs `migrate` with `arguments` and waits for its end.
+    static func run(
+        _ arguments: [String],
+        input: [UInt8] = [],
+        environment: [String: String] = [:],
+        output: Output = .captured
+    ) throws -> Result {
+        let words = arguments.map { [UInt8]($0.utf8) }
+        return try start(words, input: input, environment: environment, output: output).wait()
+    }
+
+    /// Starts `migrate` with words that need not be UTF-8.
+    static func start(
+        _ arguments: [[UInt8]],
+        input: [UInt8] = [],
+        environment: [String: String] = [:],
+        output: Output = .captured
+    ) throws -> MigrateCommand {
+        let inputFile = try StreamFile(holding: input)
+        let outputFile = try StreamFile(holding: [])
+        let errorFile = try StreamFile(holding: [])
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, inputFile.descriptor, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errorFile.descriptor, STDERR_FILENO)
+        let ends = try output.connect(outputFile, &actions)
+        let process = try withExtendedLifetime(ends) {
+            try spawn([[UInt8](path.utf8)] + arguments, environment, &actions)
+        }
+        return MigrateCommand(
+            process: process,
+            output: outputFile,
+            errors: errorFile,
+            reader: ends?.reader
+        )
+    }
+
+    /// Waits until a process whose output stays unread writes.
+    func waitUntilItWrites() {
+        reader?.waitUntilReadable()
+    }
+
+    /// Sends the running process a signal.
+    func send(_ signal: Int32) {
+        kill(process, signal)
+    }
+
+    /// Waits until the process ends.
+    func wait() throws -> Result {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) == -1 {
+            guard errno == EINTR else { throw Failure(call: "waitpid", code: errno) }
+        }
+        let signal = status & 0x7F
+        return Result(
+            exitCode: signal == 0 ? status >> 8 & 0xFF : nil,
+            signal: signal == 0 ? nil : signal,
+            standardOutput: try output.bytes(),
+            standardError: try errors.bytes()
+        )
+    }
+}
+
+// MARK: - Starting
+
+extension MigrateCommand {
+    private static func spawn(
+        _ words: [[UInt8]],
+        _ environment: [String: String],
+        _ actions: inout posix_spawn_file_actions_t
+    ) throws -> pid_t {
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let settings = variables.map { [UInt8]("\($0)=\($1)".utf8) }
+        var process: pid_t = 0
+        let result = withStrings(words) { words in
+            withStrings(settings) { settings in
+                posix_spawn(&process, path, &actions, nil, words, settings)
+            }
+        }
+        guard result == 0 else { throw Failure(call: "posix_spawn", code: result) }
+        return process
+    }
+
+    private static func withStrings<Value>(
+        _ strings: [[UInt8]],
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Value
+    ) -> Value {
+        let copies = strings.map { string in
+            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: string.count + 1)
+            for (index, byte) in string.enumerated() { copy[index] = CChar(bitPattern: byte) }
+            copy[string.count] = 0
+            return copy
+        }
+        defer { for copy in copies { copy.deallocate() } }
+        return body(copies.map(Optional.some) + [nil])
+    }
+}
+
+extension MigrateCommand.Output {
+    /// Makes the child's standard output what this says; returns the ends of a connection.
+    fileprivate func connect(
+        _ file: StreamFile,
+        _ actions: inout posix_spawn_file_actions_t
+    ) throws -> (writer: StreamFile, reader: StreamFile?)? {
+        switch self {
+        case .captured:
+            posix_spawn_file_actions_adddup2(&actions, file.descriptor, STDOUT_FILENO)
+        case .closed:
+            posix_spawn_file_actions_addclose(&actions, STDOUT_FILENO)
+        case .path(let path):
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path, O_WRONLY, 0)
+        case .withoutReader, .unread:
+            let (writer, reader) = try StreamFile.makePair()
+            writer.limitBuffer()
+            posix_spawn_file_actions_adddup2(&actions, writer.descriptor, STDOUT_FILENO)
+            if case .unread = self { return (writer, reader) }
+            return (writer, nil)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,38 @@
+public import Foundation
+public import Testing
+
+/// Gives each test its own empty directory and removes it afterwards.
+public struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
+    /// The directory of the test that is running.
+    @TaskLocal public static var current: URL?
+
+    public var isRecursive: Bool { true }
+
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        guard testCase != nil else { return try await function() }
+        let url = FileManager.default.temporaryDirectory
+            .appending(path: "migration-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        defer { Self.remove(url) }
+        try await Self.$current.withValue(url) { try await function() }
+    }
+
+    /// Removes the tree with `rm`, since Foundation gives up on deep and oddly named ones.
+    private static func remove(_ url: URL) {
+        let command = Process()
+        command.executableURL = URL(filePath: "/bin/sh")
+        command.arguments = ["-c", "chmod -R u+rwx \"$0\"; rm -rf \"$0\"", url.path]
+        command.standardError = FileHandle.nullDevice
+        try? command.run()
+        command.waitUntilExit()
+    }
+}
+
+extension Trait where Self == ScratchDirectory {
+    /// A scratch directory for each test, at ``ScratchDirectory/current``.
+    public static var scratchDirectory: Self { Self() }
+}
