@@ -53,7 +53,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "migrate",
-            dependencies: ["MigrationCore"],
+            dependencies: ["MigrationArchive", "MigrationCore", "MigrationSystem"],
             swiftSettings: settings
         ),
         .target(
@@ -78,7 +78,9 @@ let package = Package(
         ),
         .testTarget(
             name: "MigrateTests",
-            dependencies: ["migrate", "MigrationCore", "TestSupport"],
+            dependencies: [
+                "MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport", "migrate",
+            ],
             exclude: ["Snapshots"],
             swiftSettings: settings
         ),

@@ -5,6 +5,9 @@ public enum PrintableText: Sendable {
     /// Control characters, characters that reverse or hide text, and bytes that are no UTF-8 become
     /// backslash escapes (`\n`, `\t`, `\u{202E}`, `\xE9`); a backslash is doubled.
     public static func escaping(_ bytes: [UInt8]) -> String {
+        if bytes.allSatisfy({ (0x20...0x7E) ~= $0 && $0 != UInt8(ascii: "\\") }) {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var text = ""
         var decoder = Unicode.UTF8.ForwardParser()
         var iterator = bytes.makeIterator()

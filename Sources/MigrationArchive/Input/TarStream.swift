@@ -39,7 +39,8 @@ final class TarStream {
                 throw ArchiveError(.truncated, "the tar stream ends in a header", offset: offset)
             }
             let count = min(chunk.count - index, TarFormat.blockSize - done)
-            for position in 0..<count { block.bytes[done + position] = chunk.bytes[index + position] }
+            let bytes = chunk.bytes
+            block.copy(bytes.span.extracting(index..<index + count), to: done)
             advance(count)
             done += count
         }

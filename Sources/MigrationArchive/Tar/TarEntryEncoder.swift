@@ -149,9 +149,9 @@ extension TarEntryEncoder {
 
 extension [UInt8] {
     fileprivate mutating func append(block: UstarBlock) {
-        let bytes = block.bytes
+        let span = block.bytes.span
         append(addingCapacity: TarFormat.blockSize) { output in
-            for index in bytes.indices { output.append(bytes[index]) }
+            for index in span.indices { output.append(span[index]) }
         }
     }
 }

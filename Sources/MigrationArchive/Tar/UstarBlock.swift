@@ -27,9 +27,16 @@ struct UstarBlock {
 
     subscript(index: Int) -> UInt8 { bytes[index] }
 
+    /// Takes `piece` as the bytes from `start` on.
+    mutating func copy(_ piece: Span<UInt8>, to start: Int) {
+        var span = bytes.mutableSpan
+        for index in piece.indices { span[start + index] = piece[index] }
+    }
+
     /// Whether every byte is zero, as in the blocks that end a tar stream.
     var isZero: Bool {
-        for index in bytes.indices where bytes[index] != 0 { return false }
+        let span = bytes.span
+        for index in span.indices where span[index] != 0 { return false }
         return true
     }
 }
@@ -47,51 +54,56 @@ extension UstarBlock {
         typeFlag: UInt8,
         linkName: some Collection<UInt8>
     ) {
-        set(name, at: Field.name)
-        setOctal(UInt64(permissions), at: Field.mode)
-        setOctal(0, at: Field.userID)
-        setOctal(0, at: Field.groupID)
-        setOctal(size, at: Field.size)
-        setOctal(modificationTime, at: Field.modificationTime)
-        bytes[Field.typeFlag] = typeFlag
-        set(linkName, at: Field.linkName)
-        set([UInt8]("ustar".utf8), at: Field.magic)
-        set([UInt8]("00".utf8), at: Field.version)
-        setOctal(0, at: Field.deviceMajor)
-        setOctal(0, at: Field.deviceMinor)
-        set(prefix, at: Field.prefix)
-        setChecksum()
+        var span = bytes.mutableSpan
+        Self.set(name, at: Field.name, in: &span)
+        Self.setOctal(UInt64(permissions), at: Field.mode, in: &span)
+        Self.setOctal(0, at: Field.userID, in: &span)
+        Self.setOctal(0, at: Field.groupID, in: &span)
+        Self.setOctal(size, at: Field.size, in: &span)
+        Self.setOctal(modificationTime, at: Field.modificationTime, in: &span)
+        span[Field.typeFlag] = typeFlag
+        Self.set(linkName, at: Field.linkName, in: &span)
+        Self.set("ustar".utf8, at: Field.magic, in: &span)
+        Self.set("00".utf8, at: Field.version, in: &span)
+        Self.setOctal(0, at: Field.deviceMajor, in: &span)
+        Self.setOctal(0, at: Field.deviceMinor, in: &span)
+        Self.set(prefix, at: Field.prefix, in: &span)
+        Self.setChecksum(in: &span)
     }
 
-    private mutating func set(_ value: some Collection<UInt8>, at field: Range<Int>) {
+    private static func set(
+        _ value: some Collection<UInt8>,
+        at field: Range<Int>,
+        in span: inout MutableSpan<UInt8>
+    ) {
         var index = field.lowerBound
         for byte in value {
-            bytes[index] = byte
+            span[index] = byte
             index += 1
         }
     }
 
     /// Writes digits that fill the field but for its last byte, which stays zero.
-    private mutating func setOctal(_ value: UInt64, at field: Range<Int>) {
+    private static func setOctal(
+        _ value: UInt64,
+        at field: Range<Int>,
+        in span: inout MutableSpan<UInt8>
+    ) {
         var rest = value
-        var index = field.upperBound - 2
-        while index >= field.lowerBound {
-            bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest & 7)
+        for index in field.dropLast().reversed() {
+            span[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest & 7)
             rest >>= 3
-            index -= 1
         }
     }
 
-    private mutating func setChecksum() {
-        var rest = checksum.unsigned
-        var index = Field.checksum.lowerBound + 5
-        while index >= Field.checksum.lowerBound {
-            bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest & 7)
-            rest >>= 3
-            index -= 1
-        }
-        bytes[Field.checksum.lowerBound + 6] = 0
-        bytes[Field.checksum.lowerBound + 7] = UInt8(ascii: " ")
+    /// Writes six digits, a zero and a space.
+    private static func setChecksum(in span: inout MutableSpan<UInt8>) {
+        let field = Field.checksum
+        for index in field { span[index] = UInt8(ascii: " ") }
+        var sum: UInt64 = 0
+        for index in span.indices { sum += UInt64(span[index]) }
+        setOctal(sum, at: field.lowerBound..<field.upperBound - 1, in: &span)
+        span[field.upperBound - 2] = 0
     }
 }
 
@@ -102,8 +114,9 @@ extension UstarBlock {
     var checksum: (unsigned: UInt64, signed: Int64) {
         var unsigned: UInt64 = 0
         var signed: Int64 = 0
-        for index in bytes.indices {
-            let byte = Field.checksum.contains(index) ? UInt8(ascii: " ") : bytes[index]
+        let span = bytes.span
+        for index in span.indices {
+            let byte = Field.checksum.contains(index) ? UInt8(ascii: " ") : span[index]
             unsigned += UInt64(byte)
             signed += Int64(Int8(bitPattern: byte))
         }

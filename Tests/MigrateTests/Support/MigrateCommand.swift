@@ -120,7 +120,10 @@ extension MigrateCommand {
         _ environment: [String: String],
         _ actions: inout posix_spawn_file_actions_t
     ) throws -> pid_t {
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        // The thread sanitizer would sleep for a second at the end of every process.
+        let variables = ["TSAN_OPTIONS": "atexit_sleep_ms=0"]
+            .merging(ProcessInfo.processInfo.environment) { $1 }
+            .merging(environment) { $1 }
         let settings = variables.map { [UInt8]("\($0)=\($1)".utf8) }
         var process: pid_t = 0
         let result = withStrings(words) { words in
