@@ -308,24 +308,6 @@ extension FileDescriptor {
         throw SystemError("rename", code: SystemError.existingCode)
     }
 
-    /// Moves `name` into `directory`, where it must not be taken; a directory that forbids being
-    /// moved is opened up for as long as it takes.
-    package borrowing func move(
-        _ name: ByteString,
-        into directory: borrowing FileDescriptor
-    ) throws(SystemError) {
-        do {
-            try renameExclusively(name, to: name, in: directory)
-        } catch {
-            guard error.isDenied else { throw error }
-            let status = try status(of: name)
-            guard status.kind == .directory, status.permissions & 0o200 == 0 else { throw error }
-            try setPermissions(status.permissions | 0o200, of: name)
-            try renameExclusively(name, to: name, in: directory)
-            try directory.setPermissions(status.permissions, of: name)
-        }
-    }
-
     /// Swaps two names of this directory in one step.
     package borrowing func exchange(
         _ name: ByteString,

@@ -59,6 +59,9 @@ extension SystemError {
     /// Permission is denied.
     package var isDenied: Bool { code == EACCES || code == EPERM }
 
+    /// The two places are not of one file system, or of two layers of one.
+    package var isCrossDevice: Bool { code == EXDEV }
+
     /// The file system takes no changes.
     package var isReadOnly: Bool { code == EROFS }
 
@@ -69,7 +72,7 @@ extension SystemError {
 
     /// An atomic exchange of two directories is impossible at this place.
     package var isExchangeImpossible: Bool {
-        isUnsupported || isDenied || isReadOnly || code == EBUSY || code == EXDEV
+        isUnsupported || isDenied || isReadOnly || isCrossDevice || code == EBUSY
     }
 }
 

@@ -23,7 +23,7 @@ final class FramePrefetcher: ChunkSource {
         let pipeline = Pipeline(
             source: source,
             purpose: purpose,
-            depth: threadCount + 1,
+            depth: threadCount,
             cancellation: cancellation
         )
         self.pipeline = pipeline

@@ -45,7 +45,7 @@ final class FrameCompressionPipeline: @unchecked Sendable {
         self.level = level
         self.isCompressible = isCompressible
         self.cancellation = cancellation
-        depth = threadCount + 1
+        depth = threadCount
         workers = WorkerThreads(count: threadCount, named: "migration-compress") { self.work() }
     }
 

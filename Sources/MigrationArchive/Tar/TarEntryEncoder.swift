@@ -16,7 +16,7 @@ struct TarEntryEncoder {
         let name = Self.storedName(of: entry)
         let link = Self.linkName(of: entry)
         let split = Self.splitName(name)
-        let linkFits = link.count <= 100 && Self.isASCII(link)
+        let linkFits = link.count <= 100 && Self.isPlain(link)
         if split == nil && !Self.isUTF8(name) || !linkFits && !Self.isUTF8(link) {
             records.append("hdrcharset", [UInt8]("BINARY".utf8))
         }
@@ -100,7 +100,7 @@ extension TarEntryEncoder {
     private static func splitName(
         _ name: [UInt8]
     ) -> (prefix: ArraySlice<UInt8>, name: ArraySlice<UInt8>)? {
-        guard isASCII(name) else { return nil }
+        guard isPlain(name) else { return nil }
         if name.count <= 100 { return ([], name[...]) }
         guard name.count <= 256 else { return nil }
         for index in (name.count - 101)..<min(156, name.count - 1)
@@ -140,6 +140,12 @@ extension TarEntryEncoder {
 
     private static func isASCII(_ bytes: [UInt8]) -> Bool {
         bytes.allSatisfy { $0 < 0x80 }
+    }
+
+    /// Whether ustar's fields may hold `name`: readers agree on ASCII, and on bytes that are no UTF-8,
+    /// for which an extended header would need a character set that GNU tar does not know.
+    private static func isPlain(_ name: [UInt8]) -> Bool {
+        isASCII(name) || !isUTF8(name)
     }
 
     private static func isUTF8(_ bytes: [UInt8]) -> Bool {

@@ -35,7 +35,7 @@ enum ContainerRecovery {
         do {
             guard let bookkeeping = try BookkeepingDirectory(in: root),
                 let journal = try ImportJournal.read(from: bookkeeping)
-            else { return try removeStaging(path, root: root) }
+            else { return try removeLeftovers(path, root: root) }
             switch journal.phase {
             case .staging: break
             case .clearing, .filling, .restoring:
@@ -46,9 +46,8 @@ enum ContainerRecovery {
                 let data = try BookkeepingCoding.encode(ImportRecord.interrupted)
                 try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
                 try bookkeeping.remove(BookkeepingDirectory.journalName)
-                try JournaledCommit.removeReplaced(in: bookkeeping)
             }
-            try removeStaging(path, root: root)
+            try removeLeftovers(path, root: root)
         } catch {
             let message = "an interrupted import can't be brought to its end"
             throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
@@ -74,9 +73,10 @@ enum ContainerRecovery {
         }
     }
 
-    /// Removes the staging directories that a dead import left, or the old container after a commit.
-    private static func removeStaging(_ path: PathName, root: OpenFile) throws(SystemError) {
+    /// Removes the staging directories that a dead import left, or the old data after a commit.
+    private static func removeLeftovers(_ path: PathName, root: OpenFile) throws(SystemError) {
         if let bookkeeping = try BookkeepingDirectory(in: root) {
+            try JournaledCommit.removeReplaced(in: bookkeeping)
             let name = StagingDirectory.nameInside
             try StagingDirectory.removeLeftover(name, in: bookkeeping.openDirectory)
         }

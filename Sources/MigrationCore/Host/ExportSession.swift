@@ -52,7 +52,10 @@ struct ExportSession {
             writingTo: output,
             header: header,
             level: options.compressionLevel,
-            threadCount: ThreadCount.resolve(options.threadCount),
+            threadCount: ThreadCount.resolve(
+                options.threadCount,
+                compressionLevel: options.compressionLevel
+            ),
             cancellation: cancellation
         )
         let archiver = ResourcesArchiver(

@@ -46,6 +46,7 @@ struct JournaledCommit {
         try advance(.restoring, bookkeeping)
         try Self.move(allOf: replaced, to: live)
         try live.descriptor.synchronize()
+        try Self.removeReplaced(in: bookkeeping)
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
     }
 }

@@ -1,0 +1,57 @@
+extension FileDescriptor {
+    /// Moves `name` into `directory`, where it must not be taken, on the same file system.
+    ///
+    /// A directory that forbids being moved is opened up for as long as it takes. Where the system
+    /// can't rename a directory at all (a lower one of an overlay), one like it is made and what is in
+    /// it moves over; such a move can be taken up again where it stopped.
+    package borrowing func move(
+        _ name: ByteString,
+        into directory: borrowing FileDescriptor
+    ) throws(SystemError) {
+        do {
+            try renameExclusively(name, to: name, in: directory)
+        } catch {
+            let status = try status(of: name)
+            guard status.kind == .directory else { throw error }
+            if error.isDenied, status.permissions & 0o200 == 0 {
+                try setPermissions(status.permissions | 0o200, of: name)
+                try renameExclusively(name, to: name, in: directory)
+                try directory.setPermissions(status.permissions, of: name)
+            } else if error.isCrossDevice || error.isExisting {
+                try moveContents(of: name, status, into: directory)
+            } else {
+                throw error
+            }
+        }
+    }
+
+    private borrowing func moveContents(
+        of name: ByteString,
+        _ status: FileStatus,
+        into directory: borrowing FileDescriptor
+    ) throws(SystemError) {
+        do {
+            try directory.makeDirectory(name, permissions: 0o700)
+        } catch {
+            // A directory of that name is what an earlier attempt left.
+            guard error.isExisting else { throw error }
+        }
+        try setPermissions(status.permissions | 0o700, of: name)
+        let source = OpenFile(try open(name, .directory))
+        let copy = OpenFile(try directory.open(name, .directory))
+        let listing = try DirectoryListing(of: source.descriptor)
+        for index in 0..<listing.count {
+            try source.descriptor.move(listing[index], into: copy.descriptor)
+        }
+        for attribute in try source.descriptor.extendedAttributeNames()
+        where attribute.starts(with: "user.".utf8) {
+            let value = try source.descriptor.extendedAttribute(attribute)
+            try copy.descriptor.setExtendedAttributes([
+                ExtendedAttribute(name: attribute, value: value)
+            ])
+        }
+        try copy.descriptor.setPermissions(status.permissions)
+        try copy.descriptor.setModificationTime(status.modificationTime)
+        try removeDirectory(name)
+    }
+}
