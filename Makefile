@@ -1,7 +1,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
-STATIC = $(SWIFT) build -c release --static-swift-stdlib --product migrate
+STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test install check bench fidelity docs clean
