@@ -9,17 +9,19 @@ struct FileContentWriter: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Writes `piece` at `offset`; pages of zeros are passed over.
+    /// Writes `piece` at `offset`; pages of zeros are passed over, and parts of pages at its ends.
     mutating func write(_ piece: Span<UInt8>, at offset: UInt64) throws(SystemError) {
         let page = ZeroPageCounter.pageSize
         var start = 0
-        var index = min(piece.count, (page - Int(offset % UInt64(page))) % page)
-        while index + page <= piece.count {
-            if ZeroPageCounter.isZero(piece.extracting(index..<index + page)) {
+        var index = 0
+        while index < piece.count {
+            let toNextPage = page - Int((offset + UInt64(index)) % UInt64(page))
+            let next = min(piece.count, index + toNextPage)
+            if ZeroPageCounter.isZero(piece.extracting(index..<next)) {
                 try put(piece.extracting(start..<index), at: offset + UInt64(start))
-                start = index + page
+                start = next
             }
-            index += page
+            index = next
         }
         try put(piece.extracting(start..<piece.count), at: offset + UInt64(start))
     }
