@@ -8,12 +8,15 @@ public final class LockHolder {
     public init(_ path: BytePath, _ operation: Int32) throws {
         descriptor = path.withPointer { open($0, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw CallFailure("open \(path)") }
-        guard flock(descriptor, operation | LOCK_NB) == 0 else { throw CallFailure("flock \(path)") }
+        guard flock(descriptor, operation | LOCK_NB) == 0 else {
+            throw CallFailure("flock \(path)")
+        }
     }
 
     /// Gives the lock back.
     public func release() {
         guard descriptor >= 0 else { return }
+        flock(descriptor, LOCK_UN)
         close(descriptor)
         descriptor = -1
     }

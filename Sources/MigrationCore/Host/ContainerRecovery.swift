@@ -8,6 +8,7 @@ enum ContainerRecovery {
         guard try needsRecovery(path) else { return }
         do {
             let lock = try ContainerLock(path, .exclusive)
+            defer { lock.release() }
             try recover(path, root: lock.root)
         } catch {
             guard error.code == .containerBusy else { throw error }
@@ -33,9 +34,14 @@ enum ContainerRecovery {
     /// Recovers the container whose root is locked and open as `root`.
     static func recover(_ path: PathName, root: OpenFile) throws(MigrationError) {
         do {
-            guard let bookkeeping = try BookkeepingDirectory(in: root),
-                let journal = try ImportJournal.read(from: bookkeeping)
-            else { return try removeStaging(path, root: root) }
+            guard let bookkeeping = try BookkeepingDirectory(in: root) else {
+                return try removeStaging(path, root: root)
+            }
+            guard let journal = try ImportJournal.read(from: bookkeeping) else {
+                // A commit that was done may have been cut off before its old data was gone.
+                try JournaledCommit.removeReplaced(in: bookkeeping)
+                return try removeStaging(path, root: root)
+            }
             switch journal.phase {
             case .staging: break
             case .clearing, .filling, .restoring:

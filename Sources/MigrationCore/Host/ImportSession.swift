@@ -20,6 +20,7 @@ struct ImportSession {
         try checkIdentifier(reader.header)
         try makeContainer()
         let lock = try ContainerLock(path, .exclusive)
+        defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
         let holdsData = try ContainerContents.holdsData(lock.root, at: path)
         guard !holdsData || options.replacesData else {
@@ -84,6 +85,7 @@ extension ImportSession {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
         let staging = try StagingDirectory.make(for: path, root: root)
+        defer { staging.release() }
         do {
             try checkSpace(for: reader, in: staging)
             let extractor = try extract(reader, into: staging)

@@ -47,6 +47,7 @@ struct JournaledCommit {
         try Self.move(allOf: replaced, to: live)
         try live.descriptor.synchronize()
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
+        try Self.removeReplaced(in: bookkeeping)
     }
 }
 
@@ -61,6 +62,12 @@ extension JournaledCommit {
         staged: OpenFile?
     ) throws {
         let replaced = try makeReplaced(in: bookkeeping)
+        guard staged != nil || journal.phase == .restoring else {
+            // The container was moved away from the staging directory beside it. Going on would lose
+            // the old data for nothing.
+            let message = "what was being imported is no longer beside the container"
+            throw MigrationError(.containerInvalid, message)
+        }
         if journal.phase == .restoring {
             try move(allOf: replaced, to: live)
             try live.descriptor.synchronize()
