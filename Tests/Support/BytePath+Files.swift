@@ -119,7 +119,9 @@ extension BytePath {
 
     /// The names in a directory, in byte order.
     public func names() throws -> [BytePath] {
-        guard let stream = withPointer({ opendir($0) }) else { throw CallFailure("opendir \(self)") }
+        guard let stream = withPointer({ opendir($0) }) else {
+            throw CallFailure("opendir \(self)")
+        }
         defer { closedir(stream) }
         var names: [BytePath] = []
         while let entry = readdir(stream) {

@@ -26,6 +26,18 @@ struct Places {
         return places
     }
 
+    /// Makes a source whose archive has three frames, most of its bytes in the last one.
+    static func withLongArchive() async throws -> Places {
+        let places = try Places()
+        try (places.source / "a-zeros").write("")
+        try (places.source / "a-zeros").truncate(to: 9 << 20)
+        try (places.source / "noise").write(VariedTree.noise(100_000))
+        try (places.source / "z").makeDirectory()
+        try (places.source / "z/last").write("last")
+        try await places.exportSource()
+        return places
+    }
+
     /// Makes a source that holds three small files, and its archive.
     static func withSmallArchive() async throws -> Places {
         let places = try Places()
