@@ -22,6 +22,7 @@ struct ImportSession {
         let lock = try ContainerLock(path, .exclusive)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
+        try checkStagingIsFree()
         let holdsData = try ContainerContents.holdsData(lock.root, at: path)
         guard !holdsData || options.replacesData else {
             let message = "the container holds data; it is replaced only on request"
@@ -55,6 +56,18 @@ struct ImportSession {
                 let message = "the container can't be made"
                 throw MigrationError(.outputFailed, message, path: path.path, cause: error)
             }
+        }
+    }
+
+    /// Throws where another process is still at work in the staging directory.
+    private func checkStagingIsFree() throws {
+        do throws(SystemError) {
+            let parent = try FileDescriptor.open(path.parent, .directory)
+            try parent.open(StagingDirectory.nameBeside(path), .directory).lock(.exclusive)
+        } catch {
+            guard error.isBusy else { return }
+            let message = "another migration of the container is not at its end"
+            throw MigrationError(.containerBusy, message, path: path.path)
         }
     }
 
