@@ -73,7 +73,8 @@ let package = Package(
         ),
         .testTarget(
             name: "MigrationCoreTests",
-            dependencies: ["MigrationCore", "TestSupport"],
+            dependencies: ["MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport"],
+            exclude: ["Fixtures"],
             swiftSettings: settings
         ),
         .testTarget(

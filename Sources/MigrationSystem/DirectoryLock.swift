@@ -17,4 +17,9 @@ extension FileDescriptor {
         let operation = mode == .shared ? LOCK_SH : LOCK_EX
         _ = try retryingOnInterrupt("flock") { flock(rawValue, operation | LOCK_NB) }
     }
+
+    /// Gives the lock back now, even where a process that was just started has a copy of the descriptor.
+    package borrowing func unlock() {
+        _ = flock(rawValue, LOCK_UN)
+    }
 }

@@ -75,11 +75,12 @@ package final class ArchiveExtractor {
 
     private func isSelected(_ path: EntryPath) -> Bool {
         if options.selection.isEmpty { return true }
+        var isSelected = false
         for selected in options.selection where path.isEqual(toOrBelow: selected) {
             found.insert(selected)
-            return true
+            isSelected = true
         }
-        return false
+        return isSelected
     }
 
     private func note(_ drop: EntryDrop) {

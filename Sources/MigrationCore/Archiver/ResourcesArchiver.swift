@@ -72,6 +72,15 @@ final class ResourcesArchiver {
             try archiver.append(item, directory: opened)
             return true
         }
+
+        func passesOver(_ item: SourceItem) -> Bool {
+            guard let reason = selection.reasonForLeavingOut(item.path, isDirectory: true) else {
+                return false
+            }
+            // Nobody can tell its bytes.
+            archiver.omit(item.path, reason)
+            return true
+        }
     }
 }
 

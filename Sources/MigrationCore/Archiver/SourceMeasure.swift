@@ -26,6 +26,8 @@ struct SourceMeasure: SourceVisitor {
 
     func enter(_ item: SourceItem, opened: OpenFile) -> Bool { isKept(item) }
 
+    func passesOver(_ item: SourceItem) -> Bool { !isKept(item) }
+
     private func isKept(_ item: SourceItem) -> Bool {
         let isDirectory = item.status.kind == .directory
         return selection?.reasonForLeavingOut(item.path, isDirectory: isDirectory) == nil

@@ -18,6 +18,10 @@ protocol SourceVisitor {
 
     /// Takes a directory, open as `opened`, before what is in it; returns whether to go into it.
     mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool
+
+    /// Returns whether the walk passes over a directory that can't be opened, because nothing of it
+    /// is wanted.
+    mutating func passesOver(_ item: SourceItem) -> Bool
 }
 
 /// Walks a tree in the order of an archive: a directory before what is in it, names in byte order.
@@ -87,6 +91,7 @@ struct SourceWalker {
         do {
             opened = OpenFile(try directory.descriptor.open(item.name, .directory))
         } catch {
+            if error.isDenied, visitor.passesOver(item) { return }
             throw Self.unreadable(item.path, error)
         }
         guard try visitor.enter(item, opened: opened) else { return }

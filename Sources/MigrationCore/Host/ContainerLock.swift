@@ -33,6 +33,11 @@ struct ContainerLock {
         throw MigrationError(.containerBusy, "the container keeps being replaced", path: path.path)
     }
 
+    /// Gives the lock back; without this it ends when the last copy of its descriptor is closed.
+    func release() {
+        root.descriptor.unlock()
+    }
+
     private static func failure(_ error: SystemError, at path: PathName) -> MigrationError {
         if error.isBusy {
             let message = "the container is in use by an app or another migration"

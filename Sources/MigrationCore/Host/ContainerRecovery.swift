@@ -8,6 +8,7 @@ enum ContainerRecovery {
         guard try needsRecovery(path) else { return }
         do {
             let lock = try ContainerLock(path, .exclusive)
+            defer { lock.release() }
             try recover(path, root: lock.root)
         } catch {
             guard error.code == .containerBusy else { throw error }
@@ -33,9 +34,14 @@ enum ContainerRecovery {
     /// Recovers the container whose root is locked and open as `root`.
     static func recover(_ path: PathName, root: OpenFile) throws(MigrationError) {
         do {
-            guard let bookkeeping = try BookkeepingDirectory(in: root),
-                let journal = try ImportJournal.read(from: bookkeeping)
-            else { return try removeLeftovers(path, root: root) }
+            guard let bookkeeping = try BookkeepingDirectory(in: root) else {
+                return try removeStaging(path, root: root)
+            }
+            guard let journal = try ImportJournal.read(from: bookkeeping) else {
+                // A commit that was done may have been cut off before its old data was gone.
+                try JournaledCommit.removeReplaced(in: bookkeeping)
+                return try removeStaging(path, root: root)
+            }
             switch journal.phase {
             case .staging: break
             case .clearing, .filling, .restoring:
@@ -46,8 +52,9 @@ enum ContainerRecovery {
                 let data = try BookkeepingCoding.encode(ImportRecord.interrupted)
                 try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
                 try bookkeeping.remove(BookkeepingDirectory.journalName)
+                try JournaledCommit.removeReplaced(in: bookkeeping)
             }
-            try removeLeftovers(path, root: root)
+            try removeStaging(path, root: root)
         } catch {
             let message = "an interrupted import can't be brought to its end"
             throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
@@ -73,10 +80,9 @@ enum ContainerRecovery {
         }
     }
 
-    /// Removes the staging directories that a dead import left, or the old data after a commit.
-    private static func removeLeftovers(_ path: PathName, root: OpenFile) throws(SystemError) {
+    /// Removes the staging directories that a dead import left, or the old container after a commit.
+    private static func removeStaging(_ path: PathName, root: OpenFile) throws(SystemError) {
         if let bookkeeping = try BookkeepingDirectory(in: root) {
-            try JournaledCommit.removeReplaced(in: bookkeeping)
             let name = StagingDirectory.nameInside
             try StagingDirectory.removeLeftover(name, in: bookkeeping.openDirectory)
         }

@@ -13,7 +13,7 @@ struct ExportSession {
 
     func run() async throws -> ExportReport {
         let lock = try ContainerLock(container.rootPath, .exclusive)
-        defer { withExtendedLifetime(lock) {} }
+        defer { lock.release() }
         try ContainerRecovery.recover(container.rootPath, root: lock.root)
         let properties = try await hosted.exportProperties(of: container)
         progress?.totalUnitCount = Int64(clamping: properties.sizeEstimate)

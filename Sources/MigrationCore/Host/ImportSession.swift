@@ -20,7 +20,9 @@ struct ImportSession {
         try checkIdentifier(reader.header)
         try makeContainer()
         let lock = try ContainerLock(path, .exclusive)
+        defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
+        try checkStagingIsFree()
         let holdsData = try ContainerContents.holdsData(lock.root, at: path)
         guard !holdsData || options.replacesData else {
             let message = "the container holds data; it is replaced only on request"
@@ -57,6 +59,18 @@ struct ImportSession {
         }
     }
 
+    /// Throws where another process is still at work in the staging directory.
+    private func checkStagingIsFree() throws {
+        do throws(SystemError) {
+            let parent = try FileDescriptor.open(path.parent, .directory)
+            try parent.open(StagingDirectory.nameBeside(path), .directory).lock(.exclusive)
+        } catch {
+            guard error.isBusy else { return }
+            let message = "another migration of the container is not at its end"
+            throw MigrationError(.containerBusy, message, path: path.path)
+        }
+    }
+
     private func report(
         _ reader: ArchiveReader,
         _ extractor: ArchiveExtractor,
@@ -84,6 +98,7 @@ extension ImportSession {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
         let staging = try StagingDirectory.make(for: path, root: root)
+        defer { staging.release() }
         do {
             try checkSpace(for: reader, in: staging)
             let extractor = try extract(reader, into: staging)

@@ -46,8 +46,8 @@ struct JournaledCommit {
         try advance(.restoring, bookkeeping)
         try Self.move(allOf: replaced, to: live)
         try live.descriptor.synchronize()
-        try Self.removeReplaced(in: bookkeeping)
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
+        try Self.removeReplaced(in: bookkeeping)
     }
 }
 
@@ -62,6 +62,12 @@ extension JournaledCommit {
         staged: OpenFile?
     ) throws {
         let replaced = try makeReplaced(in: bookkeeping)
+        guard staged != nil || journal.phase == .restoring else {
+            // The container was moved away from the staging directory beside it. Going on would lose
+            // the old data for nothing.
+            let message = "what was being imported is no longer beside the container"
+            throw MigrationError(.containerInvalid, message)
+        }
         if journal.phase == .restoring {
             try move(allOf: replaced, to: live)
             try live.descriptor.synchronize()

@@ -71,6 +71,11 @@ struct StagingDirectory {
         try parent.descriptor.removeTree(name)
     }
 
+    /// Gives back the lock on the directory, which may be the live container by now.
+    func release() {
+        directory.descriptor.unlock()
+    }
+
     /// Removes the directory with everything in it.
     func remove() throws(SystemError) {
         do {

@@ -24,6 +24,7 @@ extension ArchiveSource {
     ) async throws -> Int {
         try await withCancellationFlag { cancellation in
             let lock = try ContainerLock(container.rootPath, .shared)
+            defer { lock.release() }
             let input = try open(cancellation)
             let threadCount = ThreadCount.resolve(nil)
             let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))

@@ -62,6 +62,10 @@ final class ContainerComparison {
         func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
             try comparison.checkIsInArchive(item)
         }
+
+        func passesOver(_ item: SourceItem) -> Bool {
+            comparison.selection.reasonForLeavingOut(item.path, isDirectory: true) != nil
+        }
     }
 
     /// Returns whether the walk goes on below the item.

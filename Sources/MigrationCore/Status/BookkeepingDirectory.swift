@@ -59,9 +59,15 @@ struct BookkeepingDirectory {
             try directory.descriptor.open(temporary, .creating(permissions: 0o600))
         )
         let bytes = [UInt8](contents)
-        try file.descriptor.writeAll(bytes.span)
-        try file.descriptor.synchronize()
-        try directory.descriptor.rename(temporary, to: final, in: directory.descriptor)
+        do {
+            try file.descriptor.writeAll(bytes.span)
+            try file.descriptor.synchronize()
+            try directory.descriptor.rename(temporary, to: final, in: directory.descriptor)
+        } catch {
+            // The reason is what the person must hear, not that tidying up failed too.
+            try? directory.descriptor.removeFile(temporary)
+            throw error
+        }
         try directory.descriptor.synchronize()
     }
 

@@ -1,4 +1,6 @@
 public import Foundation
+internal import Glibc
+internal import MigrationSystem
 internal import Synchronization
 
 /// How the migration into the app's container ended, for the app to ask at its first launch.
@@ -45,6 +47,13 @@ public enum MigrationStatus {
     }
 }
 
+extension ByteString {
+    /// Copies the bytes of a C string.
+    fileprivate init(_ text: UnsafePointer<CChar>) {
+        unsafe self.init(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+    }
+}
+
 @available(*, unavailable)
 extension MigrationStatus: Sendable {}
 
@@ -61,10 +70,9 @@ extension MigrationStatus {
 
     private static var currentContainer: MigrationDataContainer? {
         get throws {
-            let variable = ProcessInfo.processInfo.environment[MigrationHost.containerVariable]
-            if let path = variable, !path.isEmpty {
-                return try MigrationDataContainer(atPath: [UInt8](path.utf8))
-            }
+            // Foundation's environment is text, and a path need not be.
+            let path = unsafe getenv(MigrationHost.containerVariable).map { unsafe ByteString($0) }
+            if let path, !path.isEmpty { return try MigrationDataContainer(atPath: path) }
             return try containerDirectory.map { try MigrationDataContainer(at: $0) }
         }
     }

@@ -1,0 +1,156 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+import MigrationSystem
+import TestSupport
+import Testing
+
+@Suite(.scratchDirectory)
+struct ContainerTests {
+    private static let metadata: BytePath = ".com.apple.mobile_container_manager.metadata.plist"
+
+    private func propertyList(_ values: [String: String]) throws -> Data {
+        try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+    }
+
+    private func makeBundle() throws -> BytePath {
+        let bundle = try BytePath.scratch / "app.xcappdata"
+        try bundle.makeDirectory()
+        try (bundle / "AppData").makeDirectory()
+        try (bundle / "AppData/Documents").makeDirectory()
+        try (bundle / "AppData/Documents/note").write("note")
+        let list = try propertyList(["CFBundleIdentifier": "com.example.bundle"])
+        try (bundle / "AppDataInfo.plist").write(list)
+        return bundle
+    }
+
+    @Test func `takes the directory's name where nothing says the identifier`() throws {
+        let places = try Places()
+        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        #expect(container.bundleIdentifier == "source")
+        let root = try #require(ScratchDirectory.current).appending(path: "source")
+        #expect(container.containerRootDirectory.path == root.path)
+        #expect(container.documentsDirectory.path == root.appending(path: "Documents").path)
+        let support = root.appending(path: "Library/Application Support")
+        #expect(container.applicationSupportDirectory.path == support.path)
+    }
+
+    @Test func `takes the identifier that it is given before any other`() throws {
+        let bundle = try makeBundle()
+        let container = try MigrationDataContainer(atPath: bundle.bytes, bundleIdentifier: "mine")
+        #expect(container.bundleIdentifier == "mine")
+    }
+
+    @Test(arguments: ["", "/", "//", "/.", "/../source"])
+    func `finds the same container with more in its path`(_ suffix: String) throws {
+        let places = try Places()
+        let path = places.source.bytes + [UInt8](suffix.utf8)
+        let container = try MigrationDataContainer(atPath: path)
+        #expect(container.bundleIdentifier == "source")
+        #expect(container.rootPath.path == places.source.bytes)
+    }
+
+    @Test func `finds the container in a bundle of Xcode's`() async throws {
+        let bundle = try makeBundle()
+        let container = try MigrationDataContainer(atPath: bundle.bytes)
+        #expect(container.bundleIdentifier == "com.example.bundle")
+        #expect(container.rootPath.path == (bundle / "AppData").bytes)
+        let archive = try BytePath.scratch / "archive"
+        let report = try await MigrationHost().exportContainer(
+            container,
+            to: .file(path: archive.bytes, replacingExisting: false)
+        )
+        #expect(report.header.bundleIdentifier == "com.example.bundle")
+        #expect(report.header.platform == "iOS")
+        #expect(report.totals.files == 1)
+        #expect(try bundle.names() == ["AppData", "AppDataInfo.plist"])
+    }
+
+    @Test func `imports into a bundle of Xcode's`() async throws {
+        let bundle = try makeBundle()
+        let info = try (bundle / "AppDataInfo.plist").contents()
+        let places = try await Places.withSmallArchive()
+        var options = ImportOptions()
+        options.replacesData = true
+        let error = await #expect(throws: MigrationError.self) {
+            try await MigrationHost().importArchive(
+                .file(path: places.archive.bytes),
+                into: MigrationDataContainer(atPath: bundle.bytes),
+                options: options
+            )
+        }
+        #expect(error?.code == .identifierMismatch)
+        _ = try await MigrationHost().importArchive(
+            .file(path: places.archive.bytes),
+            into: MigrationDataContainer(atPath: bundle.bytes, bundleIdentifier: "source"),
+            options: options
+        )
+        #expect(try bundle.names() == ["AppData", "AppDataInfo.plist"])
+        #expect(try (bundle / "AppDataInfo.plist").contents() == info)
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: bundle / "AppData").differences(from: expected) == [])
+    }
+
+    @Test func `never exports the container's metadata, nor loses it in an import`() async throws {
+        let places = try Places()
+        try (places.source / "file").write("new")
+        let list = try propertyList(["MCMMetadataIdentifier": "com.example.app"])
+        try (places.source / Self.metadata).write(list)
+        let report = try await places.exportSource()
+        #expect(report.header.bundleIdentifier == "com.example.app")
+        #expect(report.header.platform == "iOS")
+        #expect(report.omissions.items.map(\.reason) == [.leftOutByDefault])
+        #expect(report.omissions.bytes == UInt64(list.count))
+        let other = try propertyList(["MCMMetadataIdentifier": "com.example.app", "own": "kept"])
+        try places.destination.makeDirectory()
+        try (places.destination / Self.metadata).write(other)
+        try (places.destination / Self.metadata).setModificationTime(1_000_000, 5)
+        let before = try TreeSnapshot(of: places.destination)
+        try await places.importArchive()
+        let after = try places.contents(of: places.destination)
+        #expect(after.nodes[Self.metadata] == before.nodes[Self.metadata])
+        #expect(after.nodes.keys.sorted() == [Self.metadata, "file"])
+        try (places.destination / "file").write("old")
+        try (places.destination / "older").write("old")
+        #expect(try await places.importArchive(replacing: true).replacedData)
+        #expect(try places.contents(of: places.destination).differences(from: after) == [])
+    }
+
+    @Test func `refuses metadata that is damaged`() throws {
+        let places = try Places()
+        try (places.source / Self.metadata).write("no list")
+        let error = #expect(throws: MigrationError.self) {
+            try MigrationDataContainer(atPath: places.source.bytes)
+        }
+        #expect(error?.code == .containerInvalid)
+    }
+
+    @Test func `moves a container whose path is no UTF-8`() async throws {
+        let places = try await Places.withSmallArchive()
+        let odd = places.root / BytePath([0x6F, 0xFF, 0x0A, 0x80])
+        let container = try MigrationDataContainer(atPath: odd.bytes)
+        let archive = ArchiveSource.file(path: places.archive.bytes)
+        _ = try await MigrationHost().importArchive(archive, into: container)
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: odd).differences(from: expected) == [])
+        #expect(try container.importRecord()?.outcome == .success)
+        #expect(try await archive.compare(with: container) { _ in } == 0)
+        let again = places.root / BytePath([0x61, 0xFE])
+        _ = try await MigrationHost().exportContainer(
+            container,
+            to: .file(path: again.bytes, replacingExisting: false)
+        )
+        #expect(again.exists)
+    }
+
+    @Test func `makes a container whose name is as long as names may be`() async throws {
+        let places = try await Places.withSmallArchive()
+        let long = places.root / BytePath([UInt8](repeating: UInt8(ascii: "n"), count: 255))
+        let container = try MigrationDataContainer(atPath: long.bytes)
+        let archive = ArchiveSource.file(path: places.archive.bytes)
+        _ = try await MigrationHost().importArchive(archive, into: container)
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: long).differences(from: expected) == [])
+        #expect(try places.root.names().count == 3)
+    }
+}

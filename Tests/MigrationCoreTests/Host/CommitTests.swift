@@ -1,0 +1,112 @@
+import Foundation
+import Glibc
+import MigrationArchive
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationCore
+
+@Suite(.scratchDirectory)
+struct CommitTests {
+    private let record = ImportRecord(
+        outcome: .success,
+        date: Date(timeIntervalSince1970: 1_772_600_767),
+        bundleIdentifier: "com.example.new",
+        platform: nil,
+        resourcesVersion: nil,
+        fingerprint: nil
+    )
+
+    /// Stages new data for the destination and returns the commit of it.
+    private func makeCommit(_ places: Places) throws -> (JournaledCommit, BytePath) {
+        let path = try PathName(resolving: places.destination.bytes)
+        let live = OpenFile(try FileDescriptor.open(path.path, .directory))
+        let bookkeeping = try BookkeepingDirectory.make(in: live)
+        try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
+        let staging = try StagingDirectory.make(for: path, root: live)
+        let staged = places.root / ".destination.migration-staging"
+        try (staged / "Documents").makeDirectory()
+        try (staged / "Documents/new").write("new")
+        try (staged / "locked").makeDirectory()
+        try (staged / "locked/new").write("new")
+        try (staged / "locked").setMode(0o500)
+        let commit = JournaledCommit(path: path, live: live, staging: staging, record: record)
+        return (commit, staged)
+    }
+
+    @Test func `moves everything in, step by step`() throws {
+        let places = try Places()
+        try places.makeOldDestination()
+        let metadata: BytePath = ".com.apple.mobile_container_manager.metadata.plist"
+        let content = "<plist version=\"1.0\"><dict/></plist>"
+        try (places.destination / metadata).write(content)
+        let (commit, staged) = try makeCommit(places)
+        let new = try TreeSnapshot(of: staged)
+        try commit.run()
+        let restored = try TreeSnapshot(of: places.destination, excluding: [".migration", metadata])
+        #expect(restored.differences(from: new) == [])
+        #expect(try (places.destination / metadata).contents() == Data(content.utf8))
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(!staged.exists)
+        #expect(try places.destinationContainer.importRecord() == record)
+    }
+
+    /// A name that stands in the way of a step makes it fail.
+    @Test(arguments: [".migration/replaced/Library", ".migration/replaced/link"] as [BytePath])
+    func `gives the old data back when it can't be moved aside`(_ obstacle: BytePath) throws {
+        let places = try Places()
+        let old = try places.makeOldDestination()
+        let (commit, _) = try makeCommit(places)
+        try (places.destination / ".migration/replaced").makeDirectory()
+        try (places.destination / obstacle).makeDirectory()
+        #expect(throws: (any Error).self) { try commit.run() }
+        let restored = try places.contents(of: places.destination)
+        let lost = restored.differences(from: old).filter { $0.hasSuffix("is missing") }
+        #expect(lost == [])
+    }
+
+    @Test func `gives the old data back when the new data can't be moved in`() throws {
+        let places = try Places()
+        let old = try places.makeOldDestination()
+        let (commit, _) = try makeCommit(places)
+        let (path, directory) = (commit.path, "/proc/self/fdinfo")
+        // What is in a directory of the system's own can't be moved into the container.
+        let staging = StagingDirectory(
+            parent: commit.staging.parent,
+            name: commit.staging.name,
+            directory: OpenFile(try FileDescriptor.open([UInt8](directory.utf8), .directory)),
+            place: .beside
+        )
+        let failing = JournaledCommit(
+            path: path,
+            live: commit.live,
+            staging: staging,
+            record: record
+        )
+        #expect(throws: (any Error).self) { try failing.run() }
+        #expect(try places.contents(of: places.destination).differences(from: old) == [])
+        let live = OpenFile(try FileDescriptor.open(places.destination.bytes, .directory))
+        let bookkeeping = try #require(try BookkeepingDirectory(in: live))
+        #expect(try ImportJournal.read(from: bookkeeping)?.phase == .staging)
+        #expect(!(places.destination / ".migration/replaced").exists)
+    }
+
+    @Test func `exchanges where the container was replaced by nobody else`() async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        let aside = places.root / "aside"
+        let mutator = Mutator {
+            try places.destination.rename(to: aside)
+            try places.destination.makeDirectory()
+            try (places.destination / "mine").write("mine")
+        }
+        let error = await #expect(throws: MigrationError.self) {
+            try await places.importArchive(replacing: true, progress: mutator)
+        }
+        #expect(mutator.hasRun)
+        #expect(error?.code == .containerBusy)
+        #expect(try (places.destination / "mine").contents() == Data("mine".utf8))
+        #expect(try places.contents(of: aside).differences(from: old) == [])
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Glibc
+import MigrationArchive
+import MigrationCore
+import TestSupport
+import Testing
+
+@Suite(.scratchDirectory)
+struct ImportFailureTests {
+    /// Expects the import to fail and the old container to be whole, with nothing beside it.
+    private func expectFailure(
+        _ places: Places,
+        _ old: TreeSnapshot,
+        _ comment: Comment,
+        isRecorded: Bool? = nil
+    ) async throws {
+        try places.destinationContainer.clearImportRecord()
+        var failure: (any Error)?
+        do {
+            try await places.importArchive(replacing: true)
+        } catch {
+            failure = error
+        }
+        #expect(failure is ArchiveError, comment)
+        #expect(try places.contents(of: places.destination).differences(from: old) == [], comment)
+        let names = try places.root.names()
+        #expect(names == ["app.migration", "destination", "source"], comment)
+        let bookkeeping = places.destination / ".migration"
+        let kept = bookkeeping.exists ? try bookkeeping.names() : []
+        #expect(kept == [] || kept == ["import-status.json"], comment)
+        if let isRecorded { #expect(!kept.isEmpty == isRecorded, comment) }
+        guard !kept.isEmpty else { return }
+        let record = try places.destinationContainer.importRecord()
+        guard case .failure(let domain, _, let description)? = record?.outcome else {
+            Issue.record("\(comment): no failure is recorded but \(String(describing: record))")
+            return
+        }
+        #expect(domain == "MigrationArchive.ArchiveError", comment)
+        #expect(description == failure.map { "\($0)" }, comment)
+    }
+
+    @Test func `changes nothing when the archive is cut off anywhere`() async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        let whole = try places.archive.contents()
+        for step in 0..<50 {
+            let count = step < 15 ? whole.count - 1 - step : whole.count * (step - 15) / 35
+            try places.archive.write(whole.prefix(count))
+            try await expectFailure(places, old, "cut at \(count) of \(whole.count)")
+        }
+    }
+
+    @Test func `changes nothing when a bit is flipped anywhere`() async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        let whole = try places.archive.contents()
+        for index in stride(from: 0, to: whole.count, by: max(1, whole.count / 60)) {
+            var damaged = whole
+            damaged[index] ^= 1 << (index % 8)
+            try places.archive.write(damaged)
+            try await expectFailure(places, old, "flipped at \(index) of \(whole.count)")
+        }
+    }
+
+    @Test(arguments: 1...4)
+    func `changes nothing when the archive is cut off in a later frame`(
+        _ fifths: Int
+    ) async throws {
+        let places = try await Places.withLongArchive()
+        let old = try places.makeOldDestination()
+        let whole = try places.archive.contents()
+        try places.archive.write(whole.prefix(whole.count * fifths / 5))
+        try await expectFailure(places, old, "cut after \(fifths) of 5 parts")
+    }
+
+    @Test func `records a failure that comes after the beginning`() async throws {
+        let places = try await Places.withLongArchive()
+        let old = try places.makeOldDestination()
+        var damaged = try places.archive.contents()
+        damaged[damaged.count / 2] ^= 0x10
+        try places.archive.write(damaged)
+        try await expectFailure(places, old, "damaged in the middle", isRecorded: true)
+    }
+
+    @Test func `leaves a container that was missing empty, with the failure recorded`() async throws {
+        let places = try await Places.withLongArchive()
+        var damaged = try places.archive.contents()
+        damaged[damaged.count / 2] ^= 0x10
+        try places.archive.write(damaged)
+        await #expect(throws: ArchiveError.self) { try await places.importArchive() }
+        #expect(try places.destination.names() == [".migration"])
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+    }
+
+    @Test func `is done again after a failure`() async throws {
+        let places = try await Places.withLongArchive()
+        let whole = try places.archive.contents()
+        try places.archive.write(whole.prefix(whole.count / 2) + Data(whole.reversed()))
+        await #expect(throws: ArchiveError.self) { try await places.importArchive() }
+        try places.archive.write(whole)
+        try await places.importArchive()
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: places.destination).differences(from: expected) == [])
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+    }
+
+    @Test func `records an import that is cancelled as interrupted`() async throws {
+        let places = try await Places.withVariedArchive()
+        let old = try places.makeOldDestination()
+        let mutator = Mutator { withUnsafeCurrentTask { $0?.cancel() } }
+        let task = Task { try await places.importArchive(replacing: true, progress: mutator) }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(mutator.hasRun)
+        #expect(try places.contents(of: places.destination).differences(from: old) == [])
+        #expect(try places.root.names() == ["app.migration", "destination", "source"])
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try places.destinationContainer.importRecord()?.outcome == .interrupted)
+    }
+}
+
+@Suite(.scratchDirectory)
+struct HostileImportTests {
+    /// A tar file of another program that must not get through.
+    enum Attack: String, CaseIterable {
+        case absolutePath, parentPath, throughLink, linkOut, linkOutInTwoSteps, hardLinkOut
+        case hardLinkToLink, device, overDirectory, text, empty
+    }
+
+    private func blocks(_ attack: Attack) -> [TarBlock] {
+        switch attack {
+        case .absolutePath: [.file("/tmp/migration-escape", "x")]
+        case .parentPath: [.directory("a"), .file("a/../../escape", "x")]
+        case .throughLink: [.link("a", "/tmp"), .file("a/migration-escape", "x")]
+        case .linkOut: [.file("kept", "x"), .link("a", "../escape")]
+        case .linkOutInTwoSteps:
+            [.directory("d"), .directory("d/e"), .link("a", "d/e"), .link("b", "a/../../..")]
+        case .hardLinkOut: [.hardLink("a", "/etc/passwd")]
+        case .hardLinkToLink: [.link("a", "/etc/passwd"), .hardLink("b", "a")]
+        case .device: [TarBlock(name: "null", type: "3", link: "", content: "")]
+        case .overDirectory: [.directory("a"), .file("a/b", "x"), .file("a", "y")]
+        case .text, .empty: []
+        }
+    }
+
+    @Test(arguments: Attack.allCases)
+    func `changes nothing and writes nothing elsewhere`(_ attack: Attack) async throws {
+        let places = try Places()
+        let old = try places.makeOldDestination()
+        let bytes =
+            switch attack {
+            case .text: Data("This is no archive, but a text that is long enough.\n".utf8)
+            case .empty: Data()
+            default: TarBlock.archive(of: blocks(attack))
+            }
+        try places.archive.write(bytes)
+        await #expect(throws: ArchiveError.self) {
+            try await places.importArchive(replacing: true)
+        }
+        #expect(try places.contents(of: places.destination).differences(from: old) == [])
+        #expect(try places.root.names() == ["app.migration", "destination", "source"])
+        let escape: BytePath = "/tmp/migration-escape"
+        #expect(!escape.exists)
+    }
+
+    @Test func `takes another program's archive, with no proof`() async throws {
+        let places = try Places()
+        let blocks: [TarBlock] = [
+            .directory(".migration"), .file(".migration/import-status.json", "forged"),
+            .file(".com.apple.mobile_container_manager.metadata.plist", "forged"),
+            .directory("Documents"), .file("Documents/a", "content"),
+        ]
+        try places.archive.write(TarBlock.archive(of: blocks))
+        let report = try await places.importArchive()
+        #expect(report.header == nil)
+        #expect(report.fingerprint == nil)
+        #expect(report.totals.files == 1)
+        #expect(
+            report.omissions.items.map(\.path) == [
+                ".migration", ".migration/import-status.json",
+                ".com.apple.mobile_container_manager.metadata.plist",
+            ]
+        )
+        #expect(report.omissions.items.allSatisfy { $0.reason == .leftOutByDefault })
+        #expect(try places.destination.names() == [".migration", "Documents"])
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try (places.destination / "Documents/a").contents() == Data("content".utf8))
+        let record = try #require(try places.destinationContainer.importRecord())
+        #expect(record.outcome == .success)
+        #expect(record.bundleIdentifier == nil)
+    }
+}

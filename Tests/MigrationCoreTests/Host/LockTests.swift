@@ -1,0 +1,126 @@
+import Foundation
+import Glibc
+import MigrationArchive
+import MigrationCore
+import TestSupport
+import Testing
+
+@Suite(.scratchDirectory)
+struct LockTests {
+    @Test(arguments: [LOCK_SH, LOCK_EX])
+    func `refuses an export while the container is in use`(_ lock: Int32) async throws {
+        let places = try Places()
+        let holder = try LockHolder(places.source, lock)
+        let error = await #expect(throws: MigrationError.self) { try await places.exportSource() }
+        #expect(error?.code == .containerBusy)
+        #expect(try places.root.names() == ["source"])
+        holder.release()
+        try await places.exportSource()
+    }
+
+    @Test(arguments: [LOCK_SH, LOCK_EX])
+    func `refuses an import while the container is in use`(_ lock: Int32) async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        let holder = try LockHolder(places.destination, lock)
+        let error = await #expect(throws: MigrationError.self) {
+            try await places.importArchive(replacing: true)
+        }
+        #expect(error?.code == .containerBusy)
+        #expect(try TreeSnapshot(of: places.destination).differences(from: old) == [])
+        #expect(try places.root.names() == ["app.migration", "destination", "source"])
+        holder.release()
+        try await places.importArchive(replacing: true)
+    }
+
+    @Test func `holds the container alone while it exports`() async throws {
+        let places = try Places()
+        try (places.source / "file").write("content")
+        let mutator = Mutator {
+            #expect(throws: CallFailure.self) { try LockHolder(places.source, LOCK_SH) }
+        }
+        try await places.exportSource(progress: mutator)
+        #expect(mutator.hasRun)
+        try LockHolder(places.source, LOCK_EX).release()
+    }
+
+    @Test func `holds the container alone while it imports`() async throws {
+        let places = try await Places.withSmallArchive()
+        try places.destination.makeDirectory()
+        let mutator = Mutator {
+            #expect(throws: CallFailure.self) { try LockHolder(places.destination, LOCK_SH) }
+        }
+        try await places.importArchive(progress: mutator)
+        #expect(mutator.hasRun)
+        try LockHolder(places.destination, LOCK_EX).release()
+    }
+
+    @Test func `compares while an app runs, not while a migration does`() async throws {
+        let places = try await Places.withSmallArchive()
+        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let source = ArchiveSource.file(path: places.archive.bytes)
+        let app = try LockHolder(places.source, LOCK_SH)
+        #expect(try await source.compare(with: container) { _ in } == 0)
+        app.release()
+        let migration = try LockHolder(places.source, LOCK_EX)
+        let error = await #expect(throws: MigrationError.self) {
+            try await source.compare(with: container) { _ in }
+        }
+        #expect(error?.code == .containerBusy)
+        migration.release()
+    }
+
+    @Test func `takes a lock whose holder died`() async throws {
+        let places = try Places()
+        let child = Process()
+        child.executableURL = URL(filePath: "/bin/sh")
+        let path = places.source.url.path
+        child.arguments = ["-c", "flock -n -x \"$0\" sh -c 'kill -KILL $$'; exit 0", path]
+        try child.run()
+        child.waitUntilExit()
+        try await places.exportSource()
+    }
+
+    @Test func `is busy while the staging directory is in use, and records nothing`() async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        let staging = places.root / ".destination.migration-staging"
+        try staging.makeDirectory()
+        let holder = try LockHolder(staging, LOCK_EX)
+        let error = await #expect(throws: MigrationError.self) {
+            try await places.importArchive(replacing: true)
+        }
+        #expect(error?.code == .containerBusy)
+        #expect(try places.contents(of: places.destination).differences(from: old) == [])
+        #expect(try places.destinationContainer.importRecord() == nil)
+        holder.release()
+        try await places.importArchive(replacing: true)
+    }
+
+    @Test(arguments: [false, true])
+    func `lets one of several imports at once win`(_ replaces: Bool) async throws {
+        let places = try await Places.withVariedArchive()
+        let outcomes = await withTaskGroup(of: (any Error)?.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    do {
+                        try await places.importArchive(replacing: replaces)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes.contains { $0 == nil })
+        for case let error? in outcomes {
+            let code = (error as? MigrationError)?.code
+            #expect(code == .containerBusy || !replaces && code == .containerHoldsData, "\(error)")
+        }
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: places.destination).differences(from: expected) == [])
+        #expect(try places.root.names() == ["app.migration", "destination", "source"])
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import Glibc
+import MigrationArchive
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationCore
+
+@Suite(.scratchDirectory)
+struct RecoveryTests {
+    /// How far the dead process got, as the disk shows it.
+    enum Moment: CaseIterable {
+        case journalWritten, staged
+        case clearingBegun, clearingHalfDone, clearingDone
+        case fillingBegun, fillingHalfDone, fillingDone, recordWritten
+        case restoringBegun, restoringHalfDone, restoringDone
+
+        var phase: ImportJournal.Phase {
+            switch self {
+            case .journalWritten, .staged: .staging
+            case .clearingBegun, .clearingHalfDone, .clearingDone: .clearing
+            case .fillingBegun, .fillingHalfDone, .fillingDone, .recordWritten: .filling
+            case .restoringBegun, .restoringHalfDone, .restoringDone: .restoring
+            }
+        }
+
+        var endsWithOldData: Bool { phase == .staging || phase == .restoring }
+    }
+
+    private static let oldNames: [BytePath] = ["Documents", "Library", "link"]
+    private static let newNames: [BytePath] = ["Documents", "top"]
+
+    private static let record = ImportRecord(
+        outcome: .success,
+        date: Date(timeIntervalSince1970: 1_772_600_767),
+        bundleIdentifier: "com.example.new",
+        platform: nil,
+        resourcesVersion: nil,
+        fingerprint: nil
+    )
+
+    /// Makes the container, the staged data and the journal as they are at `moment`.
+    private func makeState(_ moment: Moment, _ places: Places, isInside: Bool) throws {
+        let live = places.destination
+        let bookkeeping = live / ".migration"
+        if !bookkeeping.exists { try bookkeeping.makeDirectory() }
+        let staged = isInside ? bookkeeping / "staged" : places.root / ".destination.migration-staging"
+        let replaced = bookkeeping / "replaced"
+        if moment != .journalWritten {
+            try staged.makeDirectory()
+            try (staged / "Documents").makeDirectory()
+            try (staged / "Documents/new").write("new")
+            try (staged / "top").write("top")
+        }
+        if moment.phase != .staging { try replaced.makeDirectory() }
+        let cleared: [BytePath] =
+            switch moment {
+            case .journalWritten, .staged, .clearingBegun, .restoringDone: []
+            case .clearingHalfDone, .restoringHalfDone: ["Documents"]
+            default: Self.oldNames
+            }
+        for name in cleared { try (live / name).rename(to: replaced / name) }
+        let filled: [BytePath] =
+            switch moment {
+            case .fillingHalfDone: ["Documents"]
+            case .fillingDone, .recordWritten: Self.newNames
+            default: []
+            }
+        for name in filled { try (staged / name).rename(to: live / name) }
+        if moment == .recordWritten {
+            let data = try BookkeepingCoding.encode(Self.record)
+            try (bookkeeping / "import-status.json").write(data)
+        }
+        let record = moment.phase == .staging ? nil : Self.record
+        let journal = ImportJournal(phase: moment.phase, record: record)
+        try (bookkeeping / "import-journal.json").write(BookkeepingCoding.encode(journal))
+    }
+
+    private func newSnapshot(_ places: Places) throws -> TreeSnapshot {
+        let copy = places.root / "new"
+        try copy.makeDirectory()
+        try (copy / "Documents").makeDirectory()
+        try (copy / "Documents/new").write("new")
+        try (copy / "top").write("top")
+        return try TreeSnapshot(of: copy)
+    }
+
+    /// What a snapshot holds but times, which differ between two trees made one after the other.
+    private func outline(_ snapshot: TreeSnapshot) -> [BytePath: Data] {
+        snapshot.nodes.mapValues(\.content)
+    }
+
+    private func expectWhole(_ moment: Moment, _ places: Places, _ old: TreeSnapshot) throws {
+        let contents = try places.contents(of: places.destination)
+        if moment.endsWithOldData {
+            #expect(contents.differences(from: old) == [])
+        } else {
+            #expect(try outline(contents) == outline(newSnapshot(places)))
+        }
+    }
+
+    @Test(arguments: Moment.allCases, [false, true])
+    func `gives the old container or the new one, whole`(
+        _ moment: Moment,
+        _ isInside: Bool
+    ) throws {
+        let places = try Places()
+        let old = try places.makeOldDestination()
+        try makeState(moment, places, isInside: isInside)
+        let record = try places.destinationContainer.importRecord()
+        try expectWhole(moment, places, old)
+        #expect(record?.outcome == (moment.endsWithOldData ? .interrupted : .success))
+        #expect(record?.bundleIdentifier == (moment.endsWithOldData ? nil : "com.example.new"))
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try !places.root.names().contains(".destination.migration-staging"))
+        #expect(try places.destinationContainer.importRecord() == record)
+    }
+
+    @Test(arguments: Moment.allCases)
+    func `is done by an export too, before it reads anything`(_ moment: Moment) async throws {
+        let places = try Places()
+        let old = try places.makeOldDestination()
+        try makeState(moment, places, isInside: false)
+        _ = try await MigrationHost().exportContainer(
+            places.destinationContainer,
+            to: .file(path: places.archive.bytes, replacingExisting: false)
+        )
+        try expectWhole(moment, places, old)
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+    }
+
+    @Test(arguments: Moment.allCases)
+    func `is done by the next import too`(_ moment: Moment) async throws {
+        let places = try await Places.withSmallArchive()
+        try places.makeOldDestination()
+        try makeState(moment, places, isInside: true)
+        try await places.importArchive(replacing: true)
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: places.destination).differences(from: expected) == [])
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try places.root.names() == ["app.migration", "destination", "source"])
+    }
+
+    @Test func `removes the old container that an exchange left`() async throws {
+        let places = try await Places.withSmallArchive()
+        try await places.importArchive()
+        let left = places.root / ".destination.migration-staging"
+        try left.makeDirectory()
+        try (left / "locked").makeDirectory()
+        try (left / "locked/old").write("old")
+        try (left / "locked").setMode(0o500)
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+        #expect(!left.exists)
+    }
+
+    @Test func `removes old data that a journaled commit left`() async throws {
+        let places = try await Places.withSmallArchive()
+        try await places.importArchive()
+        let left = places.destination / ".migration/replaced"
+        try left.makeDirectory()
+        try (left / "Documents").write("older data")
+        _ = try await MigrationHost().exportContainer(
+            places.destinationContainer,
+            to: .file(path: (places.root / "again").bytes, replacingExisting: false)
+        )
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+    }
+
+    @Test(arguments: [Moment.clearingBegun, .clearingHalfDone, .clearingDone, .fillingHalfDone])
+    func `loses nothing where the container was moved away meanwhile`(_ moment: Moment) throws {
+        let places = try Places()
+        let old = try places.makeOldDestination()
+        try makeState(moment, places, isInside: false)
+        let moved = places.root / "moved"
+        try places.destination.rename(to: moved)
+        let container = try MigrationDataContainer(atPath: moved.bytes)
+        let error = #expect(throws: MigrationError.self) { try container.importRecord() }
+        #expect(error?.code == .containerInvalid)
+        try moved.rename(to: places.destination)
+        _ = try places.destinationContainer.importRecord()
+        try expectWhole(moment, places, old)
+    }
+
+    @Test func `leaves a journal alone that it does not understand`() async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        try (places.destination / ".migration").makeDirectory()
+        let journal = places.destination / ".migration/import-journal.json"
+        try journal.write("{\"phase\":\"dancing\",\"version\":2}")
+        #expect(throws: MigrationError.self) { try places.destinationContainer.importRecord() }
+        await #expect(throws: MigrationError.self) {
+            try await places.importArchive(replacing: true)
+        }
+        #expect(try places.contents(of: places.destination).differences(from: old) == [])
+        #expect(try places.bookkeepingNames() == ["import-journal.json"])
+    }
+
+    @Test func `waits while an app uses the container`() throws {
+        let places = try Places()
+        try places.makeOldDestination()
+        try makeState(.clearingHalfDone, places, isInside: false)
+        let app = try LockHolder(places.destination, LOCK_SH)
+        #expect(try places.destinationContainer.importRecord() == nil)
+        #expect(!(places.destination / "Documents").exists)
+        app.release()
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+    }
+}

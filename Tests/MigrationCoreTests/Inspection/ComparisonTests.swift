@@ -1,0 +1,138 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.scratchDirectory)
+struct ComparisonTests {
+    private func rows(_ places: Places) async throws -> [String] {
+        let found = Mutex<[String]>([])
+        let count = try await ArchiveSource.file(path: places.archive.bytes)
+            .compare(with: places.destinationContainer) { difference in
+                found.withLock { $0.append("\(difference.path) \(difference.kind.rawValue)") }
+            }
+        let rows = found.withLock { $0 }
+        #expect(rows.count == count)
+        return rows
+    }
+
+    @Test func `finds nothing after an import`() async throws {
+        let places = try await Places.withVariedArchive()
+        try await places.importArchive()
+        #expect(try await rows(places) == [])
+    }
+
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let rows: [String]
+        let apply: @Sendable (BytePath) throws -> Void
+
+        init(_ rows: String..., apply: @escaping @Sendable (BytePath) throws -> Void) {
+            self.rows = rows
+            self.apply = apply
+            testDescription = rows.joined(separator: ", ")
+        }
+    }
+
+    /// Does something to a path whose own time and that of its directory stay as they are.
+    private static func keepingTimes(_ paths: [BytePath], _ body: () throws -> Void) throws {
+        try body()
+        for path in paths where path.exists { try path.setModificationTime(1_000, 1) }
+    }
+
+    private static let changes = [
+        Change("d/file content") { try ($0 / "d/file").write("CONTENT") },
+        Change("d/file content") { try ($0 / "d/file").append("more") },
+        Change("d/file content") { try ($0 / "d/file").truncate(to: 3) },
+        Change("d/hole content") {
+            var content = Data(count: 100_000)
+            content[70_000] = 1
+            try ($0 / "d/hole").write(content)
+        },
+        Change("d/file permissions") { try ($0 / "d/file").setMode(0o600) },
+        Change("d permissions") { try ($0 / "d").setMode(0o700) },
+        Change("d/file onlyInArchive") { try ($0 / "d/file").removeFile() },
+        Change("d/new onlyInContainer") { try ($0 / "d/new").write("new") },
+        Change("d/new onlyInContainer", "d/new/below onlyInContainer") {
+            try ($0 / "d/new").makeDirectory()
+            try ($0 / "d/new/below").write("new")
+        },
+        Change("d/file kind") {
+            try ($0 / "d/file").removeFile()
+            try ($0 / "d/file").makeSymbolicLink(to: "hole")
+        },
+        Change("d/link linkTarget") {
+            try ($0 / "d/link").removeFile()
+            try ($0 / "d/link").makeSymbolicLink(to: "other")
+        },
+        Change("d/twin hardLink") {
+            try ($0 / "d/twin").removeFile()
+            try ($0 / "d/twin").write("first")
+        },
+        Change("d/hole hardLink", "d/hole content") {
+            try ($0 / "d/hole").removeFile()
+            try ($0 / "d/hole").makeHardLink(to: $0 / "d/first")
+        },
+        Change("d/file extendedAttributes") { try ($0 / "d/file").setAttribute("user.a", [9]) },
+        Change("d/file extendedAttributes") { try ($0 / "d/file").setAttribute("user.b", []) },
+    ]
+
+    @Test(arguments: changes)
+    func `finds each kind of difference once`(_ change: Change) async throws {
+        let places = try Places()
+        let directory = places.source / "d"
+        try directory.makeDirectory()
+        try (directory / "file").write("content")
+        let hasAttributes = try (directory / "file").setAttribute("user.a", [1])
+        if change.rows.contains("d/file extendedAttributes"), !hasAttributes { return }
+        try (directory / "hole").write(Data(count: 100_000))
+        try (directory / "link").makeSymbolicLink(to: "file")
+        try (directory / "first").write("first")
+        try (directory / "twin").makeHardLink(to: directory / "first")
+        let names: [BytePath] = ["d/file", "d/hole", "d/link", "d/first", "d/twin", "d/new", "d"]
+        try Self.keepingTimes(names.map { places.source / $0 }) {}
+        try await places.exportSource()
+        try await places.importArchive()
+        #expect(try await rows(places) == [])
+        try Self.keepingTimes(names.map { places.destination / $0 }) {
+            try change.apply(places.destination)
+        }
+        #expect(try await rows(places).sorted() == change.rows.sorted())
+    }
+
+    @Test func `finds times that differ by a nanosecond`() async throws {
+        let places = try Places()
+        try (places.source / "file").write("content")
+        try (places.source / "file").setModificationTime(-5, 7)
+        try await places.exportSource()
+        try await places.importArchive()
+        try (places.destination / "file").setModificationTime(-5, 8)
+        #expect(try await rows(places) == ["file modificationTime"])
+    }
+
+    @Test func `finds what is below a directory that became a file`() async throws {
+        let places = try await Places.withSmallArchive()
+        try await places.importArchive()
+        try (places.destination / "Documents").rename(to: places.root / "aside")
+        try (places.destination / "Documents").write("a file")
+        #expect(
+            try await rows(places) == [
+                "Documents kind", "Documents/new onlyInArchive", "Documents/same onlyInArchive",
+            ]
+        )
+    }
+
+    @Test func `passes over what an export leaves out`() async throws {
+        let places = try await Places.withSmallArchive()
+        try await places.importArchive()
+        for path: BytePath in ["tmp", "SystemData", "Library", "Library/Caches"] {
+            try (places.destination / path).makeDirectory()
+            try (places.destination / path / "x").write("x")
+        }
+        #expect(
+            try await rows(places) == ["Library onlyInContainer", "Library/x onlyInContainer"]
+        )
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+import TestSupport
+import Testing
+
+@Suite(.scratchDirectory)
+struct ExtractionTests {
+    private func extract(
+        _ places: Places,
+        only paths: [String] = [],
+        options: ImportOptions = ImportOptions()
+    ) async throws -> ImportReport {
+        try await ArchiveSource.file(path: places.archive.bytes).extract(
+            to: places.destination.url,
+            only: paths.map { EntryPath($0) },
+            options: options
+        )
+    }
+
+    @Test func `restores everything, with nothing of a container's`() async throws {
+        let places = try await Places.withVariedArchive()
+        _ = try await extract(places)
+        let expected = try TreeSnapshot(of: places.source)
+        let restored = try TreeSnapshot(of: places.destination)
+        #expect(restored.differences(from: expected) == [])
+    }
+
+    @Test(
+        arguments: [
+            (["top"], ["top"]),
+            (["Documents/new"], ["Documents", "Documents/new"]),
+            (["Documents"], ["Documents", "Documents/new", "Documents/same"]),
+            (["Documents", "Documents/new"], ["Documents", "Documents/new", "Documents/same"]),
+            (["Documents/new", "top", "top"], ["Documents", "Documents/new", "top"]),
+        ] as [([String], [BytePath])]
+    )
+    func `restores what is selected with all below it`(
+        _ selection: [String],
+        _ expected: [BytePath]
+    ) async throws {
+        let places = try await Places.withSmallArchive()
+        _ = try await extract(places, only: selection)
+        let restored = try TreeSnapshot(of: places.destination).nodes
+        #expect(restored.keys.sorted() == expected)
+        let all = try TreeSnapshot(of: places.source).nodes
+        for path in selection.map({ BytePath([UInt8]($0.utf8)) }) {
+            #expect(restored[path] == all[path])
+        }
+    }
+
+    @Test(arguments: ["missing", "Documents/missing", "Doc", "top/below", "../top", "/top", ""])
+    func `fails for a path that is not there, and makes nothing`(_ path: String) async throws {
+        let places = try await Places.withSmallArchive()
+        let error = await #expect(throws: ArchiveError.self) {
+            try await extract(places, only: ["top", path])
+        }
+        #expect(error?.code == .notFound)
+        #expect(!places.destination.exists)
+    }
+
+    @Test func `replaces nothing, and takes back what it restored`() async throws {
+        let places = try await Places.withSmallArchive()
+        try places.destination.makeDirectory()
+        try (places.destination / "top").write("mine")
+        try (places.destination / "other").write("mine")
+        let before = try TreeSnapshot(of: places.destination)
+        let error = await #expect(throws: ArchiveError.self) { try await extract(places) }
+        #expect(error?.code == .entryExists)
+        #expect(error?.entry == EntryPath("top"))
+        #expect(try TreeSnapshot(of: places.destination).differences(from: before) == [])
+    }
+
+    @Test func `leaves nothing of a damaged archive`() async throws {
+        let places = try await Places.withLongArchive()
+        var damaged = try places.archive.contents()
+        damaged[damaged.count / 2] ^= 1
+        try places.archive.write(damaged)
+        await #expect(throws: ArchiveError.self) { try await extract(places) }
+        #expect(!places.destination.exists)
+        try places.destination.makeDirectory()
+        await #expect(throws: ArchiveError.self) { try await extract(places) }
+        #expect(try places.destination.names() == [])
+    }
+
+    @Test func `removes what a dead extraction left`() async throws {
+        let places = try await Places.withSmallArchive()
+        try places.destination.makeDirectory()
+        try (places.destination / ".migration-extracting").makeDirectory()
+        try (places.destination / ".migration-extracting/left").write("left")
+        _ = try await extract(places)
+        #expect(try places.destination.names() == ["Documents", "top"])
+    }
+
+    @Test func `extracts a file's second name alone`() async throws {
+        let places = try Places()
+        try (places.source / "a").write("content")
+        try (places.source / "b").makeHardLink(to: places.source / "a")
+        try await places.exportSource()
+        await withKnownIssue("the content is with the first name, which is not selected") {
+            _ = try await extract(places, only: ["b"])
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import MigrationCore
+import TestSupport
+
+/// Where a test's containers and archives lie, and the operations on them in few words.
+struct Places {
+    let root: BytePath
+    let source: BytePath
+    let archive: BytePath
+    let destination: BytePath
+
+    /// Makes an empty source; the other places stay missing.
+    init() throws {
+        root = try BytePath.scratch
+        source = root / "source"
+        archive = root / "app.migration"
+        destination = root / "destination"
+        try source.makeDirectory()
+    }
+
+    /// Makes a source that holds the varied tree, and its archive.
+    static func withVariedArchive() async throws -> Places {
+        let places = try Places()
+        try VariedTree.make(in: places.source)
+        try await places.exportSource()
+        return places
+    }
+
+    /// Makes a source whose archive has three frames, most of its bytes in the last one.
+    static func withLongArchive() async throws -> Places {
+        let places = try Places()
+        try (places.source / "a-zeros").write("")
+        try (places.source / "a-zeros").truncate(to: 9 << 20)
+        try (places.source / "noise").write(VariedTree.noise(100_000))
+        try (places.source / "z").makeDirectory()
+        try (places.source / "z/last").write("last")
+        try await places.exportSource()
+        return places
+    }
+
+    /// Makes a source that holds three small files, and its archive.
+    static func withSmallArchive() async throws -> Places {
+        let places = try Places()
+        try (places.source / "Documents").makeDirectory()
+        try (places.source / "Documents/new").write("new")
+        try (places.source / "Documents/same").write("of the archive")
+        try (places.source / "top").write("top")
+        try await places.exportSource()
+        return places
+    }
+
+    /// Makes a destination that holds data, and returns what it holds.
+    @discardableResult
+    func makeOldDestination() throws -> TreeSnapshot {
+        try destination.makeDirectory()
+        try (destination / "Documents").makeDirectory()
+        try (destination / "Documents/old").write("old")
+        try (destination / "Documents/same").write("of the old container")
+        try (destination / "Library").makeDirectory()
+        try (destination / "Library/locked").makeDirectory()
+        try (destination / "Library/locked/file").write("locked")
+        try (destination / "Library/locked").setMode(0o500)
+        try (destination / "link").makeSymbolicLink(to: "Documents")
+        return try contents(of: destination)
+    }
+
+    @discardableResult
+    func exportSource(
+        to path: BytePath? = nil,
+        options: ExportOptions = ExportOptions(),
+        replacing: Bool = false,
+        progress: Progress? = nil
+    ) async throws -> ExportReport {
+        try await MigrationHost().exportContainer(
+            MigrationDataContainer(atPath: source.bytes),
+            to: .file(path: (path ?? archive).bytes, replacingExisting: replacing),
+            options: options,
+            progress: progress
+        )
+    }
+
+    @discardableResult
+    func importArchive(
+        from path: BytePath? = nil,
+        replacing: Bool = false,
+        identifier: String? = nil,
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportReport {
+        var options = options
+        options.replacesData = replacing
+        return try await MigrationHost().importArchive(
+            .file(path: (path ?? archive).bytes),
+            into: MigrationDataContainer(atPath: destination.bytes, bundleIdentifier: identifier),
+            options: options,
+            progress: progress
+        )
+    }
+
+    /// The destination as a container.
+    var destinationContainer: MigrationDataContainer {
+        get throws { try MigrationDataContainer(atPath: destination.bytes) }
+    }
+
+    /// What a container holds but the bookkeeping.
+    func contents(of container: BytePath) throws -> TreeSnapshot {
+        try TreeSnapshot(of: container, excluding: [".migration"])
+    }
+
+    /// The names that an import may leave in the bookkeeping: those of its record alone.
+    func bookkeepingNames() throws -> [BytePath] {
+        try (destination / ".migration").names()
+    }
+}
