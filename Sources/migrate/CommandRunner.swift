@@ -48,7 +48,7 @@ struct CommandRunner: Sendable {
 extension CommandRunner {
     private func report(_ error: any Error, from command: (any Command)?) -> ExitCode {
         if let error = error as? UsageError { return report(error.adding(command)) }
-        if isInterruption(error), let number = context.signals?.received {
+        if let number = context.signals?.received, isInterruption(error) || isEnd(error) {
             console.log("migrate: interrupted")
             return .signal(number)
         }
@@ -70,8 +70,9 @@ extension CommandRunner {
         let description = text(of: error).replacing("\n", with: " ")
         guard let command else { return description }
         let name = type(of: command).description.name
-        if description.names(command.subject) { return "\(name): \(description)" }
-        return "\(name) \(command.subject): \(description)"
+        let subject = command.subject(of: error)
+        if (error as? MigrationError)?.isAbout(subject) ?? false { return "\(name): \(description)" }
+        return "\(name) \(subject): \(description)"
     }
 
     private func text(of error: any Error) -> String {
@@ -80,6 +81,7 @@ extension CommandRunner {
         case let error as ArchiveError: error.description
         case let error as SystemError: error.description
         case let error as OutputError: error.description
+        case let error as CommandFailure: error.description
         case is CancellationError: "the operation was cancelled"
         default: PrintableText.escaping("\(error)")
         }
@@ -94,6 +96,14 @@ extension CommandRunner {
         }
     }
 
+    /// Whether the other end of a pipe has gone, as it does when one key interrupts both ends.
+    private func isEnd(_ error: any Error) -> Bool {
+        if let error = error as? ArchiveError, [.truncated, .notAnArchive].contains(error.code) {
+            return true
+        }
+        return isBrokenPipe(error)
+    }
+
     private func isBrokenPipe(_ error: any Error) -> Bool {
         switch error {
         case let error as OutputError: error == .brokenPipe
@@ -105,15 +115,13 @@ extension CommandRunner {
     }
 }
 
-extension String {
-    /// Whether `name` stands in this text by itself, not within a longer word.
-    fileprivate func names(_ name: String) -> Bool {
-        ranges(of: name).contains { range in
-            let before = self[..<range.lowerBound].last
-            let after = self[range.upperBound...].first
-            return [before, after].allSatisfy { neighbour in
-                neighbour.map { !$0.isLetter && !$0.isNumber && $0 != "/" } ?? true
-            }
-        }
+extension MigrationError {
+    /// Whether the path that this names is `subject`, which may be relative.
+    fileprivate func isAbout(_ subject: String) -> Bool {
+        guard let path else { return false }
+        var name = subject[...]
+        while name.hasPrefix("./") { name.removeFirst(2) }
+        while name.count > 1, name.last == "/" { name.removeLast() }
+        return path == subject || path == name || path.hasSuffix("/" + name)
     }
 }

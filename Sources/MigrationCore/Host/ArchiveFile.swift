@@ -9,8 +9,8 @@ struct ArchiveFile: ~Copyable {
     /// Where the archive's bytes go.
     let output: ArchiveOutput
 
-    /// What tells the file from others; `nil` for a stream.
-    let identity: FileStatus.Identity?
+    /// What tells the file from others.
+    let identity: FileStatus.Identity
 
     /// The bytes that may be written; `nil` for a stream.
     let availableSpace: UInt64?
@@ -19,7 +19,7 @@ struct ArchiveFile: ~Copyable {
         pending: consuming PendingFile?,
         path: [UInt8]?,
         output: ArchiveOutput,
-        identity: FileStatus.Identity?,
+        identity: FileStatus.Identity,
         availableSpace: UInt64?
     ) {
         self.pending = pending
@@ -36,14 +36,16 @@ struct ArchiveFile: ~Copyable {
         switch destination.place {
         case .descriptor(let number):
             let descriptor = try FileDescriptor.duplicate(ofNumber: number)
+            let identity = try descriptor.status().identity
             return ArchiveFile(
                 pending: nil,
                 path: nil,
                 output: try ArchiveOutput(writing: descriptor, cancellation: cancellation),
-                identity: nil,
+                identity: identity,
                 availableSpace: nil
             )
         case .file(let path, let replacingExisting):
+            if replacingExisting { try checkIsReplaceable(path) }
             do throws(SystemError) {
                 return try make(path, replacingExisting, cancellation)
             } catch {
@@ -73,6 +75,20 @@ struct ArchiveFile: ~Copyable {
             identity: try file.descriptor.status().identity,
             availableSpace: space
         )
+    }
+
+    /// Throws where something is at `path` that must not give way to a file, such as a device.
+    private static func checkIsReplaceable(_ path: [UInt8]) throws(MigrationError) {
+        let kind: FileStatus.Kind
+        do {
+            kind = try FileDescriptor.status(atPath: PathName(resolving: path).path).kind
+        } catch {
+            if error.isMissing { return }
+            throw failure(error, at: path)
+        }
+        guard kind != .regular else { return }
+        let message = "what is there is no file, and only a file is replaced"
+        throw MigrationError(.outputExists, message, path: path)
     }
 
     private static func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {

@@ -32,8 +32,10 @@ struct ImportSession {
             let extractor = try restore(reader, beside: lock.root)
             return report(reader, extractor, replacedData: holdsData)
         } catch {
-            try recordFailure(error, reader.header)
-            throw Self.located(error, at: path)
+            let error = Self.located(error, at: path)
+            // Where this can't be written, the journal stays and says that the import was cut off.
+            try? recordFailure(error, reader.header)
+            throw error
         }
     }
 
@@ -41,7 +43,8 @@ struct ImportSession {
         guard let header, let known = container.knownIdentifier else { return }
         guard header.bundleIdentifier == known else {
             let archived = PrintableText.escaping(header.bundleIdentifier)
-            let message = "the archive is of \(archived), the container of \(known)"
+            let expected = PrintableText.escaping(known)
+            let message = "the archive is of \(archived), the container of \(expected)"
             throw MigrationError(.identifierMismatch, message, path: path.path)
         }
     }

@@ -14,8 +14,9 @@ extension ArchiveSource {
     ///   - options: What becomes of links that lead out; a container's options do not apply.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
     /// - Returns: What was restored, and what was not.
-    /// - Throws: `ArchiveError` of code `notFound` for a path that the archive does not hold, of code
-    ///   `entryExists` where something is in the way; further ones as for an import.
+    /// - Throws: `ArchiveError` of code `notFound` for a path that the archive does not hold,
+    ///   ``MigrationError`` of code `outputExists` where something is in the way; further ones as for
+    ///   an import.
     public func extract(
         to directory: URL,
         only paths: [EntryPath] = [],

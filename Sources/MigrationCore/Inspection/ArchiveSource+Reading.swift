@@ -9,11 +9,22 @@ extension ArchiveSource {
     @concurrent
     public func inspect() async throws -> ArchiveInspection {
         try await withCancellationFlag { cancellation in
-            let reader = try ArchiveReader(open(cancellation), access: .selective)
-            if reader.header != nil, reader.totals == nil {
+            let input = try open(cancellation)
+            let reader = try ArchiveReader(input, access: .selective)
+            if reader.header == nil {
+                // Nothing but an entry tells a tar stream from other data that zstd compressed.
+                _ = try reader.next()
+            } else if reader.totals == nil {
                 while try reader.next() != nil {}
             }
-            return ArchiveInspection(reader, totals: reader.totals)
+            return ArchiveInspection(
+                header: reader.header,
+                totals: reader.totals,
+                fingerprint: reader.fingerprint,
+                archiveBytes: input.size ?? reader.totals.map { _ in input.position },
+                streamBytes: reader.streamBytes,
+                frameCount: reader.frameCount
+            )
         }
     }
 

@@ -112,7 +112,8 @@ struct ExtractionSession {
                 }
                 guard error.isExisting else { throw error }
                 let message = "something of that name is in the directory already"
-                throw ArchiveError(.entryExists, message, entry: EntryPath(bytes: name))
+                let slash = ByteString(utf8: "/")
+                throw MigrationError(.outputExists, message, path: directory + slash + name)
             }
         }
     }

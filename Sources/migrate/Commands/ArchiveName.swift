@@ -14,8 +14,11 @@ struct ArchiveName: Hashable, Sendable {
     var isStandardStream: Bool { bytes == [UInt8(ascii: "-")] }
 
     /// The archive to read; a person can't type one in.
-    func source() throws(UsageError) -> ArchiveSource {
+    func source(console: Console) throws(UsageError) -> ArchiveSource {
         guard isStandardStream else { return .file(path: bytes) }
+        guard !console.closedStreams.contains(.input) else {
+            throw UsageError("'-' reads the archive from standard input, which is closed")
+        }
         guard !StandardStream.input.isTerminal else {
             throw UsageError("'-' reads the archive from standard input, which is a terminal")
         }

@@ -31,7 +31,7 @@ struct DiffCommand: Command {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let source = try archive.source()
+        let source = try archive.source(console: context.console)
         let other = try MigrationDataContainer(atPath: container)
         let rows = RowOutput(to: context.console.output, inJSON: answersInJSON)
         try rows.begin()

@@ -56,6 +56,11 @@ struct ExportCommand: Command {
 
     var subject: String { PrintableText.escaping(container) }
 
+    func subject(of error: any Error) -> String {
+        guard let error = error as? ArchiveError, error.isOfOutput else { return subject }
+        return archive.isStandardStream ? "standard output" : PrintableText.escaping(archive.bytes)
+    }
+
     init(_ arguments: ParsedArguments) throws(UsageError) {
         container = try arguments.path("container")
         archive = ArchiveName(try arguments.path("out"))

@@ -37,6 +37,11 @@ struct ExtractCommand: Command {
 
     var subject: String { archive.sourceText }
 
+    func subject(of error: any Error) -> String {
+        guard let error = error as? ArchiveError, error.isOfOutput else { return subject }
+        return PrintableText.escaping(directory)
+    }
+
     init(_ arguments: ParsedArguments) throws(UsageError) {
         archive = try arguments.archive
         directory = try arguments.path("to")
@@ -53,7 +58,7 @@ struct ExtractCommand: Command {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let source = try archive.source()
+        let source = try archive.source(console: context.console)
         let report = try await ProgressDisplay.showing(progress, on: context.console) { progress in
             try await source.extract(
                 toPath: directory,

@@ -1,3 +1,4 @@
+import MigrationArchive
 import MigrationCore
 
 /// `migrate import`: one archive into one container, whole or not at all.
@@ -26,6 +27,11 @@ struct ImportCommand: Command {
 
     var subject: String { archive.sourceText }
 
+    func subject(of error: any Error) -> String {
+        guard let error = error as? ArchiveError, error.isOfOutput else { return subject }
+        return PrintableText.escaping(container)
+    }
+
     init(_ arguments: ParsedArguments) throws(UsageError) {
         archive = try arguments.archive
         container = try arguments.path("container")
@@ -40,7 +46,7 @@ struct ImportCommand: Command {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let source = try archive.source()
+        let source = try archive.source(console: context.console)
         let destination = try MigrationDataContainer(
             atPath: container,
             bundleIdentifier: bundleIdentifier

@@ -20,7 +20,7 @@ struct InspectCommand: Command {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let inspection = try await archive.source().inspect()
+        let inspection = try await archive.source(console: context.console).inspect()
         let answer = InspectionAnswer(archive, inspection)
         try context.console.output.write(answer, inJSON: answersInJSON)
         return .success

@@ -22,7 +22,7 @@ struct ListCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let rows = RowOutput(to: context.console.output, inJSON: answersInJSON)
         try rows.begin()
-        let inspection = try await archive.source().forEachEntry { entry in
+        let inspection = try await archive.source(console: context.console).forEachEntry { entry in
             try rows.write(EntryRow(entry))
         }
         try rows.end()

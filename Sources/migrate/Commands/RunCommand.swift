@@ -1,5 +1,16 @@
 import MigrationArchive
 import MigrationCore
+import MigrationSystem
+
+/// A program that could not be started.
+struct CommandFailure: Error, CustomStringConvertible {
+    let commandLine: [[UInt8]]
+    let cause: SystemError
+
+    var description: String {
+        "the command can't be run: \(PrintableText.escaping(commandLine.first ?? [])): \(cause)"
+    }
+}
 
 /// `migrate run`: an app, with its container safe from migrations while it runs.
 struct RunCommand: Command {
@@ -30,6 +41,10 @@ struct RunCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let container = try MigrationDataContainer(atPath: container)
         context.signals?.restoreInheritance()
-        try MigrationHost().execute(commandLine, in: container)
+        do {
+            try MigrationHost().execute(commandLine, in: container)
+        } catch let error as SystemError {
+            throw CommandFailure(commandLine: commandLine, cause: error)
+        }
     }
 }

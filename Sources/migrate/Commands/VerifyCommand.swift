@@ -22,7 +22,7 @@ struct VerifyCommand: Command {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let source = try archive.source()
+        let source = try archive.source(console: context.console)
         let inspection = try await ProgressDisplay.showing(
             progress,
             on: context.console

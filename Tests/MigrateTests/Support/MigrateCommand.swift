@@ -47,6 +47,7 @@ struct MigrateCommand {
     private let output: StreamFile
     private let errors: StreamFile
     private let reader: StreamFile?
+    private let writer: StreamFile?
 
     /// Runs `migrate` with `arguments` and waits for its end.
     static func run(
@@ -59,14 +60,19 @@ struct MigrateCommand {
         return try start(words, input: input, environment: environment, output: output).wait()
     }
 
-    /// Starts `migrate` with words that need not be UTF-8.
+    /// Starts `migrate`, or another program, with words that need not be UTF-8.
+    ///
+    /// Where `stalls` is set, standard input does not end behind `input` while the process runs.
     static func start(
         _ arguments: [[UInt8]],
+        program: String = path,
         input: [UInt8] = [],
+        stalls: Bool = false,
         environment: [String: String] = [:],
         output: Output = .captured
     ) throws -> MigrateCommand {
-        let inputFile = try StreamFile(holding: input)
+        let (inputFile, writer) =
+            stalls ? try StreamFile.makeStalling(behind: input) : (try StreamFile(holding: input), nil)
         let outputFile = try StreamFile(holding: [])
         let errorFile = try StreamFile(holding: [])
         var actions = posix_spawn_file_actions_t()
@@ -76,13 +82,14 @@ struct MigrateCommand {
         posix_spawn_file_actions_adddup2(&actions, errorFile.descriptor, STDERR_FILENO)
         let ends = try output.connect(outputFile, &actions)
         let process = try withExtendedLifetime(ends) {
-            try spawn([[UInt8](path.utf8)] + arguments, environment, &actions)
+            try spawn(program, arguments, environment, &actions)
         }
         return MigrateCommand(
             process: process,
             output: outputFile,
             errors: errorFile,
-            reader: ends?.reader
+            reader: ends?.reader,
+            writer: writer
         )
     }
 
@@ -116,7 +123,8 @@ struct MigrateCommand {
 
 extension MigrateCommand {
     private static func spawn(
-        _ words: [[UInt8]],
+        _ program: String,
+        _ arguments: [[UInt8]],
         _ environment: [String: String],
         _ actions: inout posix_spawn_file_actions_t
     ) throws -> pid_t {
@@ -126,9 +134,9 @@ extension MigrateCommand {
             .merging(environment) { $1 }
         let settings = variables.map { [UInt8]("\($0)=\($1)".utf8) }
         var process: pid_t = 0
-        let result = withStrings(words) { words in
+        let result = withStrings([[UInt8](program.utf8)] + arguments) { words in
             withStrings(settings) { settings in
-                posix_spawn(&process, path, &actions, nil, words, settings)
+                posix_spawn(&process, program, &actions, nil, words, settings)
             }
         }
         guard result == 0 else { throw Failure(call: "posix_spawn", code: result) }

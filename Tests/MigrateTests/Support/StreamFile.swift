@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// An open file that serves as a stream of a process, closed when its life ends.
-final class StreamFile {
+final class StreamFile: Sendable {
     let descriptor: Int32
 
     init(adopting descriptor: Int32) {
@@ -48,6 +48,23 @@ final class StreamFile {
             throw MigrateCommand.Failure(call: "socketpair", code: errno)
         }
         return (StreamFile(adopting: pair[0]), StreamFile(adopting: pair[1]))
+    }
+
+    /// Makes a stream that gives `bytes` and then neither more nor an end, as long as both live.
+    static func makeStalling(behind bytes: [UInt8]) throws -> (StreamFile, StreamFile?) {
+        let (reader, writer) = try makePair()
+        Thread.detachNewThread {
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes {
+                    let rest = $0.baseAddress?.advanced(by: sent)
+                    return send(writer.descriptor, rest, bytes.count - sent, Int32(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { return }
+                sent += count
+            }
+        }
+        return (reader, writer)
     }
 
     /// Makes the socket hold as few unread bytes as the system allows.

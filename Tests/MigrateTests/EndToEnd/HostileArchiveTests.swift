@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(
+    .scratchDirectory,
+    .enabled(if: Machine.has("python3"), "Python makes the archives")
+)
+struct HostileArchiveTests {
+    /// Lines of Python that add entries to the tar file `t`.
+    private static let entries = [
+        "add('../escaped')", "add('a/../../escaped')", "add('..', DIRTYPE)",
+        "add('ok'); add('up', SYMTYPE, '../escaped')", "add('etc', SYMTYPE, '/etc')",
+        "add('d', SYMTYPE, '..'); add('d/escaped')",
+        "add('d', SYMTYPE, '/tmp'); add('d', DIRTYPE); add('d/escaped')",
+        "add('h', LNKTYPE, '../outside')", "add('h', LNKTYPE, '/etc/passwd')",
+        "add('device', CHRTYPE)", "add('pipe', FIFOTYPE)",
+    ]
+
+    private func makeArchive(_ script: String, in place: Workplace) throws {
+        let result = try place.shell(
+            """
+            echo outside > outside; mkdir target; python3 - <<'END'
+            import io, tarfile
+            from tarfile import CHRTYPE, DIRTYPE, FIFOTYPE, GNU_FORMAT, LNKTYPE, REGTYPE, SYMTYPE, TarInfo
+            t = tarfile.open('bad', 'w')
+            def add(name, kind=REGTYPE, link='', size=None):
+                i = TarInfo(name); i.type = kind; i.linkname = link
+                if kind == REGTYPE: i.size = 4
+                t.addfile(i, io.BytesIO(b'evil') if kind == REGTYPE else None)
+            \(script)
+            t.close()
+            END
+            """
+        )
+        try #require(result.exitCode == 0, "\(result.errors)")
+    }
+
+    @Test(arguments: entries)
+    func `refuses what leads out`(_ script: String) throws {
+        let place = try Workplace()
+        try makeArchive(script, in: place)
+        let imported = try place.migrate(
+            "import", place.path("bad"), "--container", place.path("target")
+        )
+        imported.expectFailure(65)
+        let extracted = try place.migrate("extract", place.path("bad"), "--to", place.path("out"))
+        extracted.expectFailure(65)
+        #expect(try place.tree("target").isEmpty)
+        #expect(try place.names() == ["bad", "outside", "target"])
+        #expect(try place.bytes(of: "outside") == [UInt8]("outside\n".utf8))
+        let status = try place.migrate("status", "--container", place.path("target"))
+        #expect(status.output.hasPrefix("failure: "))
+    }
+
+    /// What other programs do with an absolute path: the slash goes, and nothing leaves.
+    @Test func `never writes to an absolute path`() throws {
+        let place = try Workplace()
+        try makeArchive("add('\(place.path("escaped"))')", in: place)
+        _ = try place.migrate("import", place.path("bad"), "--container", place.path("target"))
+        #expect(try place.names() == ["bad", "outside", "target"])
+    }
+
+    @Test func `keeps or skips links that lead out when told to`() throws {
+        let place = try Workplace()
+        try makeArchive("add('etc', SYMTYPE, '/etc'); add('file')", in: place)
+        for (policy, names) in [("keep", ["etc", "file"]), ("skip", ["file"])] {
+            let result = try place.migrate(
+                "extract", place.path("bad"), "--to", place.path(policy), "--external-links", policy
+            )
+            #expect(result.exitCode == 0)
+            #expect(try place.tree(policy).keys.sorted() == names)
+        }
+    }
+
+    @Test(arguments: ["0o77777777777", "2**62"])
+    func `refuses sizes that cannot be`(_ size: String) throws {
+        let place = try Workplace()
+        try makeArchive(
+            "i = TarInfo('big'); i.size = \(size); t.fileobj.write(i.tobuf(GNU_FORMAT)); t.offset += 512",
+            in: place
+        )
+        let result = try place.migrate(
+            "import", place.path("bad"), "--container", place.path("target")
+        )
+        #expect([65, 73].contains(result.exitCode))
+        #expect(result.errorLine?.hasPrefix("migrate: error: ") ?? false)
+        #expect(try place.tree("target").isEmpty)
+        #expect(try place.names() == ["bad", "outside", "target"])
+    }
+}

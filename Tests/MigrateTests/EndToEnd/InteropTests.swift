@@ -1,0 +1,133 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What other programs make of our archives, and we of theirs.
+@Suite(.scratchDirectory)
+struct InteropTests {
+    private static let readers = [
+        ("tar", "zstd -dc archive | tar -tf -"), ("bsdtar", "bsdtar -tf archive"),
+        ("tar", "tar --zstd -tf archive"),
+        (
+            "python3",
+            """
+            zstd -dc archive | python3 -W error -c 'import sys, tarfile
+            for e in tarfile.open(fileobj=sys.stdin.buffer, mode="r|"): print(e.name)'
+            """
+        ),
+    ]
+
+    @Test(
+        .enabled(if: Machine.has("zstd"), "zstd decompresses"),
+        arguments: readers
+    )
+    func `is listed by other programs without a warning`(_ tool: String, _ script: String) throws {
+        try Test.require(tool)
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        try place.export()
+        let result = try place.shell(script)
+        #expect(result.exitCode == 0)
+        #expect(result.errors.isEmpty)
+        let names = result.output.split(separator: "\n").map { $0.trimmingSuffix("/") }
+        #expect(names.count == 12)
+        #expect(Set(names).isSuperset(of: ["Documents", "Documents/empty", "Documents/größe"]))
+    }
+
+    @Test(.enabled(if: Machine.has("zstd"), "needs zstd"))
+    func `is sound to zstd`() throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        try place.export()
+        let result = try place.shell("zstd -q -t archive")
+        #expect(result.exitCode == 0)
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test(.enabled(if: Machine.has("zstd") && Machine.has("tar"), "needs tar and zstd"))
+    func `is extracted by tar to the same tree`() throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        try place.export()
+        let result = try place.shell("mkdir out && zstd -dc archive | tar -xpf - -C out")
+        #expect(result.exitCode == 0)
+        #expect(result.errors.isEmpty)
+        var expected = try place.tree("source")
+        expected["Library/Caches"] = nil
+        expected["Library/Caches/page"] = nil
+        #expect(try place.tree("out") == expected)
+    }
+
+    private static let writers = [
+        ("tar", "tar --format=gnu -cf out.tar -C source ."),
+        ("tar", "tar --format=posix -cf out.tar -C source ."),
+        ("tar", "tar --format=ustar --exclude='n*n' -cf out.tar -C source ."),
+        ("tar", "tar --format=v7 --exclude='n*n' -cf out.tar -C source ."),
+        ("tar", "tar --format=posix -cf out.tar -C source Documents Library"),
+        ("tar", "tar --format=gnu -b 1 -cf out.tar -C source ."),
+        ("bsdtar", "bsdtar --format pax -cf out.tar -C source ."),
+        ("bsdtar", "bsdtar --format gnutar -cf out.tar -C source ."),
+        ("bsdtar", "bsdtar --format ustar --exclude='n*n' -cf out.tar -C source ."),
+    ]
+
+    @Test(arguments: writers)
+    func `imports what other programs write`(_ tool: String, _ script: String) throws {
+        try Test.require(tool)
+        try expectImport(of: script)
+    }
+
+    @Test(
+        .enabled(if: Machine.has("python3"), "needs Python"),
+        arguments: ["PAX", "GNU", "USTAR"]
+    )
+    func `imports what Python writes`(_ format: String) throws {
+        try expectImport(
+            of: """
+                rm source/Library/nn*; python3 -c 'import tarfile
+                t = tarfile.open("out.tar", "w", format=tarfile.\(format)_FORMAT)
+                t.add("source", arcname=".")
+                t.close()'
+                """
+        )
+    }
+
+    private func expectImport(of script: String) throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        try place.shell("rm -r source/Library/Caches")
+        let made = try place.shell(script)
+        try #require(made.exitCode == 0, "\(made.errors)")
+        // Times in full only where the format has them.
+        let expected = try coarse(place.tree("source")).filter { !$0.key.contains("nnn") }
+        for name in ["out.tar", "out.tar.zst"] {
+            if name.hasSuffix("zst") {
+                guard try place.shell("zstd -q out.tar").exitCode == 0 else { return }
+            }
+            let result = try place.migrate(
+                "import", place.path(name), "--container", place.path(name + ".d")
+            )
+            #expect(result.exitCode == 0)
+            let note = "migrate: note: \(place.path(name)) carries no fingerprint: "
+            #expect(result.errorLine == note + "nothing proves that it is complete")
+            let tree = try coarse(place.tree(name + ".d")).filter { !$0.key.contains("nnn") }
+            #expect(tree == expected)
+        }
+    }
+
+    private func coarse(_ tree: [String: String]) -> [String: String] {
+        tree.mapValues { $0.replacing(#/\.\d+/#, with: "", maxReplacements: 1) }
+    }
+}
+
+extension Test {
+    /// Ends the test without a failure where the machine has no such program.
+    static func require(_ program: String) throws {
+        if !Machine.has(program) { try cancel("there is no \(program) here") }
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : String(self)
+    }
+}

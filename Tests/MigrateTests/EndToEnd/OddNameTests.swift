@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Names that would move a cursor, hide text or are no text at all, in all that is printed.
+@Suite(.scratchDirectory)
+struct OddNameTests {
+    private static let names = [
+        #"\033]0;title\007"#, #"a\nmigrate: error: b"#, #"\377\376"#, #"\342\200\256gpj.exe"#,
+        #"\302\233 31m"#, #"back\\slash\010"#, #"\342\200\250line"#, #"\177"#, #"\355\240\200"#,
+        #"\363\240\200\201tag"#,
+    ]
+
+    private static let commands = [
+        "export --container \"$odd\" --out \"$odd.out\"", "export --container \"$odd\" --out - | cat >&-",
+        "inspect \"$odd.out\"", "list \"$odd.out\"", "verify \"$odd.out\"",
+        "list \"$odd.out\" --json", "export --container \"$odd\" --out \"$odd.out\" --force --json",
+        "import \"$odd.out\" --container \"$odd.to\"",
+        "import \"$odd.out\" --container \"$odd.to\" --external-links skip",
+        "diff \"$odd.out\" --container \"$odd.to\"",
+        "diff \"$odd.out\" --container \"$odd.to\" --json",
+        "import \"$odd.out\" --container \"$odd.to\" --external-links keep --json",
+        "import \"$odd.out\" --container \"$odd.to\" --external-links keep --replace",
+        "import \"$odd.out\" --container \"$odd.two\" --bundle-id \"$odd\"",
+        "extract \"$odd.out\" --to \"$odd.x\" \"$odd\"",
+        "extract \"$odd.out\" --to \"$odd.x\" --external-links skip",
+        "extract \"$odd.out\" --to \"$odd.x\" --external-links skip",
+        "extract \"$odd.out\" --to \"$odd.x\" \"../$odd\"",
+        "extract \"$odd.out\" --to \"$odd.out/$odd\"",
+        "status --container \"$odd.to\"", "status --container \"$odd.to\" --json",
+        "status --container \"$odd.none\"", "run --container \"$odd.to\" -- \"$odd\"",
+        "inspect \"$odd.none\"", "verify \"$odd\"", "list \"$odd.bad\"",
+        "export --container \"$odd.out\" --out \"$odd.none/$odd\"",
+        "export --container \"$odd\" --out x --exclude \"/$odd\"", "$odd", "list \"--$odd\"",
+        "export --container \"$odd\" --out \"$odd.out\"", "export --container \"$odd\" --out \"$odd/o\"",
+    ]
+
+    @Test(arguments: names)
+    func `are printed without harm`(_ name: String) throws {
+        let place = try Workplace()
+        let script = Self.commands.map { "echo; $migrate \($0.replacing("$migrate", with: ""))" }
+        let result = try place.shell(
+            """
+            odd=$(printf '\(name)'); exec 2>&1; mkdir "$odd" "$odd/d"; echo x > "$odd/d/$odd"
+            ln -s "/$odd" "$odd/$odd"; ln "$odd/d/$odd" "$odd/z"; mkfifo "$odd/pipe$odd"
+            echo bad > "$odd.bad"; mkdir -p "$odd/Library/Caches/$odd"
+            \(script.joined(separator: "\n"))
+            """
+        )
+        let text = try #require(String(validating: result.standardOutput, as: UTF8.self))
+        let harmful = text.unicodeScalars.filter(Self.isHarmful)
+        #expect(harmful.isEmpty, "\(harmful.map { String($0.value, radix: 16) }): \(text)")
+        let forged = text.split(separator: "\n").filter { $0.hasPrefix("migrate: error: b") }
+        #expect(forged.isEmpty)
+        #expect(text.contains("\nfingerprint "))
+    }
+
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x0A: false
+        case 0...0x1F, 0x7F...0x9F, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x2069, 0xFEFF,
+            0xE0000...0xE0FFF:
+            true
+        default: false
+        }
+    }
+
+    @Test func `are given back in JSON byte for byte`() throws {
+        let place = try Workplace()
+        try place.shell("mkdir source; odd=$(printf 'x\\377y'); echo x > source/\"$odd\"")
+        try place.export()
+        let result = try place.migrate("list", place.path("archive"), "--json")
+        let rows = try JSONSerialization.jsonObject(with: Data(result.standardOutput)) as? [[String: Any]]
+        let path = try #require(rows?.first?["pathBase64"] as? String)
+        #expect(Data(base64Encoded: path) == Data([0x78, 0xFF, 0x79]))
+        #expect(rows?.first?["path"] as? String == "x\\xFFy")
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.scratchDirectory)
+struct PipeTests {
+    @Test func `writes the archive alone to standard output`() throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        let archive = try place.export()
+        let result = try place.migrate("export", "--container", place.path("source"), "--out", "-")
+        #expect(result.exitCode == 0)
+        #expect(result.standardOutput == archive)
+        #expect(result.errors.hasPrefix("standard output: 7 files, "))
+    }
+
+    /// Frames of more and of less than zstd's window differ in their headers.
+    @Test(arguments: [0, 9])
+    func `moves a container through a pipe`(_ megabytes: Int) throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: megabytes)
+        try place.shell("yes abcdefgh | head -c 9000000 > source/Library/dull")
+        let result = try place.shell(
+            "$migrate export --container source --out - 2>/dev/null | $migrate import - --container b"
+        )
+        #expect(result.exitCode == 0)
+        #expect(result.errors.isEmpty)
+        #expect(result.output.hasPrefix("standard input: imported into b: "))
+        var expected = try place.tree("source")
+        expected["Library/Caches"] = nil
+        expected["Library/Caches/page"] = nil
+        #expect(try place.tree("b") == expected)
+    }
+
+    @Test(arguments: ["verify", "inspect", "list"])
+    func `answers the same of a pipe as of a file`(_ command: String) throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        try place.export()
+        let file = try place.migrate(command, place.path("archive"))
+        #expect(file.exitCode == 0)
+        let pipe = try place.shell("cat archive | $migrate \(command) -")
+        #expect(pipe.exitCode == 0)
+        #expect(pipe.errors.isEmpty)
+        let expected = file.output.replacing(place.path("archive"), with: "standard input")
+        #expect(pipe.output == expected)
+        #expect(try place.shell("$migrate \(command) - < archive").output == expected)
+    }
+
+    @Test func `extracts and compares from a pipe`() throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        try place.export()
+        let one = try place.shell("cat archive | $migrate extract - --to out Documents")
+        #expect(one.exitCode == 0)
+        let documents = try place.tree("source").filter { $0.key.hasPrefix("Documents/") }
+        let extracted = try place.tree("out").filter { $0.key.hasPrefix("Documents/") }
+        #expect(extracted.count == documents.count && documents.count == 8)
+        #expect(extracted["Documents/noise"] == documents["Documents/noise"])
+        let diff = try place.shell("cat archive | $migrate diff - --container source")
+        #expect(diff.exitCode == 0)
+        #expect(diff.standardOutput.isEmpty)
+    }
+
+    @Test(arguments: ["inspect", "list", "verify"])
+    func `says that standard input is closed`(_ command: String) throws {
+        let place = try Workplace()
+        let result = try place.shell("$migrate \(command) - <&-")
+        #expect(result.exitCode == 64)
+        #expect(result.errors.contains("from standard input, which is closed\n"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `stops waiting for a pipe on a signal`(_ signal: Int32) throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        let export = ["export", "--container", place.path("source"), "--out", "-"]
+        let writing = try MigrateCommand.start(export.map { [UInt8]($0.utf8) }, output: .unread)
+        writing.waitUntilItWrites()
+        let reading = try place.startStalled("import", "-", "--container", place.path("target"))
+        usleep(50_000)
+        for command in [writing, reading] {
+            command.send(signal)
+            let result = try command.wait()
+            #expect(result.exitCode == 128 + signal)
+            #expect(result.errors == "migrate: interrupted\n")
+        }
+        #expect(!place.exists("target"))
+    }
+
+    @Test func `ends quietly when nobody reads the archive`() throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        let result = try MigrateCommand.run(
+            ["export", "--container", place.path("source"), "--out", "-"],
+            output: .withoutReader
+        )
+        #expect(result.exitCode == 128 + SIGPIPE)
+        #expect(result.errors.isEmpty)
+    }
+}
