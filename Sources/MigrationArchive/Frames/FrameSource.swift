@@ -68,16 +68,15 @@ extension FrameSource {
     /// Reads a frame whose size nobody said, block by block.
     private func walkFrame(into buffer: FrameBuffer) throws -> Int {
         buffer.count = 0
-        try take(6, into: buffer)
+        try take(5, into: buffer)
         guard buffer.bytes.littleEndian(at: 0) == FrameFormat.zstdMagic else {
             throw ArchiveError(.damaged, "a frame does not begin as frames do")
         }
-        let descriptor = buffer.bytes[4]
-        guard let fieldSize = Self.contentSizeBytes(descriptor) else {
+        guard let field = Self.contentSizeField(buffer.bytes[4]) else {
             throw ArchiveError(.damaged, "a frame is not in the form that archives use")
         }
-        try take(fieldSize - 1, into: buffer)
-        let contentSize = Self.contentSize(in: buffer.bytes, fieldSize: fieldSize)
+        try take(field.upperBound - buffer.count, into: buffer)
+        let contentSize = Self.contentSize(in: buffer.bytes, at: field)
         guard contentSize <= FrameFormat.chunkSize else {
             throw ArchiveError(.damaged, "a frame claims more content than frames have")
         }
@@ -107,19 +106,25 @@ extension FrameSource {
         buffer.count += count
     }
 
-    /// The bytes of the content size in a frame of one segment with a checksum and no dictionary;
-    /// `nil` for a frame of any other form.
-    private static func contentSizeBytes(_ descriptor: UInt8) -> Int? {
-        guard descriptor & 0b0011_1111 == 0b0010_0100 else { return nil }
-        return 1 << Int(descriptor >> 6)
+    /// Where a frame with a checksum and no dictionary has its content size; `nil` for any other frame.
+    ///
+    /// A frame of one segment has no window descriptor before that field (RFC 8878, 3.1.1.1).
+    private static func contentSizeField(_ descriptor: UInt8) -> Range<Int>? {
+        guard descriptor & 0b0001_1111 == 0b0000_0100 else { return nil }
+        let sizeFlag = Int(descriptor >> 6)
+        let isSingleSegment = descriptor & 0b0010_0000 != 0
+        guard isSingleSegment || sizeFlag > 0 else { return nil }
+        let start = isSingleSegment ? 5 : 6
+        return start..<start + (1 << sizeFlag)
     }
 
-    private static func contentSize(in bytes: [UInt8], fieldSize: Int) -> Int {
-        switch fieldSize {
-        case 1: Int(bytes[5])
-        case 2: Int(bytes.littleEndian(at: 5, as: UInt16.self)) + 256
-        case 4: Int(bytes.littleEndian(at: 5, as: UInt32.self))
-        default: Int(clamping: bytes.littleEndian(at: 5, as: UInt64.self))
+    private static func contentSize(in bytes: [UInt8], at field: Range<Int>) -> Int {
+        let start = field.lowerBound
+        return switch field.count {
+        case 1: Int(bytes[start])
+        case 2: Int(bytes.littleEndian(at: start, as: UInt16.self)) + 256
+        case 4: Int(bytes.littleEndian(at: start, as: UInt32.self))
+        default: Int(clamping: bytes.littleEndian(at: start, as: UInt64.self))
         }
     }
 }
