@@ -8,7 +8,8 @@ enum NotesApp {
     static func writeData(to container: MigrationDataContainer) throws {
         let settings = #"{ "sortsByDate": true }"#
         try write(note, to: noteFile(in: container))
-        try write(settings, to: container.applicationSupportDirectory.appending(path: "settings.json"))
+        let support = container.applicationSupportDirectory
+        try write(settings, to: support.appending(path: "settings.json"))
         let caches = container.containerRootDirectory.appending(path: "Library/Caches")
         try write("what an export leaves out", to: caches.appending(path: "thumbnails.db"))
     }
