@@ -1,0 +1,80 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+
+/// Moves a small container from one directory to another, step by step.
+@main
+struct RoundTrip {
+    static func main() async {
+        do {
+            let scratch = FileManager.default.temporaryDirectory
+                .appending(path: "round-trip-\(UUID().uuidString)", directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: scratch) }
+            try await moveContainer(in: scratch)
+        } catch {
+            FileHandle.standardError.write(Data("round-trip: error: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func moveContainer(in scratch: URL) async throws {
+        let archive = scratch.appending(path: "notes.tar.zst")
+
+        // A container is any directory. The identifier says which app's it is; left out, it is read
+        // from the files that Apple's systems leave in a container, else it is the directory's name.
+        let old = try MigrationDataContainer(
+            at: scratch.appending(path: "old", directoryHint: .isDirectory),
+            bundleIdentifier: "com.example.notes"
+        )
+        try NotesApp.writeData(to: old)
+
+        // Export: the file appears under its name only when it is whole.
+        let exported = try await MigrationHost().exportContainer(old, to: .file(archive))
+        print("exported  \(exported.totals.files) files, fingerprint \(exported.fingerprint)")
+        for omission in exported.omissions.items {
+            print("left out  \(omission.path): \(omission.bytes) bytes, \(omission.reason)")
+        }
+
+        // Inspect: reads the two ends of the file, however large it is.
+        let source = ArchiveSource.file(archive)
+        let inspection = try await source.inspect()
+        try check(inspection.fingerprint == exported.fingerprint, "the archive is another one")
+        print("inspected \(inspection.header?.bundleIdentifier ?? "an archive of another program")")
+
+        // Import: the new container holds all of it or nothing. It need not exist.
+        let new = try MigrationDataContainer(
+            at: scratch.appending(path: "new", directoryHint: .isDirectory),
+            bundleIdentifier: "com.example.notes"
+        )
+        let imported = try await MigrationHost().importArchive(source, into: new)
+        try check(imported.totals == exported.totals, "something was not restored")
+        print("imported  \(imported.totals.entries) entries")
+
+        // Compare: content, kinds, permissions, times, links and attributes.
+        let differences = try await source.compare(with: new) { difference in
+            print("differs   \(difference.path): \(difference.kind)")
+        }
+        try check(differences == 0, "the containers differ")
+        try check(try NotesApp.readNote(in: new) == NotesApp.note, "the note is another one")
+        print("compared  no differences")
+
+        // Status: what the app asks at its first launch, and clears once it has told the person.
+        MigrationStatus.containerDirectory = new.containerRootDirectory
+        guard case .success = MigrationStatus.importStatus else {
+            throw RoundTripError(description: "the app is not told that its data arrived")
+        }
+        MigrationStatus.clearImportStatus()
+        try check(MigrationStatus.importStatus == nil, "the status was not cleared")
+        print("status    success, then cleared")
+    }
+
+    private static func check(_ condition: Bool, _ message: String) throws {
+        guard condition else { throw RoundTripError(description: message) }
+    }
+}
+
+/// Something that is not as it must be after a round trip.
+struct RoundTripError: Error, CustomStringConvertible {
+    let description: String
+}
