@@ -72,7 +72,8 @@ struct MigrateCommand {
         output: Output = .captured
     ) throws -> MigrateCommand {
         let (inputFile, writer) =
-            stalls ? try StreamFile.makeStalling(behind: input) : (try StreamFile(holding: input), nil)
+            stalls
+            ? try StreamFile.makeStalling(behind: input) : (try StreamFile(holding: input), nil)
         let outputFile = try StreamFile(holding: [])
         let errorFile = try StreamFile(holding: [])
         var actions = posix_spawn_file_actions_t()
