@@ -71,7 +71,9 @@ extension CommandRunner {
         guard let command else { return description }
         let name = type(of: command).description.name
         let subject = command.subject(of: error)
-        if (error as? MigrationError)?.isAbout(subject) ?? false { return "\(name): \(description)" }
+        if (error as? MigrationError)?.isAbout(subject) ?? false {
+            return "\(name): \(description)"
+        }
         return "\(name) \(subject): \(description)"
     }
 

@@ -112,8 +112,10 @@ private struct HeaderFields {
     let windowBytes: Int
     let sizeBytes: Int
 
-    /// Takes the descriptor of a frame with content size and checksum but no dictionary; a frame of
-    /// one segment has no window, since that is its content. `nil` for a frame of any other form.
+    /// Takes the descriptor of a frame with content size and checksum but no dictionary.
+    ///
+    /// A frame of one segment has no window, since that is its content. The result is `nil` for a
+    /// frame of any other form.
     init?(descriptor: UInt8) {
         guard descriptor & 0b0001_1111 == 0b0000_0100 else { return nil }
         let isOneSegment = descriptor & 0b0010_0000 != 0

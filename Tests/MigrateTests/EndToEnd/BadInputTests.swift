@@ -21,7 +21,11 @@ struct BadInputTests {
     ) throws {
         try place.write(bytes, to: "bad")
         let result = try place.migrate(
-            "import", place.path("bad"), "--container", place.path("target"), "--replace"
+            "import",
+            place.path("bad"),
+            "--container",
+            place.path("target"),
+            "--replace"
         )
         result.expectFailure(65, comment: comment)
         let tree = try place.tree("target")
@@ -59,7 +63,9 @@ struct BadInputTests {
     @Test(arguments: ["verify", "list", "diff", "extract", "import"])
     func `refuses damage in what comes from a pipe`(_ command: String) throws {
         let (place, archive) = try makePlace()
-        let ending = ["diff": "--container source", "extract": "--to out", "import": "--container out"]
+        let ending = [
+            "diff": "--container source", "extract": "--to out", "import": "--container out",
+        ]
         for count in [0, 3, 100, archive.count / 2, archive.count - 9, archive.count - 1] {
             let result = try place.shell(
                 "head -c \(count) archive | $migrate \(command) - \(ending[command] ?? "")"
@@ -84,7 +90,11 @@ struct BadInputTests {
         let (place, _) = try makePlace()
         try place.shell(script)
         let result = try place.migrate(
-            "import", place.path("bad"), "--container", place.path("target"), "--replace"
+            "import",
+            place.path("bad"),
+            "--container",
+            place.path("target"),
+            "--replace"
         )
         result.expectFailure(code)
         #expect(result.errors.hasPrefix("migrate: error: import \(place.path("bad")): "))
@@ -96,7 +106,9 @@ struct BadInputTests {
     func `refuses what is no archive in every command`(_ command: String) throws {
         let place = try Workplace()
         try place.makeContainer()
-        let options = ["diff": ["--container", place.path("source")], "extract": ["--to", "/x/y"]]
+        let options = [
+            "diff": ["--container", place.path("source")], "extract": ["--to", "/x/y"],
+        ]
         for (script, code) in [("seq 999 > bad", 65), ("rm bad", 1), ("mkdir bad", 1)] {
             try place.shell(script)
             let arguments = [command, place.path("bad")] + (options[command] ?? [])

@@ -6,7 +6,8 @@ import Testing
 struct ExportFailureTests {
     private func export(_ place: Workplace, _ options: String...) throws -> MigrateCommand.Result {
         try MigrateCommand.run(
-            ["export", "--container", place.path("source"), "--out", place.path("archive")] + options
+            ["export", "--container", place.path("source"), "--out", place.path("archive")]
+                + options
         )
     }
 
@@ -46,7 +47,11 @@ struct ExportFailureTests {
         try place.makeContainer()
         try place.write([], to: "file")
         let result = try place.migrate(
-            "export", "--container", place.path("source"), "--out", place.path(name)
+            "export",
+            "--container",
+            place.path("source"),
+            "--out",
+            place.path(name)
         )
         result.expectFailure(73)
         #expect(result.errors.contains(place.path(name)))
@@ -59,7 +64,11 @@ struct ExportFailureTests {
         try place.makeContainer()
         let before = try place.tree("source").keys.sorted()
         let result = try place.migrate(
-            "export", "--container", place.path("source"), "--out", place.path(name)
+            "export",
+            "--container",
+            place.path("source"),
+            "--out",
+            place.path(name)
         )
         result.expectFailure(64)
         #expect(result.errors.contains("the archive would hold itself"))
@@ -110,7 +119,9 @@ struct ExportFailureTests {
         let place = try Workplace()
         try place.makeContainer()
         let user = Machine.isRoot ? "setpriv --reuid 65534 --regid 65534 --clear-groups" : ""
-        let usable = try place.shell("chmod 777 .; chmod 000 source/\(name); \(user) $migrate --version")
+        let usable = try place.shell(
+            "chmod 777 .; chmod 000 source/\(name); \(user) $migrate --version"
+        )
         if usable.exitCode != 0 { try Test.cancel("an ordinary user can't run the binary") }
         try place.shell("chown -R 65534 source 2>&1")
         let result = try place.shell("\(user) $migrate export --container source --out archive")
@@ -127,7 +138,8 @@ struct ExportFailureTests {
         try place.shell("truncate -s 1T source/Documents/endless")
         try place.write([1, 2, 3], to: "archive")
         let words = [
-            "export", "--container", place.path("source"), "--out", place.path("archive"), "--force",
+            "export", "--container", place.path("source"), "--out", place.path("archive"),
+            "--force",
         ]
         let command = try MigrateCommand.start(words.map { [UInt8]($0.utf8) })
         try place.wait { place.exists("archive.partial") }

@@ -41,7 +41,10 @@ struct HostileArchiveTests {
         let place = try Workplace()
         try makeArchive(script, in: place)
         let imported = try place.migrate(
-            "import", place.path("bad"), "--container", place.path("target")
+            "import",
+            place.path("bad"),
+            "--container",
+            place.path("target")
         )
         imported.expectFailure(65)
         let extracted = try place.migrate("extract", place.path("bad"), "--to", place.path("out"))
@@ -66,7 +69,12 @@ struct HostileArchiveTests {
         try makeArchive("add('etc', SYMTYPE, '/etc'); add('file')", in: place)
         for (policy, names) in [("keep", ["etc", "file"]), ("skip", ["file"])] {
             let result = try place.migrate(
-                "extract", place.path("bad"), "--to", place.path(policy), "--external-links", policy
+                "extract",
+                place.path("bad"),
+                "--to",
+                place.path(policy),
+                "--external-links",
+                policy
             )
             #expect(result.exitCode == 0)
             #expect(try place.tree(policy).keys.sorted() == names)
@@ -81,7 +89,10 @@ struct HostileArchiveTests {
             in: place
         )
         let result = try place.migrate(
-            "import", place.path("bad"), "--container", place.path("target")
+            "import",
+            place.path("bad"),
+            "--container",
+            place.path("target")
         )
         #expect([65, 73].contains(result.exitCode))
         #expect(result.errorLine?.hasPrefix("migrate: error: ") ?? false)

@@ -29,8 +29,12 @@ struct ImportFailureTests {
         try place.makeContainer()
         try place.export()
         let result = try place.migrate(
-            "import", place.path("archive"), "--container", place.path("target"),
-            "--bundle-id", "com.example\u{1B}[31m"
+            "import",
+            place.path("archive"),
+            "--container",
+            place.path("target"),
+            "--bundle-id",
+            "com.example\u{1B}[31m"
         )
         result.expectFailure(1)
         #expect(result.errors.contains("is of source, the container of com.example\\x1B[31m: "))
@@ -79,7 +83,11 @@ struct ImportFailureTests {
         let archive = try place.export()
         try place.shell("mkdir target; echo old > target/data")
         let command = try place.startStalled(
-            "import", "-", "--container", place.path("target"), "--replace",
+            "import",
+            "-",
+            "--container",
+            place.path("target"),
+            "--replace",
             input: [UInt8](archive[..<(archive.count / 2)])
         )
         try place.wait { place.exists(".target.migration-staging/Documents") }

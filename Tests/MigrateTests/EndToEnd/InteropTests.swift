@@ -104,7 +104,10 @@ struct InteropTests {
                 guard try place.shell("zstd -q out.tar").exitCode == 0 else { return }
             }
             let result = try place.migrate(
-                "import", place.path(name), "--container", place.path(name + ".d")
+                "import",
+                place.path(name),
+                "--container",
+                place.path(name + ".d")
             )
             #expect(result.exitCode == 0)
             let note = "migrate: note: \(place.path(name)) carries no fingerprint: "

@@ -12,7 +12,8 @@ struct OddNameTests {
     ]
 
     private static let commands = [
-        "export --container \"$odd\" --out \"$odd.out\"", "export --container \"$odd\" --out - | cat >&-",
+        "export --container \"$odd\" --out \"$odd.out\"",
+        "export --container \"$odd\" --out - | cat >&-",
         "inspect \"$odd.out\"", "list \"$odd.out\"", "verify \"$odd.out\"",
         "list \"$odd.out\" --json", "export --container \"$odd\" --out \"$odd.out\" --force --json",
         "import \"$odd.out\" --container \"$odd.to\"",
@@ -32,7 +33,8 @@ struct OddNameTests {
         "inspect \"$odd.none\"", "verify \"$odd\"", "list \"$odd.bad\"",
         "export --container \"$odd.out\" --out \"$odd.none/$odd\"",
         "export --container \"$odd\" --out x --exclude \"/$odd\"", "$odd", "list \"--$odd\"",
-        "export --container \"$odd\" --out \"$odd.out\"", "export --container \"$odd\" --out \"$odd/o\"",
+        "export --container \"$odd\" --out \"$odd.out\"",
+        "export --container \"$odd\" --out \"$odd/o\"",
     ]
 
     @Test(arguments: names)
@@ -70,7 +72,8 @@ struct OddNameTests {
         try place.shell("mkdir source; odd=$(printf 'x\\377y'); echo x > source/\"$odd\"")
         try place.export()
         let result = try place.migrate("list", place.path("archive"), "--json")
-        let rows = try JSONSerialization.jsonObject(with: Data(result.standardOutput)) as? [[String: Any]]
+        let rows =
+            try JSONSerialization.jsonObject(with: Data(result.standardOutput)) as? [[String: Any]]
         let path = try #require(rows?.first?["pathBase64"] as? String)
         #expect(Data(base64Encoded: path) == Data([0x78, 0xFF, 0x79]))
         #expect(rows?.first?["path"] as? String == "x\\xFFy")

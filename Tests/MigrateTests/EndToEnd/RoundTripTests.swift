@@ -8,14 +8,21 @@ struct RoundTripTests {
         let place = try Workplace()
         try place.makeContainer()
         let exported = try place.migrate(
-            "export", "--container", place.path("source"), "--out", place.path("archive")
+            "export",
+            "--container",
+            place.path("source"),
+            "--out",
+            place.path("archive")
         )
         #expect(exported.exitCode == 0)
         #expect(exported.errors.isEmpty)
         #expect(exported.output.contains("left out: Library/Caches (6 B, by default)\n"))
 
         let imported = try place.migrate(
-            "import", place.path("archive"), "--container", place.path("target")
+            "import",
+            place.path("archive"),
+            "--container",
+            place.path("target")
         )
         #expect(imported.exitCode == 0)
         #expect(imported.errors.isEmpty)
@@ -82,7 +89,11 @@ struct RoundTripTests {
         #expect(try place.tree("all") == expected)
 
         let one = try place.migrate(
-            "extract", archive, "--to", place.path("one"), "./Documents/tool"
+            "extract",
+            archive,
+            "--to",
+            place.path("one"),
+            "./Documents/tool"
         )
         #expect(one.exitCode == 0)
         #expect(try Set(place.tree("one").keys) == ["Documents", "Documents/tool"])

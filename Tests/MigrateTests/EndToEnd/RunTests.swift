@@ -26,7 +26,12 @@ struct RunTests {
         #expect(result.exitCode == 0)
         #expect(result.standardOutput == odd + [UInt8]("||--help".utf8))
         let echo = try place.migrate(
-            "run", "--container", place.path("source"), "--", "cat", input: odd
+            "run",
+            "--container",
+            place.path("source"),
+            "--",
+            "cat",
+            input: odd
         )
         #expect(echo.standardOutput == odd)
     }
@@ -44,7 +49,13 @@ struct RunTests {
         let place = try Workplace()
         try place.makeContainer()
         let result = try place.migrate(
-            "run", "--container", place.path("source"), "--", "sh", "-c", "kill -PIPE $$; exit 3"
+            "run",
+            "--container",
+            place.path("source"),
+            "--",
+            "sh",
+            "-c",
+            "kill -PIPE $$; exit 3"
         )
         #expect(result.signal == SIGPIPE)
     }

@@ -72,7 +72,8 @@ struct MigrateCommand {
         output: Output = .captured
     ) throws -> MigrateCommand {
         let (inputFile, writer) =
-            stalls ? try StreamFile.makeStalling(behind: input) : (try StreamFile(holding: input), nil)
+            stalls
+            ? try StreamFile.makeStalling(behind: input) : (try StreamFile(holding: input), nil)
         let outputFile = try StreamFile(holding: [])
         let errorFile = try StreamFile(holding: [])
         var actions = posix_spawn_file_actions_t()
@@ -133,10 +134,18 @@ extension MigrateCommand {
             .merging(ProcessInfo.processInfo.environment) { $1 }
             .merging(environment) { $1 }
         let settings = variables.map { [UInt8]("\($0)=\($1)".utf8) }
+        // The threads that tests run on block signals, which a child would inherit.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var mask = sigset_t()
+        sigemptyset(&mask)
+        posix_spawnattr_setsigmask(&attributes, &mask)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var process: pid_t = 0
         let result = withStrings([[UInt8](program.utf8)] + arguments) { words in
             withStrings(settings) { settings in
-                posix_spawn(&process, program, &actions, nil, words, settings)
+                posix_spawn(&process, program, &actions, &attributes, words, settings)
             }
         }
         guard result == 0 else { throw Failure(call: "posix_spawn", code: result) }

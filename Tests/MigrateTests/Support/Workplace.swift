@@ -41,7 +41,8 @@ struct Workplace {
 
     /// Makes a container with some of everything, and `megabytes` that compression can't shrink.
     func makeContainer(_ name: String = "source", megabytes: Int = 0) throws {
-        let random = megabytes > 0 ? "head -c \(megabytes)000000 /dev/urandom > Documents/noise" : ":"
+        let random =
+            megabytes > 0 ? "head -c \(megabytes)000000 /dev/urandom > Documents/noise" : ":"
         let result = try shell(
             """
             umask 022; mkdir -p \(name)/Documents/empty \(name)/Library/Caches && cd \(name) &&
