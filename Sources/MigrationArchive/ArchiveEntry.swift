@@ -33,6 +33,13 @@ public struct ArchiveEntry: Hashable, Sendable {
     public let extendedAttributes: [ExtendedAttribute]
 
     /// Makes an entry.
+    ///
+    /// - Parameters:
+    ///   - path: Where the entry lies, relative to the root that was archived.
+    ///   - kind: What the entry is.
+    ///   - permissions: The permission bits, from 0 to 0o7777.
+    ///   - modificationTime: When the content was last changed.
+    ///   - extendedAttributes: The extended attributes, in byte order of their names; none for links.
     public init(
         path: EntryPath,
         kind: Kind,

@@ -58,7 +58,7 @@ extension ArchiveError {
         /// The bytes are not those that were written: a hash, a checksum or the structure is wrong.
         public static let damaged = Code(value: .damaged)
 
-        /// The same path is in the archive already.
+        /// The path comes twice in the archive, or something is in its place already.
         public static let entryExists = Code(value: .entryExists)
 
         /// Reading the archive failed; the archive itself may be sound.

@@ -19,6 +19,14 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     public let creator: String
 
     /// Makes a header.
+    ///
+    /// - Parameters:
+    ///   - bundleIdentifier: The bundle identifier of the app whose data this is.
+    ///   - platform: The platform that the data comes from.
+    ///   - resourcesVersion: The version of the data's format.
+    ///   - sizeEstimate: The estimate of the content's bytes.
+    ///   - isCompressible: Whether compression is held to be worth while.
+    ///   - creator: The program that writes the archive, with its version.
     public init(
         bundleIdentifier: String,
         platform: String,

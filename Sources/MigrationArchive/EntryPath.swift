@@ -7,11 +7,15 @@ public struct EntryPath: Hashable, Sendable {
     public let bytes: [UInt8]
 
     /// Makes a path of bytes that are taken as they are.
+    ///
+    /// - Parameter bytes: The path; that it is one which an archive can hold is checked where it is used.
     public init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Makes a path of the UTF-8 bytes of `string`.
+    /// Makes a path of the UTF-8 bytes of `string`, which are not normalized.
+    ///
+    /// - Parameter string: The path.
     public init(_ string: String) {
         self.init(bytes: [UInt8](string.utf8))
     }

@@ -2,9 +2,9 @@ internal import MigrationArchive
 
 /// An error of a migration: of a container, of a destination, or of a persisted status.
 ///
-/// Errors in an archive's bytes are ``MigrationArchive/ArchiveError``. Switch over ``code`` to decide
-/// what to do; show ``description`` to a person. New codes may appear in a minor release, so keep a
-/// `default` branch.
+/// Errors in an archive's bytes, or in reading or writing them, are `ArchiveError`. Switch over
+/// ``code`` to decide what to do; show ``description`` to a person. New codes may appear in a minor
+/// release, so keep a `default` branch.
 public struct MigrationError: Error, Sendable {
     /// The kind of failure.
     public let code: Code

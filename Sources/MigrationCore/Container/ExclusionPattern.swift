@@ -14,7 +14,9 @@ public struct ExclusionPattern: Hashable, Sendable {
 
     /// Reads a pattern.
     ///
-    /// - Throws: ``MigrationError`` of code `invalidOption` where the pattern is empty or absolute.
+    /// - Parameter pattern: The pattern, in the notation of the shell.
+    /// - Throws: ``MigrationError`` of code `invalidOption` where the pattern is empty or absolute,
+    ///   or holds a zero byte.
     public init(_ pattern: String) throws(MigrationError) {
         try self.init(bytes: [UInt8](pattern.utf8))
     }

@@ -36,10 +36,10 @@ extension MigrationDataContainer {
     ///
     /// - Parameters:
     ///   - directory: The directory; its last component must not be a symbolic link.
-    ///   - bundleIdentifier: The app's bundle identifier; `nil` takes what the container's own files
-    ///     say, else the directory's name.
+    ///   - bundleIdentifier: The app's bundle identifier, whatever the container's own files say;
+    ///     `nil` takes what those say, else the directory's name.
     /// - Throws: ``MigrationError`` of code `containerInvalid` where the path is no directory, is a
-    ///   link, or has a parent that is missing.
+    ///   link, or has a parent that is missing, and where the container's metadata can't be read.
     public init(at directory: URL, bundleIdentifier: String? = nil) throws(MigrationError) {
         let path = unsafe directory.withUnsafeFileSystemRepresentation { path in
             unsafe path.map { unsafe [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }

@@ -12,6 +12,9 @@ public struct ArchiveSource: Sendable {
     private let place: Place
 
     /// The archive in a file.
+    ///
+    /// - Parameter url: The file; a link to it is followed.
+    /// - Returns: The source, which is opened when it is read.
     public static func file(_ url: URL) -> ArchiveSource {
         .file(path: url.fileSystemBytes)
     }
@@ -23,7 +26,11 @@ public struct ArchiveSource: Sendable {
 
     /// The archive that comes from an open descriptor, such as 0 for standard input.
     ///
-    /// The descriptor stays open. From a pipe the archive is read in one pass.
+    /// The descriptor stays open. From a pipe the archive is read in one pass; a regular file is read
+    /// from its start, wherever the descriptor stands.
+    ///
+    /// - Parameter number: The number of the descriptor, which is open for reading.
+    /// - Returns: The source.
     public static func descriptor(_ number: Int32) -> ArchiveSource {
         ArchiveSource(place: .descriptor(number))
     }
@@ -53,11 +60,12 @@ public struct ArchiveDestination: Sendable {
 
     let place: Place
 
-    /// A file that appears under its name only when the archive is whole.
+    /// A file that appears under its name only when the archive is whole, readable by its owner alone.
     ///
     /// - Parameters:
     ///   - url: The file.
     ///   - replacingExisting: Whether a file that is there is replaced; otherwise it is an error.
+    /// - Returns: The destination, in which nothing happens before the export.
     public static func file(_ url: URL, replacingExisting: Bool = false) -> ArchiveDestination {
         .file(path: url.fileSystemBytes, replacingExisting: replacingExisting)
     }
@@ -68,6 +76,11 @@ public struct ArchiveDestination: Sendable {
     }
 
     /// An open descriptor, such as 1 for standard output, to which the archive is written as it is made.
+    ///
+    /// The descriptor stays open. What was written before a failure is not taken back.
+    ///
+    /// - Parameter number: The number of the descriptor, which is open for writing.
+    /// - Returns: The destination.
     public static func descriptor(_ number: Int32) -> ArchiveDestination {
         ArchiveDestination(place: .descriptor(number))
     }

@@ -26,6 +26,8 @@ public struct MigrationHost: Sendable {
 
     /// Exports a container into an archive.
     ///
+    /// Of an export that fails nothing is left, and an archive that was there stays as it was.
+    ///
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
     ///   - destination: Where the archive goes. A file appears only when it is whole.
@@ -34,7 +36,8 @@ public struct MigrationHost: Sendable {
     /// - Returns: What was archived, what was left out and why.
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid`, `outputExists`,
     ///   `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes `sourceChanged`,
-    ///   `sourceUnreadable`, `unsupported`, `outputFailed` and `outOfSpace`; `CancellationError`.
+    ///   `sourceUnreadable`, `unsupported`, `outputFailed` and `outOfSpace`; `SystemError` where the
+    ///   destination's descriptor is not open; `CancellationError`.
     @concurrent
     public func exportContainer(
         _ container: MigrationDataContainer,
@@ -69,8 +72,9 @@ public struct MigrationHost: Sendable {
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
     /// - Returns: What was restored, and what of the archive was not.
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerHoldsData`, `containerInvalid`,
-    ///   `identifierMismatch`, `outOfSpace` and `outputFailed`; `ArchiveError` of any code;
-    ///   `CancellationError`.
+    ///   `identifierMismatch`, `invalidOption`, `outOfSpace` and `outputFailed`; `ArchiveError` of codes
+    ///   `damaged`, `entryExists`, `inputFailed`, `notAnArchive`, `outOfSpace`, `outputFailed`,
+    ///   `refused`, `truncated` and `unsupported`; `CancellationError`.
     @concurrent
     public func importArchive(
         _ archive: ArchiveSource,

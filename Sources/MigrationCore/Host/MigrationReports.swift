@@ -4,7 +4,7 @@ public import MigrationArchive
 public struct Omission: Hashable, Sendable, Codable {
     /// Why something was left out.
     public enum Reason: String, Hashable, Sendable, Codable, CaseIterable {
-        /// A directory that apps keep only what they can make again in, or the container's own bookkeeping.
+        /// Caches, temporary files, the system's own data, or the container's own bookkeeping.
         case leftOutByDefault
 
         /// A pattern that the person gave.
@@ -29,7 +29,7 @@ public struct Omission: Hashable, Sendable, Codable {
     /// Why it was left out.
     public let reason: Reason
 
-    /// The bytes of content that were left out, with everything below the path.
+    /// The bytes of content that an export left out, with everything below the path; 0 for an import.
     public let bytes: UInt64
 
     /// What exactly was left out, where the path does not say it: the name of an attribute, say.

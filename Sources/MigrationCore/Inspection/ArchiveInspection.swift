@@ -9,9 +9,11 @@ public struct ArchiveInspection: Sendable {
     public let totals: ArchiveTotals?
 
     /// The hash that stands for it; `nil` for the tar file of another program.
+    ///
+    /// Where the archive was only inspected, this is what its end says; its frames were not checked.
     public let fingerprint: Fingerprint?
 
-    /// The archive's size in bytes; `nil` from a pipe, where nothing says it.
+    /// The archive's size in bytes; `nil` from a pipe, but for one that was verified.
     public let archiveBytes: UInt64?
 
     /// The bytes of the tar stream in it; `nil` for the tar file of another program.

@@ -5,7 +5,8 @@ internal import MigrationSystem
 extension ArchiveSource {
     /// Compares an archive with a container: content, kind, permissions, times, links and attributes.
     ///
-    /// What an export leaves out by default does not count as a difference.
+    /// What an export leaves out by default, and sockets, FIFOs and devices, do not count as
+    /// differences where the archive has no entry for them.
     ///
     /// - Parameters:
     ///   - container: The container, which apps may be using but no migration.
@@ -14,7 +15,8 @@ extension ArchiveSource {
     ///   - body: Is called for each difference.
     /// - Returns: The number of differences.
     /// - Throws: `ArchiveError` where the archive is damaged or a file of the container can't be read;
-    ///   ``MigrationError`` of codes `containerBusy` and `containerInvalid`; what `body` throws.
+    ///   ``MigrationError`` of codes `containerBusy` and `containerInvalid`; what `body` throws;
+    ///   `CancellationError`.
     @concurrent
     public func compare(
         with container: MigrationDataContainer,

@@ -11,12 +11,14 @@ extension ArchiveSource {
     /// - Parameters:
     ///   - directory: The directory; it is made where it is missing.
     ///   - paths: The entries, each with everything below it; none stands for all.
-    ///   - options: What becomes of links that lead out; a container's options do not apply.
+    ///   - options: What becomes of links that lead out, and the number of threads; the rest does not
+    ///     apply.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
     /// - Returns: What was restored, and what was not.
-    /// - Throws: `ArchiveError` of code `notFound` for a path that the archive does not hold,
-    ///   ``MigrationError`` of code `outputExists` where something is in the way; further ones as for
-    ///   an import.
+    /// - Throws: `ArchiveError` of code `notFound` for a path that the archive does not hold, and of the
+    ///   other codes of an import; ``MigrationError`` of code `outputExists` where something is in the
+    ///   way, of `containerBusy` while another extraction into the directory is under way, and of codes
+    ///   `invalidOption`, `outOfSpace` and `outputFailed`; `CancellationError`.
     public func extract(
         to directory: URL,
         only paths: [EntryPath] = [],

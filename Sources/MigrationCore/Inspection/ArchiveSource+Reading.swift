@@ -5,7 +5,9 @@ internal import MigrationSystem
 extension ArchiveSource {
     /// Says what an archive is and what it holds; from a file without reading it through.
     ///
-    /// - Throws: `ArchiveError` where the archive can't be read, is none, or is damaged at its ends.
+    /// - Returns: What the archive is; for the tar file of another program without totals.
+    /// - Throws: `ArchiveError` where the archive can't be read, is none, or is damaged at its ends;
+    ///   `CancellationError`.
     @concurrent
     public func inspect() async throws -> ArchiveInspection {
         try await withCancellationFlag { cancellation in
@@ -32,9 +34,11 @@ extension ArchiveSource {
     ///
     /// Of an archive file only the frames that hold headers are read, each checked against its hash.
     ///
+    /// - Parameter body: Is called for each entry. From a pipe, entries are proved only when the call
+    ///   returns.
     /// - Returns: What the archive holds.
     /// - Throws: `ArchiveError` where the archive can't be read, is none, or is damaged; what `body`
-    ///   throws.
+    ///   throws; `CancellationError`.
     @concurrent
     public func forEachEntry(
         _ body: @Sendable (ArchiveEntry) throws -> Void
@@ -53,14 +57,16 @@ extension ArchiveSource {
 
     /// Checks every frame of an archive against its hash, and the hashes against the fingerprint.
     ///
-    /// The tar file of another program is read from end to end; it carries no proof.
+    /// Content is not decompressed. The tar file of another program is read from end to end; it carries
+    /// no proof.
     ///
     /// - Parameters:
-    ///   - threadCount: The number of threads; `nil` takes one for each core.
+    ///   - threadCount: The number of threads; `nil` takes one for each core, four at most.
     ///   - progress: Gets the archive's bytes as its total, and how many were checked.
     /// - Returns: What the archive is and holds.
     /// - Throws: `ArchiveError` of code `damaged` or `truncated` where a byte is not what was
-    ///   written, and of code `inputFailed` where the archive can't be read.
+    ///   written, of codes `notAnArchive`, `refused` and `unsupported`, and of code `inputFailed` where
+    ///   the archive can't be read; `CancellationError`.
     @concurrent
     public func verify(
         threadCount: Int? = nil,

@@ -7,7 +7,8 @@ public struct ImportRecord: Sendable, Equatable {
         /// The data is in the container.
         case success
 
-        /// The import failed; the container holds what it held before.
+        /// The import failed, with an error of this domain, code and description; the container holds
+        /// what it held before.
         case failure(domain: String, code: Int, description: String)
 
         /// The import was cut off; the container holds what it held before.
@@ -71,6 +72,7 @@ extension ImportRecord: Codable {
 
     /// Reads the persisted form.
     ///
+    /// - Parameter decoder: What the form is read from.
     /// - Throws: An error for a form that is malformed or of a newer version.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -94,7 +96,10 @@ extension ImportRecord: Codable {
         fingerprint = try values.decodeIfPresent(String.self, forKey: .fingerprint)
     }
 
-    /// Writes the persisted form.
+    /// Writes the persisted form, with its version.
+    ///
+    /// - Parameter encoder: What the form is written to.
+    /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(Self.version, forKey: .version)

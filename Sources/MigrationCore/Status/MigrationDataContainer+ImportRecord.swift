@@ -4,12 +4,13 @@ internal import MigrationSystem
 extension MigrationDataContainer {
     /// Returns what is persisted of the container's last import; `nil` where nothing is.
     ///
-    /// An import that was cut off is brought to its end first: rolled back, or forward where its
-    /// commit had begun. An addition to Apple's interface.
+    /// An import that was cut off is brought to its end first, if nobody holds the container: rolled
+    /// back, or forward where its commit had begun. An addition to Apple's interface.
     ///
+    /// - Returns: The record of the last import, or `nil`.
     /// - Throws: ``MigrationError`` of code `statusUnreadable` where the record is damaged or of a
     ///   newer version, in which case it stays as it is, and of code `containerInvalid` where there is
-    ///   no such container.
+    ///   no such container, or an import that was cut off can't be brought to its end.
     public func importRecord() throws(MigrationError) -> ImportRecord? {
         try ContainerRecovery.recoverIfIdle(rootPath)
         return try storedImportRecord()

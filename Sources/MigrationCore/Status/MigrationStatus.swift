@@ -17,8 +17,10 @@ public enum MigrationStatus {
     /// How the import ended; `nil` where none did since the status was cleared.
     ///
     /// The error of a failure is an `NSError` with the domain, the code and the description of what
-    /// was thrown. Where the persisted status can't be read, the result is a failure with a
-    /// ``MigrationError`` of code `statusUnreadable`, and the status stays as it is.
+    /// was thrown, or a ``MigrationError`` of code `interrupted` where the import was cut off. Where the
+    /// persisted status can't be read, the result is a failure with a ``MigrationError`` of code
+    /// `statusUnreadable`, or `containerInvalid` where there is no container, and the status stays as
+    /// it is.
     public static var importStatus: MigrationStatus? {
         do {
             guard let container = try currentContainer else { return nil }
@@ -29,6 +31,8 @@ public enum MigrationStatus {
     }
 
     /// Sets the status to `nil`, because the person was told.
+    ///
+    /// Where the status can't be removed it stays; ``MigrationDataContainer/clearImportRecord()`` says why.
     public static func clearImportStatus() {
         // Apple's interface has no way to report a failure here; the status then stays set.
         try? currentContainer?.clearImportRecord()
