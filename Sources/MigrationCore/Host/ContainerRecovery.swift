@@ -37,6 +37,7 @@ enum ContainerRecovery {
             guard let bookkeeping = try BookkeepingDirectory(in: root) else {
                 return try removeStaging(path, root: root)
             }
+            try bookkeeping.removeUnfinished()
             guard let journal = try ImportJournal.read(from: bookkeeping) else {
                 // A commit that was done may have been cut off before its old data was gone.
                 try JournaledCommit.removeReplaced(in: bookkeeping)

@@ -25,38 +25,35 @@ struct StagingDirectory {
     }
 
     /// Makes an empty directory, removing first what an earlier import left.
+    ///
+    /// It is made in the bookkeeping and moved out where that is possible, so that what is beside the
+    /// container can be moved back in: two mounts of one file system can't.
     static func make(for path: PathName, root: OpenFile) throws(SystemError) -> StagingDirectory {
-        if let beside = try makeBeside(path, root: root) { return beside }
-        let bookkeeping = try BookkeepingDirectory.make(in: root)
-        return try make(nameInside, in: bookkeeping.openDirectory, .inside)
-    }
-
-    /// Makes the directory beside the container; `nil` where that can't be or is another file system.
-    private static func makeBeside(
-        _ path: PathName,
-        root: OpenFile
-    ) throws(SystemError) -> StagingDirectory? {
+        let inside = try BookkeepingDirectory.make(in: root).openDirectory
+        try removeLeftover(nameInside, in: inside)
+        try inside.descriptor.makeDirectory(nameInside, permissions: 0o700)
+        let directory = OpenFile(try inside.descriptor.open(nameInside, .directory))
+        try directory.descriptor.lock(.exclusive)
+        let beside = nameBeside(path)
         do {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
-            let device = try root.descriptor.status().identity.device
-            guard try parent.descriptor.status().identity.device == device else { return nil }
-            return try make(nameBeside(path), in: parent, .beside)
+            try removeLeftover(beside, in: parent)
+            try inside.descriptor.renameExclusively(nameInside, to: beside, in: parent.descriptor)
+            return StagingDirectory(
+                parent: parent,
+                name: beside,
+                directory: directory,
+                place: .beside
+            )
         } catch {
-            guard error.isDenied || error.isReadOnly else { throw error }
-            return nil
+            guard error.isExchangeImpossible else { throw error }
+            return StagingDirectory(
+                parent: inside,
+                name: nameInside,
+                directory: directory,
+                place: .inside
+            )
         }
-    }
-
-    private static func make(
-        _ name: ByteString,
-        in parent: OpenFile,
-        _ place: Place
-    ) throws(SystemError) -> StagingDirectory {
-        try removeLeftover(name, in: parent)
-        try parent.descriptor.makeDirectory(name, permissions: 0o700)
-        let directory = OpenFile(try parent.descriptor.open(name, .directory))
-        try directory.descriptor.lock(.exclusive)
-        return StagingDirectory(parent: parent, name: name, directory: directory, place: place)
     }
 
     /// Removes the directory `name`, unless somebody is at work in it.

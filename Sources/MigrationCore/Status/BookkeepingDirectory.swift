@@ -71,6 +71,11 @@ struct BookkeepingDirectory {
         try directory.descriptor.synchronize()
     }
 
+    /// Removes what a process left that died while it replaced a file.
+    func removeUnfinished() throws(SystemError) {
+        for name in [Self.recordName, Self.journalName] { try remove(name + ".new") }
+    }
+
     /// Removes the file `name`, if it is there.
     func remove(_ name: String) throws(SystemError) {
         do {

@@ -39,7 +39,9 @@ import Testing
     @Test(arguments: rows)
     func `matches as the shell does`(_ row: Row) throws {
         let pattern = try ExclusionPattern(row.pattern)
-        #expect(pattern.matches([UInt8](row.path.utf8), isDirectory: row.isDirectory) == row.matches)
+        #expect(
+            pattern.matches([UInt8](row.path.utf8), isDirectory: row.isDirectory) == row.matches
+        )
     }
 
     @Test func `matches bytes that are no UTF-8`() throws {

@@ -44,7 +44,10 @@ struct CommitTests {
         let (commit, staged) = try makeCommit(places)
         let new = try TreeSnapshot(of: staged)
         try commit.run()
-        let restored = try TreeSnapshot(of: places.destination, excluding: [".migration", metadata])
+        let restored = try TreeSnapshot(
+            of: places.destination,
+            excluding: [".migration", metadata]
+        )
         #expect(restored.differences(from: new) == [])
         #expect(try (places.destination / metadata).contents() == Data(content.utf8))
         #expect(try places.bookkeepingNames() == ["import-status.json"])

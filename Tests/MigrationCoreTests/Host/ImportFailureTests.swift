@@ -82,7 +82,8 @@ struct ImportFailureTests {
         try await expectFailure(places, old, "damaged in the middle", isRecorded: true)
     }
 
-    @Test func `leaves a container that was missing empty, with the failure recorded`() async throws {
+    @Test func `leaves a container that was missing empty, with the failure recorded`() async throws
+    {
         let places = try await Places.withLongArchive()
         var damaged = try places.archive.contents()
         damaged[damaged.count / 2] ^= 0x10

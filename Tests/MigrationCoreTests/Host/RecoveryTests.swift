@@ -45,7 +45,8 @@ struct RecoveryTests {
         let live = places.destination
         let bookkeeping = live / ".migration"
         if !bookkeeping.exists { try bookkeeping.makeDirectory() }
-        let staged = isInside ? bookkeeping / "staged" : places.root / ".destination.migration-staging"
+        let staged =
+            isInside ? bookkeeping / "staged" : places.root / ".destination.migration-staging"
         let replaced = bookkeeping / "replaced"
         if moment != .journalWritten {
             try staged.makeDirectory()

@@ -97,6 +97,34 @@ struct RoundTripTests {
         #expect(try again.contents() == places.archive.contents())
     }
 
+    @Test(arguments: [1, 3, 19])
+    func `moves through a pipe, at any level`(_ level: Int) async throws {
+        let places = try Places()
+        try VariedTree.make(in: places.source)
+        for (name, isNoise) in [("noise", true), ("text", false)] as [(BytePath, Bool)] {
+            let piece = isNoise ? VariedTree.noise(300_000) : Data("some text\n".utf8)
+            var content = piece
+            while content.count < 5 << 20 { content += content.reversed() }
+            try (places.source / name).write(content)
+        }
+        var options = ExportOptions()
+        options.compressionLevel = level
+        let exported = try await places.exportSource(options: options)
+        let pipe = Pipe()
+        let feeder = Process()
+        feeder.executableURL = URL(filePath: "/bin/cat")
+        feeder.arguments = [places.archive.url.path]
+        feeder.standardOutput = pipe
+        try feeder.run()
+        let imported = try await MigrationHost().importArchive(
+            .descriptor(pipe.fileHandleForReading.fileDescriptor),
+            into: places.destinationContainer
+        )
+        #expect(imported.fingerprint == exported.fingerprint)
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: places.destination).differences(from: expected) == [])
+    }
+
     @Test func `keeps a link that leads out only where that was asked for`() async throws {
         let places = try Places()
         try (places.source / "out").makeSymbolicLink(to: "../elsewhere")

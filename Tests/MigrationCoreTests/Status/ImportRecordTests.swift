@@ -83,7 +83,11 @@ struct ImportRecordTests {
         #expect(try encoder.encode(record) + Data("\n".utf8) == data)
     }
 
-    @Test(arguments: ["", "{", "null", "[]", "{\"version\":1}", "{\"version\":1,\"outcome\":\"odd\"}"])
+    @Test(
+        arguments: [
+            "", "{", "null", "[]", "{\"version\":1}", "{\"version\":1,\"outcome\":\"odd\"}",
+        ]
+    )
     func `keeps a damaged record in its place`(_ text: String) throws {
         let places = try makeContainer(Data(text.utf8))
         let error = #expect(throws: MigrationError.self) {

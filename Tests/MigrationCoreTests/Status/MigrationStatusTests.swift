@@ -89,7 +89,9 @@ import Testing
             _ = root.withPointer { setenv("MIGRATION_CONTAINER", $0, 1) }
             if case .success? = MigrationStatus.importStatus {} else { Issue.record("no success") }
             try record.removeFile()
-            guard removeDirectory(root / ".migration"), removeDirectory(root) else { throw CallFailure("rmdir") }
+            guard removeDirectory(root / ".migration"), removeDirectory(root) else {
+                throw CallFailure("rmdir")
+            }
         }
     }
 

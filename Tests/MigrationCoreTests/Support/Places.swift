@@ -107,8 +107,9 @@ struct Places {
         try TreeSnapshot(of: container, excluding: [".migration"])
     }
 
-    /// The names that an import may leave in the bookkeeping: those of its record alone.
+    /// What is in the destination's bookkeeping; nothing where it has none.
     func bookkeepingNames() throws -> [BytePath] {
-        try (destination / ".migration").names()
+        let bookkeeping = destination / ".migration"
+        return bookkeeping.exists ? try bookkeeping.names() : []
     }
 }

@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import MigrationArchive
+import MigrationCore
+import TestSupport
+import Testing
+
+/// Runs the built command where it may mount: as root, in a mount namespace of its own.
+@Suite(
+    .scratchDirectory,
+    .enabled(if: Namespace.isAvailable, "only root may mount, where the machine allows it")
+)
+struct MountTests {
+    /// Runs shell commands that find the places in `$root` and the command in `$migrate`.
+    private func run(_ script: String, _ places: Places) throws -> [String] {
+        let output = try Namespace.run("cd '\(places.root.url.path)'\n" + script)
+        return output.split(separator: "\n").map(String.init)
+    }
+
+    @Test func `replaces a container that is a mount of the same file system`() async throws {
+        let places = try await Places.withSmallArchive()
+        try places.makeOldDestination()
+        try (places.root / "mounted").makeDirectory()
+        let lines = try run(
+            """
+            mount --bind destination mounted
+            $migrate import app.migration --container mounted --replace --bundle-id source
+            echo $?
+            """,
+            places
+        )
+        #expect(lines.last == "0")
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: places.destination).differences(from: expected) == [])
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+        let names = try places.root.names()
+        #expect(names == ["app.migration", "destination", "mounted", "source"])
+    }
+
+    @Test func `replaces a container that is a file system of its own`() async throws {
+        let places = try await Places.withVariedArchive()
+        try (places.root / "mounted").makeDirectory()
+        let lines = try run(
+            """
+            mount -t tmpfs tmpfs mounted
+            mkdir mounted/Documents
+            echo old > mounted/Documents/old
+            $migrate import app.migration --container mounted --replace --bundle-id source
+            echo $?
+            $migrate diff app.migration --container mounted
+            echo $?
+            ls -A mounted mounted/.migration
+            """,
+            places
+        )
+        #expect(lines.first { $0 == "0" } != nil)
+        let listing = lines.suffix(7)
+        #expect(
+            Array(listing) == [
+                "mounted:", ".migration", "Documents", "Library", "empty", "mounted/.migration:",
+                "import-status.json",
+            ]
+        )
+        #expect(lines.filter { $0 == "0" }.count == 2)
+    }
+
+    @Test func `leaves nothing of an export that does not fit`() async throws {
+        let places = try Places()
+        try (places.source / "noise").write(VariedTree.noise(1_500_000))
+        let lines = try run(
+            """
+            mkdir small
+            mount -t tmpfs -o size=1m tmpfs small
+            $migrate export --container source --out small/checked --no-compress
+            echo $?
+            $migrate export --container source --out small/filled
+            echo $?
+            ls -A small
+            """,
+            places
+        )
+        #expect(lines == ["73", "73"])
+    }
+
+    @Test func `leaves the old data when an import does not fit`() async throws {
+        let places = try Places()
+        try (places.source / "noise").write(VariedTree.noise(1_500_000))
+        try await places.exportSource()
+        for name in 0..<500 {
+            try (places.source / BytePath([UInt8]("\(name)".utf8))).write("a page of its own")
+        }
+        try (places.source / "noise").removeFile()
+        try await places.exportSource(to: places.root / "many")
+        let lines = try run(
+            """
+            mkdir small
+            mount -t tmpfs -o size=1m tmpfs small
+            mkdir small/live
+            echo old > small/live/old
+            for archive in app.migration many; do
+                $migrate import $archive --container small/live --replace --bundle-id source
+                echo $?
+                ls -A small small/live small/live/.migration
+                grep -c outOfSpace\\\\\\|'are free'\\\\\\|'no room' small/live/.migration/*
+            done
+            """,
+            places
+        )
+        let expected = [
+            "73", "small:", "live", "small/live:", ".migration", "old", "small/live/.migration:",
+            "import-status.json", "1",
+        ]
+        #expect(lines == expected + expected)
+    }
+}
+
+/// A mount namespace of its own for shell commands.
+private enum Namespace {
+    static let isAvailable =
+        geteuid() == 0 && (try? run("mount -t tmpfs x /mnt && echo y")) == "y\n"
+
+    static func run(_ script: String) throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/unshare")
+        process.arguments = ["-m", "sh", "-c", "migrate='\(Tracer.command.path)'\n" + script]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+}
