@@ -61,6 +61,17 @@ extension ArchiveEntry {
         if case .file(let size) = kind { size } else { 0 }
     }
 
+    /// The same entry at another path.
+    func moved(to path: EntryPath) -> ArchiveEntry {
+        ArchiveEntry(
+            path: path,
+            kind: kind,
+            permissions: permissions,
+            modificationTime: modificationTime,
+            extendedAttributes: extendedAttributes
+        )
+    }
+
     /// Whether the entry is a symbolic or a hard link.
     var isLink: Bool {
         switch kind {

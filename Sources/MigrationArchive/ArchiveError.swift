@@ -1,3 +1,4 @@
+public import Foundation
 public import MigrationSystem
 
 /// An error in an archive's bytes, or in reading or writing them.
@@ -38,19 +39,19 @@ public struct ArchiveError: Error, Sendable {
 extension ArchiveError {
     /// The kinds of failure that an archive can report.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String {
-            case damaged
-            case entryExists
-            case inputFailed
-            case notAnArchive
-            case notFound
-            case outOfSpace
-            case outputFailed
-            case refused
-            case sourceChanged
-            case sourceUnreadable
-            case truncated
-            case unsupported
+        private enum Value: Int {
+            case damaged = 1
+            case entryExists = 2
+            case inputFailed = 3
+            case notAnArchive = 4
+            case notFound = 5
+            case outOfSpace = 6
+            case outputFailed = 7
+            case refused = 8
+            case sourceChanged = 9
+            case sourceUnreadable = 10
+            case truncated = 11
+            case unsupported = 12
         }
 
         private let value: Value
@@ -92,8 +93,22 @@ extension ArchiveError {
         public static let unsupported = Code(value: .unsupported)
 
         /// The name of the code, stable across releases.
-        public var description: String { value.rawValue }
+        public var description: String { "\(value)" }
+
+        /// The number of the code, stable across releases.
+        var number: Int { value.rawValue }
     }
+}
+
+extension ArchiveError: CustomNSError {
+    /// The domain under which the error is persisted.
+    public static var errorDomain: String { "MigrationArchive.ArchiveError" }
+
+    /// The number of the code, stable across releases.
+    public var errorCode: Int { code.number }
+
+    /// The description, for whoever knows only `NSError`.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
 extension ArchiveError: CustomStringConvertible {

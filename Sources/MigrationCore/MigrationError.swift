@@ -1,3 +1,4 @@
+public import Foundation
 internal import MigrationArchive
 
 /// An error of a migration: of a container, of a destination, or of a persisted status.
@@ -34,17 +35,17 @@ public struct MigrationError: Error, Sendable {
 extension MigrationError {
     /// The kinds of failure that a migration can report.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String {
-            case containerBusy
-            case containerHoldsData
-            case containerInvalid
-            case identifierMismatch
-            case interrupted
-            case invalidOption
-            case outOfSpace
-            case outputExists
-            case outputFailed
-            case statusUnreadable
+        private enum Value: Int {
+            case containerBusy = 1
+            case containerHoldsData = 2
+            case containerInvalid = 3
+            case identifierMismatch = 4
+            case interrupted = 5
+            case invalidOption = 6
+            case outOfSpace = 7
+            case outputExists = 8
+            case outputFailed = 9
+            case statusUnreadable = 10
         }
 
         private let value: Value
@@ -80,8 +81,22 @@ extension MigrationError {
         public static let statusUnreadable = Code(value: .statusUnreadable)
 
         /// The name of the code, stable across releases.
-        public var description: String { value.rawValue }
+        public var description: String { "\(value)" }
+
+        /// The number of the code, stable across releases.
+        var number: Int { value.rawValue }
     }
+}
+
+extension MigrationError: CustomNSError {
+    /// The domain under which the error is persisted.
+    public static var errorDomain: String { "MigrationCore.MigrationError" }
+
+    /// The number of the code, stable across releases.
+    public var errorCode: Int { code.number }
+
+    /// The description, for whoever knows only `NSError`.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
 extension MigrationError: CustomStringConvertible {

@@ -3,10 +3,12 @@ extension FileDescriptor {
     ///
     /// A directory that forbids being moved is opened up for as long as it takes. Where the system
     /// can't rename a directory at all (a lower one of an overlay), one like it is made and what is in
-    /// it moves over; such a move can be taken up again where it stopped.
+    /// it moves over. Such a move that stopped is taken up again with `resuming`, by which a directory
+    /// that is there already takes in what is left.
     package borrowing func move(
         _ name: ByteString,
-        into directory: borrowing FileDescriptor
+        into directory: borrowing FileDescriptor,
+        resuming: Bool = false
     ) throws(SystemError) {
         do {
             try renameExclusively(name, to: name, in: directory)
@@ -17,8 +19,8 @@ extension FileDescriptor {
                 try setPermissions(status.permissions | 0o200, of: name)
                 try renameExclusively(name, to: name, in: directory)
                 try directory.setPermissions(status.permissions, of: name)
-            } else if error.isCrossDevice || error.isExisting {
-                try moveContents(of: name, status, into: directory)
+            } else if error.isCrossDevice || error.isExisting && resuming {
+                try moveContents(of: name, status, into: directory, resuming: resuming)
             } else {
                 throw error
             }
@@ -28,20 +30,20 @@ extension FileDescriptor {
     private borrowing func moveContents(
         of name: ByteString,
         _ status: FileStatus,
-        into directory: borrowing FileDescriptor
+        into directory: borrowing FileDescriptor,
+        resuming: Bool
     ) throws(SystemError) {
         do {
             try directory.makeDirectory(name, permissions: 0o700)
         } catch {
-            // A directory of that name is what an earlier attempt left.
-            guard error.isExisting else { throw error }
+            guard error.isExisting && resuming else { throw error }
         }
         try setPermissions(status.permissions | 0o700, of: name)
         let source = OpenFile(try open(name, .directory))
         let copy = OpenFile(try directory.open(name, .directory))
         let listing = try DirectoryListing(of: source.descriptor)
         for index in 0..<listing.count {
-            try source.descriptor.move(listing[index], into: copy.descriptor)
+            try source.descriptor.move(listing[index], into: copy.descriptor, resuming: resuming)
         }
         for attribute in try source.descriptor.extendedAttributeNames()
         where attribute.starts(with: "user.".utf8) {

@@ -18,6 +18,8 @@ package final class ArchiveExtractor {
         package var isLenient = false
         /// The paths to restore with everything below them; all where there are none.
         package var selection: [EntryPath] = []
+        /// Where the files are restored that are not selected but have further names that are.
+        package var standIns: [EntryPath: EntryPath] = [:]
         /// Paths that are left out with everything below them, because they belong to the place.
         package var leftOut: [EntryPath] = []
         /// The bytes of content that there may be at most.
@@ -63,6 +65,8 @@ package final class ArchiveExtractor {
                 note(EntryDrop(path: entry.path, kind: .reserved))
             } else if isSelected(entry.path) {
                 try restore(entry, from: reader)
+            } else if let path = options.standIns[entry.path] {
+                try restore(entry.moved(to: path), from: reader)
             }
             onProgress(reader.consumedBytes)
         }
@@ -200,7 +204,8 @@ extension ArchiveExtractor {
         do throws(SystemError) {
             try directory.descriptor.makeDirectory(name, permissions: 0o700)
         } catch {
-            guard error.isExisting && options.isLenient else { throw error }
+            let mayBeThere = options.isLenient || !options.standIns.isEmpty
+            guard error.isExisting && mayBeThere else { throw error }
             try redeclare(entry, in: directory)
         }
         if !entry.extendedAttributes.isEmpty {
@@ -230,7 +235,9 @@ extension ArchiveExtractor {
         try directory.descriptor.makeDirectory(name, permissions: 0o700)
     }
 
-    private func restoreHardLink(_ entry: ArchiveEntry, to target: EntryPath) throws {
+    private func restoreHardLink(_ entry: ArchiveEntry, to archived: EntryPath) throws {
+        let target = options.standIns[archived] ?? archived
+        if target == entry.path { return }
         let targetName = ByteString(target.lastComponent)
         let source: OpenFile
         do {

@@ -19,9 +19,9 @@ struct JournaledCommit {
         let replaced = try Self.makeReplaced(in: bookkeeping)
         do {
             try advance(.clearing, bookkeeping)
-            try Self.clear(live, into: replaced)
+            try Self.move(allOf: live, to: replaced)
             try advance(.filling, bookkeeping)
-            try Self.fill(live, from: staging.directory)
+            try Self.fill(live, from: staging.directory, resuming: false)
         } catch {
             try restore(from: replaced, bookkeeping)
             throw error
@@ -41,10 +41,10 @@ struct JournaledCommit {
     /// Undoes a commit that failed: new data back to staging, old data back to its place.
     private func restore(from replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
-            try Self.move(allOf: live, to: staging.directory)
+            try Self.move(allOf: live, to: staging.directory, resuming: true)
         }
         try advance(.restoring, bookkeeping)
-        try Self.move(allOf: replaced, to: live)
+        try Self.move(allOf: replaced, to: live, resuming: true)
         try live.descriptor.synchronize()
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
         try Self.removeReplaced(in: bookkeeping)
@@ -69,18 +69,18 @@ extension JournaledCommit {
             throw MigrationError(.containerInvalid, message)
         }
         if journal.phase == .restoring {
-            try move(allOf: replaced, to: live)
+            try move(allOf: replaced, to: live, resuming: true)
             try live.descriptor.synchronize()
             return
         }
         if journal.phase == .clearing {
-            try clear(live, into: replaced)
+            try move(allOf: live, to: replaced, resuming: true)
             try live.descriptor.synchronize()
             var next = journal
             next.phase = .filling
             try next.write(to: bookkeeping)
         }
-        if let staged { try fill(live, from: staged) }
+        if let staged { try fill(live, from: staged, resuming: true) }
         try conclude(journal.record, live, bookkeeping)
     }
 
@@ -96,12 +96,12 @@ extension JournaledCommit {
         return OpenFile(try directory.descriptor.open(replacedName, .directory))
     }
 
-    private static func clear(_ live: OpenFile, into replaced: OpenFile) throws(SystemError) {
-        try move(allOf: live, to: replaced)
-    }
-
-    private static func fill(_ live: OpenFile, from staged: OpenFile) throws(SystemError) {
-        try move(allOf: staged, to: live)
+    private static func fill(
+        _ live: OpenFile,
+        from staged: OpenFile,
+        resuming: Bool
+    ) throws(SystemError) {
+        try move(allOf: staged, to: live, resuming: resuming)
         try live.descriptor.synchronize()
         try staged.descriptor.synchronize()
     }
@@ -109,14 +109,16 @@ extension JournaledCommit {
     /// Moves every entry but the bookkeeping and the container's own metadata.
     private static func move(
         allOf source: OpenFile,
-        to destination: OpenFile
+        to destination: OpenFile,
+        resuming: Bool = false
     ) throws(SystemError) {
         let listing = try DirectoryListing(of: source.descriptor)
         for index in 0..<listing.count {
             let name = listing[index]
-            let staysPut = name == ContainerLayout.bookkeepingName || name == ContainerLayout.metadataName
-            if staysPut { continue }
-            try source.descriptor.move(name, into: destination.descriptor)
+            if [ContainerLayout.bookkeepingName, ContainerLayout.metadataName].contains(name) {
+                continue
+            }
+            try source.descriptor.move(name, into: destination.descriptor, resuming: resuming)
         }
     }
 

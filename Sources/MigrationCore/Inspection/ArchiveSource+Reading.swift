@@ -72,7 +72,8 @@ extension ArchiveSource {
         threadCount: Int? = nil,
         progress: Progress? = nil
     ) async throws -> ArchiveInspection {
-        try await withCancellationFlag { cancellation in
+        try ThreadCount.check(threadCount)
+        return try await withCancellationFlag { cancellation in
             let input = try open(cancellation)
             progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
             let result = try ArchiveVerifier.verify(

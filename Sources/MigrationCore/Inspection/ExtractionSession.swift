@@ -22,11 +22,12 @@ struct ExtractionSession {
         let threadCount = ThreadCount.resolve(options.threadCount)
         let access: ArchiveReader.Access =
             paths.isEmpty ? .whole(threadCount: threadCount) : .selective
+        let standIns = input.size == nil || paths.isEmpty ? [:] : try findStandIns()
         let reader = try ArchiveReader(input, access: access)
         progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
         let (root, wasMade) = try openDirectory()
         do {
-            return try restore(reader, into: root)
+            return try restore(reader, standIns, into: root)
         } catch {
             if wasMade { removeDirectory() }
             throw error
@@ -57,11 +58,32 @@ struct ExtractionSession {
         try? FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
     }
 
-    private func restore(_ reader: ArchiveReader, into root: OpenFile) throws -> ImportReport {
+    /// Finds the files that are not selected but have selected names, by reading the headers once
+    /// before; each is restored at the first of those names.
+    private func findStandIns() throws -> [EntryPath: EntryPath] {
+        let reader = try ArchiveReader(source.open(cancellation), access: .selective)
+        var standIns: [EntryPath: EntryPath] = [:]
+        while let entry = try reader.next() {
+            try cancellation.check()
+            guard case .hardLink(let target) = entry.kind, standIns[target] == nil,
+                paths.contains(where: entry.path.isEqual(toOrBelow:)),
+                !paths.contains(where: target.isEqual(toOrBelow:))
+            else { continue }
+            standIns[target] = entry.path
+        }
+        return standIns
+    }
+
+    private func restore(
+        _ reader: ArchiveReader,
+        _ standIns: [EntryPath: EntryPath],
+        into root: OpenFile
+    ) throws -> ImportReport {
         let staging = try makeStaging(in: root)
         defer { try? root.descriptor.removeTree(Self.stagingName) }
         var extraction = ArchiveExtractor.Options(options, isForeign: reader.header == nil)
         extraction.selection = paths
+        extraction.standIns = standIns
         if reader.header == nil {
             extraction.byteLimit = try root.descriptor.availableSpace()
         }

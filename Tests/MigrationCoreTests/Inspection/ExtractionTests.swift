@@ -65,9 +65,9 @@ struct ExtractionTests {
         try (places.destination / "top").write("mine")
         try (places.destination / "other").write("mine")
         let before = try TreeSnapshot(of: places.destination)
-        let error = await #expect(throws: ArchiveError.self) { try await extract(places) }
-        #expect(error?.code == .entryExists)
-        #expect(error?.entry == EntryPath("top"))
+        let error = await #expect(throws: MigrationError.self) { try await extract(places) }
+        #expect(error?.code == .outputExists)
+        #expect(error?.path?.hasSuffix("/top") == true)
         #expect(try TreeSnapshot(of: places.destination).differences(from: before) == [])
     }
 
@@ -97,8 +97,8 @@ struct ExtractionTests {
         try (places.source / "a").write("content")
         try (places.source / "b").makeHardLink(to: places.source / "a")
         try await places.exportSource()
-        await withKnownIssue("the content is with the first name, which is not selected") {
-            _ = try await extract(places, only: ["b"])
-        }
+        _ = try await extract(places, only: ["b"])
+        #expect(try (places.destination / "b").contents() == Data("content".utf8))
+        #expect(try places.destination.names() == ["b"])
     }
 }
