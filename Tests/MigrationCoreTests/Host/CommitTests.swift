@@ -95,7 +95,7 @@ struct CommitTests {
         #expect(!(places.destination / ".migration/replaced").exists)
     }
 
-    @Test func `exchanges where the container was replaced by nobody else`() async throws {
+    @Test func `gives a container back that took the place of the locked one`() async throws {
         let places = try await Places.withSmallArchive()
         let old = try places.makeOldDestination()
         let aside = places.root / "aside"
