@@ -62,7 +62,10 @@ package struct PendingFile: ~Copyable {
         do {
             let left = try directory.descriptor.open(name, .reading)
             try left.lock(.exclusive)
-            try directory.descriptor.removeFile(name)
+            // Another process may have taken over what was left before the lock was had.
+            if try left.status().identity == directory.descriptor.status(of: name).identity {
+                try directory.descriptor.removeFile(name)
+            }
         } catch where error.isMissing {}
         let file = OpenFile(
             try directory.descriptor.open(name, .creating(permissions: 0o600))

@@ -39,7 +39,7 @@ struct ContainerCommit {
         do {
             source = OpenFile(try live.descriptor.open(name, .reading))
         } catch {
-            guard error.isMissing else { throw error }
+            guard error.isMissing || error.isNotDirectory else { throw error }
             return
         }
         guard let bytes = try source.descriptor.readAll(limit: 1 << 20) else { return }

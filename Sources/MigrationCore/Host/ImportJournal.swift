@@ -21,13 +21,15 @@ struct ImportJournal: Codable, Equatable {
     /// The record that a success leaves.
     var record: ImportRecord?
 
+    private struct Versioned: Decodable {
+        let version: Int
+    }
+
     static func read(from bookkeeping: BookkeepingDirectory) throws -> ImportJournal? {
         guard let data = try bookkeeping.read(BookkeepingDirectory.journalName) else { return nil }
-        let journal = try BookkeepingCoding.decode(ImportJournal.self, from: data)
-        guard journal.version == currentVersion else {
-            throw ImportRecord.NewerVersion(version: journal.version)
-        }
-        return journal
+        let version = try BookkeepingCoding.decode(Versioned.self, from: data).version
+        guard version == currentVersion else { throw ImportRecord.NewerVersion(version: version) }
+        return try BookkeepingCoding.decode(ImportJournal.self, from: data)
     }
 
     func write(to bookkeeping: BookkeepingDirectory) throws {

@@ -34,7 +34,7 @@ struct ImportSession {
         } catch {
             let error = Self.located(error, at: path)
             // Where this can't be written, the journal stays and says that the import was cut off.
-            try? recordFailure(error, reader.header)
+            try? recordFailure(error, reader.header, in: lock.root)
             throw error
         }
     }
@@ -50,6 +50,12 @@ struct ImportSession {
     }
 
     private func makeContainer() throws {
+        do throws(SystemError) {
+            // A parent that can't be read is no obstacle where the container is there.
+            if try FileDescriptor.status(atPath: path.path).kind == .directory { return }
+        } catch {
+            guard error.isMissing else { throw Self.located(error, at: path) }
+        }
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
             try parent.makeDirectory(path.name, permissions: 0o755)
@@ -170,10 +176,13 @@ extension ImportSession {
         )
     }
 
-    /// Persists why the import failed, in the container that is live now.
-    private func recordFailure(_ error: any Error, _ header: ArchiveHeader?) throws {
-        let live = OpenFile(try FileDescriptor.open(path.path, .directory))
-        let bookkeeping = try BookkeepingDirectory.make(in: live)
+    /// Persists why the import failed, in the container whose root is locked.
+    private func recordFailure(
+        _ error: any Error,
+        _ header: ArchiveHeader?,
+        in root: OpenFile
+    ) throws {
+        let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = try ImportJournal.read(from: bookkeeping)
         // A commit that could not be undone goes on at the next command; it did not fail yet.
         guard journal?.phase == .staging else { return }

@@ -46,7 +46,7 @@ public struct MigrationHost: Sendable {
         progress: Progress? = nil
     ) async throws -> ExportReport {
         try options.check()
-        return try await withCancellationFlag { cancellation in
+        return try await withOperationThread { cancellation in
             let session = ExportSession(
                 container: container,
                 destination: destination,
@@ -83,7 +83,7 @@ public struct MigrationHost: Sendable {
         progress: Progress? = nil
     ) async throws -> ImportReport {
         try ThreadCount.check(options.threadCount)
-        return try await withCancellationFlag { cancellation in
+        return try await withOperationThread { cancellation in
             let session = ImportSession(
                 source: archive,
                 container: container,
@@ -96,13 +96,17 @@ public struct MigrationHost: Sendable {
     }
 }
 
-/// Runs `body` with a flag that is raised when the calling task is cancelled.
-func withCancellationFlag<Result>(
+/// Runs `body` on a thread of its own, with a flag that is raised when the calling task is cancelled.
+func withOperationThread<Result>(
     _ body: (CancellationFlag) async throws -> Result
 ) async throws -> Result {
     let cancellation = CancellationFlag()
+    let thread = OperationThread()
+    defer { thread.close() }
     return try await withTaskCancellationHandler {
-        try await body(cancellation)
+        try await withTaskExecutorPreference(thread) {
+            try await body(cancellation)
+        }
     } onCancel: {
         cancellation.cancel()
     }

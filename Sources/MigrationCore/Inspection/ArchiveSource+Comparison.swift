@@ -24,7 +24,7 @@ extension ArchiveSource {
         progress: Progress? = nil,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
-        try await withCancellationFlag { cancellation in
+        try await withOperationThread { cancellation in
             let lock = try ContainerLock(container.rootPath, .shared)
             defer { lock.release() }
             let input = try open(cancellation)

@@ -42,7 +42,7 @@ extension ArchiveSource {
         progress: Progress? = nil
     ) async throws -> ImportReport {
         try ThreadCount.check(options.threadCount)
-        return try await withCancellationFlag { cancellation in
+        return try await withOperationThread { cancellation in
             let session = ExtractionSession(
                 source: self,
                 directory: directory,

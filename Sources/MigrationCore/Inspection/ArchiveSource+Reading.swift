@@ -10,7 +10,7 @@ extension ArchiveSource {
     ///   `CancellationError`.
     @concurrent
     public func inspect() async throws -> ArchiveInspection {
-        try await withCancellationFlag { cancellation in
+        try await withOperationThread { cancellation in
             let input = try open(cancellation)
             let reader = try ArchiveReader(input, access: .selective)
             if reader.header == nil {
@@ -43,7 +43,7 @@ extension ArchiveSource {
     public func forEachEntry(
         _ body: @Sendable (ArchiveEntry) throws -> Void
     ) async throws -> ArchiveInspection {
-        try await withCancellationFlag { cancellation in
+        try await withOperationThread { cancellation in
             let reader = try ArchiveReader(open(cancellation), access: .selective)
             var totals = ArchiveTotals()
             while let entry = try reader.next() {
@@ -73,7 +73,7 @@ extension ArchiveSource {
         progress: Progress? = nil
     ) async throws -> ArchiveInspection {
         try ThreadCount.check(threadCount)
-        return try await withCancellationFlag { cancellation in
+        return try await withOperationThread { cancellation in
             let input = try open(cancellation)
             progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
             let result = try ArchiveVerifier.verify(
