@@ -122,7 +122,8 @@ extension ArchiveIndex {
         guard footer.littleEndian(at: 5) == FrameFormat.seekTableFooterMagic, listed > 0 else {
             throw truncated
         }
-        let endSize = integrityFrameSize(frameCount: listed - 1) + seekTableSize(frameCount: listed - 1)
+        let endSize =
+            integrityFrameSize(frameCount: listed - 1) + seekTableSize(frameCount: listed - 1)
         guard UInt64(endSize) < size else {
             throw ArchiveError(.damaged, "the seek table claims more frames than there can be")
         }

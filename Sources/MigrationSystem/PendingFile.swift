@@ -50,7 +50,7 @@ package struct PendingFile: ~Copyable {
         do {
             _ = try directory.descriptor.status(of: name)
             return true
-        } catch where error.isMissing {
+        } catch  where error.isMissing {
             return false
         }
     }
@@ -66,7 +66,7 @@ package struct PendingFile: ~Copyable {
             if try left.status().identity == directory.descriptor.status(of: name).identity {
                 try directory.descriptor.removeFile(name)
             }
-        } catch where error.isMissing {}
+        } catch  where error.isMissing {}
         let file = OpenFile(
             try directory.descriptor.open(name, .creating(permissions: 0o600))
         )

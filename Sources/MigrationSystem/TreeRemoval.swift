@@ -68,7 +68,7 @@ private struct TreeRemover {
             let status: FileStatus
             do {
                 status = try directory.descriptor.status(of: name)
-            } catch where error.isMissing {
+            } catch  where error.isMissing {
                 continue
             }
             guard status.kind == .directory else {
@@ -77,7 +77,7 @@ private struct TreeRemover {
             }
             do {
                 try directory.descriptor.removeDirectory(name)
-            } catch where error.isExisting || error.isNotEmpty {
+            } catch  where error.isExisting || error.isNotEmpty {
                 try directory.descriptor.setPermissionsOfDirectory(name, 0o700)
                 return name
             }
@@ -99,7 +99,7 @@ private struct TreeRemover {
                     in: root.descriptor
                 )
                 return
-            } catch where error.isExisting {
+            } catch  where error.isExisting {
                 continue
             }
         }

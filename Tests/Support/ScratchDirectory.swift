@@ -6,8 +6,10 @@ public struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
     /// The directory of the test that is running.
     @TaskLocal public static var current: URL?
 
+    /// Tests in suites within a suite get directories too.
     public var isRecursive: Bool { true }
 
+    /// Makes the directory, runs the test, and removes the directory whatever became of it.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,

@@ -266,7 +266,8 @@ extension ArchiveExtractor {
         if kind == .symbolic, entry.path.leadsOut(withTarget: target) {
             switch options.externalLinks {
             case .refuse: throw Self.leadsOut(entry.path, target)
-            case .skip: return note(EntryDrop(path: entry.path, kind: .externalLink(target: target)))
+            case .skip:
+                return note(EntryDrop(path: entry.path, kind: .externalLink(target: target)))
             case .keep: break
             }
         }
@@ -282,7 +283,11 @@ extension ArchiveExtractor {
 
     private static func leadsOut(_ path: EntryPath, _ target: [UInt8]) -> ArchiveError {
         let target = PrintableText.escaping(target)
-        return ArchiveError(.refused, "a link leads out of the container, to \(target)", entry: path)
+        return ArchiveError(
+            .refused,
+            "a link leads out of the container, to \(target)",
+            entry: path
+        )
     }
 
     /// The permissions without the bits that would give a program another's rights.

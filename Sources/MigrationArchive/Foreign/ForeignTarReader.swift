@@ -138,7 +138,11 @@ extension ForeignTarReader {
             }
         } catch {
             let reason = (error as? PaxRecords.Malformation)?.reason ?? "\(error)"
-            throw ArchiveError(.damaged, "an extended header is malformed: \(reason)", offset: offset)
+            throw ArchiveError(
+                .damaged,
+                "an extended header is malformed: \(reason)",
+                offset: offset
+            )
         }
     }
 

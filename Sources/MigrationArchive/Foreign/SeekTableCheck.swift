@@ -28,7 +28,12 @@ struct SeekTableCheck {
     }
 
     mutating func endFrame() {
-        append(Size(compressed: UInt32(clamping: compressed), decompressed: UInt32(clamping: decompressed)))
+        append(
+            Size(
+                compressed: UInt32(clamping: compressed),
+                decompressed: UInt32(clamping: decompressed)
+            )
+        )
     }
 
     mutating func addSkippable(size: UInt32) {

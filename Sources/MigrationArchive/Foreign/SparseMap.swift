@@ -45,8 +45,10 @@ extension SparseMap {
         return extents
     }
 
-    /// Reads a map that stands before the content, form 1.0: a count, then pairs, a number a line,
-    /// in whole blocks. `nil` where it is malformed; the blocks that it took are taken off `stored`.
+    /// Reads a map that stands before the content, form 1.0.
+    ///
+    /// It is a count, then pairs, a number a line, in whole blocks, which are taken off `stored`; the
+    /// result is `nil` where it is malformed.
     static func parseBlocks(from stream: TarStream, stored: inout UInt64) throws -> [Extent]? {
         var lines = LineReader(stream: stream, available: stored)
         guard let count = try lines.next(), count <= UInt64(limit) else { return nil }

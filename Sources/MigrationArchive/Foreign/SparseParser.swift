@@ -36,8 +36,9 @@ struct SparseParser {
         }
     }
 
-    /// Reads the extents; `nil` where they are malformed. Blocks of the content that hold the map
-    /// are taken off `stored`.
+    /// Reads the extents; the result is `nil` where they are malformed.
+    ///
+    /// Blocks of the content that hold the map are taken off `stored`.
     func extents(
         _ form: Form,
         from stream: TarStream,

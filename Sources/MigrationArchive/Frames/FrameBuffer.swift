@@ -4,7 +4,8 @@
 final class FrameBuffer: @unchecked Sendable {
     /// The bytes, of which the first `count` mean something; the rest take no memory until written.
     var bytes = unsafe [UInt8](unsafeUninitializedCapacity: FrameFormat.largestCompressedSize) {
-        _, count in count = FrameFormat.largestCompressedSize
+        _,
+        count in count = FrameFormat.largestCompressedSize
     }
     var count = 0
 

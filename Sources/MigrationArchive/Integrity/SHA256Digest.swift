@@ -1,7 +1,7 @@
 #if canImport(CryptoKit)
-    internal import CryptoKit
+internal import CryptoKit
 #else
-    internal import CLibcrypto
+internal import CLibcrypto
 #endif
 
 /// SHA-256 of bytes that are all there, from the system's cryptographic library.
@@ -13,15 +13,15 @@ enum SHA256Digest {
     static func append(of bytes: [UInt8], count: Int, to output: inout [UInt8]) {
         precondition(count <= bytes.count)
         #if canImport(CryptoKit)
-            output.append(contentsOf: CryptoKit.SHA256.hash(data: bytes[..<count]))
+        output.append(contentsOf: CryptoKit.SHA256.hash(data: bytes[..<count]))
         #else
-            var digest = [UInt8](repeating: 0, count: size)
-            unsafe bytes.withUnsafeBufferPointer { input in
-                unsafe digest.withUnsafeMutableBufferPointer { output in
-                    _ = unsafe SHA256(input.baseAddress, count, output.baseAddress)
-                }
+        var digest = [UInt8](repeating: 0, count: size)
+        unsafe bytes.withUnsafeBufferPointer { input in
+            unsafe digest.withUnsafeMutableBufferPointer { output in
+                _ = unsafe SHA256(input.baseAddress, count, output.baseAddress)
             }
-            output.append(contentsOf: digest)
+        }
+        output.append(contentsOf: digest)
         #endif
     }
 

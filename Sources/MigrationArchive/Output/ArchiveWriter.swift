@@ -112,7 +112,11 @@ extension ArchiveWriter {
         do {
             try encoder.encode(entry, to: &scratch)
         } catch {
-            throw ArchiveError(.unsupported, "can't be archived: \(error.reason)", entry: entry.path)
+            throw ArchiveError(
+                .unsupported,
+                "can't be archived: \(error.reason)",
+                entry: entry.path
+            )
         }
         try appendScratch()
         totals.count(entry)
@@ -153,7 +157,11 @@ extension ArchiveWriter {
             throw ArchiveError(.sourceUnreadable, "can't be read", entry: entry.path, cause: error)
         }
         guard read > 0 else {
-            throw ArchiveError(.sourceChanged, "became shorter while it was read", entry: entry.path)
+            throw ArchiveError(
+                .sourceChanged,
+                "became shorter while it was read",
+                entry: entry.path
+            )
         }
         chunk.count += read
     }

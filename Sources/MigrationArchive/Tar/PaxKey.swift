@@ -10,7 +10,9 @@ enum PaxKey {
 
     /// The attribute that a record carries, with `%25` and `%3D` read back as GNU tar writes them.
     static func attributeName(of key: [UInt8]) -> [UInt8]? {
-        guard key.starts(with: attributePrefix), key.count > attributePrefix.count else { return nil }
+        guard key.starts(with: attributePrefix), key.count > attributePrefix.count else {
+            return nil
+        }
         var name: [UInt8] = []
         var rest = key.dropFirst(attributePrefix.count)
         while let byte = rest.popFirst() {

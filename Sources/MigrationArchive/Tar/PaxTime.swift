@@ -20,7 +20,9 @@ enum PaxTime {
         return [UInt8](text.utf8)
     }
 
-    /// Reads a time; `nil` where the text is none. Digits beyond nanoseconds are dropped, toward the past.
+    /// Reads a time; the result is `nil` where the text is none.
+    ///
+    /// Digits beyond nanoseconds are dropped, toward the past.
     static func decode(_ text: [UInt8]) -> FileTime? {
         var digits = text[...]
         let isNegative = digits.first == UInt8(ascii: "-")

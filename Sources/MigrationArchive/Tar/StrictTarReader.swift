@@ -87,7 +87,11 @@ extension StrictTarReader {
         do {
             return try PaxRecords(parsing: [UInt8](padded.prefix(Int(size))))
         } catch {
-            throw ArchiveError(.damaged, "an extended header is damaged: \(error.reason)", offset: offset)
+            throw ArchiveError(
+                .damaged,
+                "an extended header is damaged: \(error.reason)",
+                offset: offset
+            )
         }
     }
 
@@ -133,7 +137,12 @@ extension StrictTarReader {
         let padding = TarFormat.padded(entry.contentSize) - entry.contentSize
         let offset = stream.offset
         guard try stream.skipZeros(padding) else {
-            throw ArchiveError(.refused, "bytes hide behind an entry", entry: entry.path, offset: offset)
+            throw ArchiveError(
+                .refused,
+                "bytes hide behind an entry",
+                entry: entry.path,
+                offset: offset
+            )
         }
     }
 
@@ -142,7 +151,11 @@ extension StrictTarReader {
             throw ArchiveError(.truncated, "the tar stream has half an end mark", offset: offset)
         }
         guard try stream.isAtEnd() else {
-            throw ArchiveError(.damaged, "bytes follow the end of the tar stream", offset: stream.offset)
+            throw ArchiveError(
+                .damaged,
+                "bytes follow the end of the tar stream",
+                offset: stream.offset
+            )
         }
         isFinished = true
     }

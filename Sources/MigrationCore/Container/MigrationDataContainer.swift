@@ -118,9 +118,9 @@ extension MigrationPlatform {
     /// The platform that this process runs on.
     static var current: MigrationPlatform {
         #if os(macOS)
-            .macOS
+        .macOS
         #else
-            .linux
+        .linux
         #endif
     }
 }

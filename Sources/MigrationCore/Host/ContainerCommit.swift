@@ -60,7 +60,9 @@ struct ContainerCommit {
             guard error.isExchangeImpossible else { throw error }
             return false
         }
-        guard try parent.descriptor.status(of: staging.name).identity == live.descriptor.status().identity
+        guard
+            try parent.descriptor.status(of: staging.name).identity
+                == live.descriptor.status().identity
         else {
             // Somebody put another container in the place of the locked one: give it back.
             try parent.descriptor.exchange(path.name, with: staging.name)

@@ -140,7 +140,11 @@ extension ContainerComparison {
         if !isLink, entry.permissions & 0o777 != status.permissions & 0o777 {
             let archived = String(entry.permissions & 0o777, radix: 8)
             let present = String(status.permissions & 0o777, radix: 8)
-            try add(entry.path, .permissions, "\(archived) in the archive, \(present) in the container")
+            try add(
+                entry.path,
+                .permissions,
+                "\(archived) in the archive, \(present) in the container"
+            )
         }
         if entry.modificationTime != status.modificationTime {
             let archived = entry.modificationTime.decimal

@@ -36,7 +36,11 @@ extension MigrationDataContainer {
             data = try BookkeepingDirectory(in: root)?.read(BookkeepingDirectory.recordName)
         } catch {
             if error.isMissing {
-                throw MigrationError(.containerInvalid, "there is no container", path: rootPath.path)
+                throw MigrationError(
+                    .containerInvalid,
+                    "there is no container",
+                    path: rootPath.path
+                )
             }
             let message = "the import status can't be read"
             throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
