@@ -18,7 +18,7 @@ public struct ExportOptions: Sendable {
     /// Patterns of what is left out, as ``ExclusionPattern`` reads them.
     public var exclusions: [ExclusionPattern] = []
 
-    /// The number of threads that compress, from 1 to 64; `nil` takes one a core, four at most.
+    /// The number of threads that compress, from 1 to 64; `nil` takes one a core, three at most.
     public var threadCount: Int?
 
     /// Makes the default options.
@@ -45,7 +45,7 @@ public struct ImportOptions: Sendable {
     /// What becomes of symbolic links that lead out of the container.
     public var externalLinks = ExternalLinkPolicy.refuse
 
-    /// The number of threads that decompress, from 1 to 64; `nil` takes one a core, four at most.
+    /// The number of threads that decompress, from 1 to 64; `nil` takes one a core, three at most.
     public var threadCount: Int?
 
     /// Makes the default options.

@@ -61,7 +61,7 @@ extension ArchiveSource {
     /// no proof.
     ///
     /// - Parameters:
-    ///   - threadCount: The number of threads; `nil` takes one for each core, four at most.
+    ///   - threadCount: The number of threads; `nil` takes one for each core, three at most.
     ///   - progress: Gets the archive's bytes as its total, and how many were checked.
     /// - Returns: What the archive is and holds.
     /// - Throws: `ArchiveError` of code `damaged` or `truncated` where a byte is not what was

@@ -12,7 +12,7 @@ extension OptionDescription {
 
     static let threads = OptionDescription(
         name: "threads",
-        help: "Use this many threads, from 1 to 64; one for each core by default.",
+        help: "Use this many threads, from 1 to 64; by default one a core, at most three.",
         valueName: "n"
     )
 

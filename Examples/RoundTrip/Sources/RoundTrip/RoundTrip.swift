@@ -1,5 +1,4 @@
 import Foundation
-import MigrationArchive
 import MigrationCore
 
 /// Moves a small container from one directory to another, step by step.
