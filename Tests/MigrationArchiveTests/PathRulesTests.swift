@@ -44,10 +44,12 @@ struct PathRulesTests {
     }
 
     @Test(arguments: [
-        ("l", "a", false), ("l", ".", false), ("l", "..", true), ("l", "/a", true), ("l", "/", true),
+        ("l", "a", false), ("l", ".", false), ("l", "..", true), ("l", "/a", true),
+        ("l", "/", true),
         ("a/l", "..", false), ("a/l", "../..", true), ("a/l", "../b/../c", false),
         ("a/l", "../b/../../c", true), ("a/b/l", "../../c", false), ("a/b/l", "../../../c", true),
-        ("l", "a/../..", true), ("l", "a/./..", false), ("l", "a//..//b", false), ("l", "...", false),
+        ("l", "a/../..", true), ("l", "a/./..", false), ("l", "a//..//b", false),
+        ("l", "...", false),
         ("l", "..a", false), ("a/l", "./../../a", true),
     ])
     func `tells links that lead out`(_ path: String, _ target: String, _ leadsOut: Bool) {
@@ -55,7 +57,8 @@ struct PathRulesTests {
     }
 
     @Test(arguments: [
-        ("a", "a", true), ("a/b", "a", true), ("ab", "a", false), ("a", "a/b", false), ("b", "a", false),
+        ("a", "a", true), ("a/b", "a", true), ("ab", "a", false), ("a", "a/b", false),
+        ("b", "a", false),
     ])
     func `tells what lies below a path`(_ path: String, _ other: String, _ isBelow: Bool) {
         #expect(EntryPath(path).isEqual(toOrBelow: EntryPath(other)) == isBelow)

@@ -69,14 +69,19 @@ extension ArchiveEntry {
 /// Bytes that look random and are the same in every run.
 func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + 8)
-    while bytes.count < count {
+    let words = (0..<(count + 7) / 8).map { _ in
         state ^= state << 13
         state ^= state >> 7
         state ^= state << 17
-        bytes.appendLittleEndian(state)
+        return state
     }
-    bytes.removeLast(bytes.count - count)
-    return bytes
+    return words.withUnsafeBytes { [UInt8]($0.prefix(count)) }
+}
+
+/// A text of `count` bytes that compresses well.
+func text(_ count: Int) -> [UInt8] {
+    let line = [UInt8]("The quick brown fox jumps over the lazy dog, and on it goes.\n".utf8)
+    var bytes: [UInt8] = []
+    while bytes.count < count { bytes += line }
+    return [UInt8](bytes.prefix(count))
 }

@@ -29,7 +29,9 @@ struct PaxRecordsTests {
     @Test func `reads several records with any bytes in their values`() throws {
         let records = try PaxRecords(parsing: [UInt8]("6 a=b\n5 c=\n7 d==\0\n".utf8))
         let expected = [("a", "b"), ("c", ""), ("d", "=\0")]
-        #expect(records.records.map { String(decoding: $0.key, as: UTF8.self) } == expected.map(\.0))
+        #expect(
+            records.records.map { String(decoding: $0.key, as: UTF8.self) } == expected.map(\.0)
+        )
         #expect(
             records.records.map { String(decoding: $0.value, as: UTF8.self) } == expected.map(\.1)
         )
@@ -81,10 +83,13 @@ struct PaxKeyTests {
         #expect(PaxKey.attributeName(of: [UInt8](key.utf8)) == name.map { [UInt8]($0.utf8) })
     }
 
-    @Test(arguments: [
-        ("0", 0), ("9223372036854775807", 9_223_372_036_854_775_807),
-        ("9223372036854775808", nil), ("", nil), ("-1", nil), ("+1", nil), ("1 ", nil), ("1.0", nil),
-    ] as [(String, UInt64?)])
+    @Test(
+        arguments: [
+            ("0", 0), ("9223372036854775807", 9_223_372_036_854_775_807),
+            ("9223372036854775808", nil), ("", nil), ("-1", nil), ("+1", nil), ("1 ", nil),
+            ("1.0", nil),
+        ] as [(String, UInt64?)]
+    )
     func `reads numbers`(_ text: String, _ number: UInt64?) {
         #expect(PaxKey.number([UInt8](text.utf8)) == number)
     }

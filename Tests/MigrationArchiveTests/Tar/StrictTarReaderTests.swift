@@ -49,7 +49,8 @@ struct StrictTarReaderTests {
 
     /// Two spellings of one entry would let two readers see two archives in one.
     @Test(arguments: [2, 6, 10])
-    func `takes a header with any byte changed for another entry or not at all`(_ index: Int) throws {
+    func `takes a header with any byte changed for another entry or not at all`(_ index: Int) throws
+    {
         let entry = Self.entries[index]
         let encoded = try StrictStream.encoded(entry)
         let lastBlock = encoded.count - 512
@@ -80,33 +81,37 @@ struct StrictTarReaderTests {
         #expect(error?.code == .damaged)
     }
 
-    @Test(arguments: [
-        .file("../a"), .file("/a"), .file("a//b"), .file("./a"), .directory(".."),
-        .symbolicLink("l", to: ""), .hardLink("h", to: "h"), .hardLink("h", to: "../a"),
-        .hardLink("h", to: "/etc/passwd"), .file("a", permissions: 0o10000),
-        .file(
-            "a",
-            attributes: [ExtendedAttribute(name: [UInt8]("security.capability".utf8), value: [1])]
-        ),
-        .file(
-            "a",
-            attributes: [ExtendedAttribute(name: [UInt8]("user.a\0".utf8), value: [1])]
-        ),
-        .file(
-            "a",
-            attributes: [
-                ExtendedAttribute(name: [UInt8]("user.a".utf8), value: [1]),
-                ExtendedAttribute(name: [UInt8]("user.a".utf8), value: [2]),
-            ]
-        ),
-        .file(
-            "a",
-            attributes: [
-                ExtendedAttribute(name: [UInt8]("user.b".utf8), value: [1]),
-                ExtendedAttribute(name: [UInt8]("user.a".utf8), value: [2]),
-            ]
-        ),
-    ] as [ArchiveEntry])
+    @Test(
+        arguments: [
+            .file("../a"), .file("/a"), .file("a//b"), .file("./a"), .directory(".."),
+            .symbolicLink("l", to: ""), .hardLink("h", to: "h"), .hardLink("h", to: "../a"),
+            .hardLink("h", to: "/etc/passwd"), .file("a", permissions: 0o10000),
+            .file(
+                "a",
+                attributes: [
+                    ExtendedAttribute(name: [UInt8]("security.capability".utf8), value: [1])
+                ]
+            ),
+            .file(
+                "a",
+                attributes: [ExtendedAttribute(name: [UInt8]("user.a\0".utf8), value: [1])]
+            ),
+            .file(
+                "a",
+                attributes: [
+                    ExtendedAttribute(name: [UInt8]("user.a".utf8), value: [1]),
+                    ExtendedAttribute(name: [UInt8]("user.a".utf8), value: [2]),
+                ]
+            ),
+            .file(
+                "a",
+                attributes: [
+                    ExtendedAttribute(name: [UInt8]("user.b".utf8), value: [1]),
+                    ExtendedAttribute(name: [UInt8]("user.a".utf8), value: [2]),
+                ]
+            ),
+        ] as [ArchiveEntry]
+    )
     func `refuses entries that no export makes`(_ entry: ArchiveEntry) throws {
         let encoded = try StrictStream.encoded(entry)
         #expect(throws: ArchiveError.self) { try strict.entries(in: encoded) }
@@ -147,7 +152,9 @@ struct StrictTarReaderTests {
 
     @Test func `refuses a stream without its end mark or with more behind it`() throws {
         let entry = try StrictStream.encoded(.file("a"))
-        for (endMark, code) in [(0, ArchiveError.Code.truncated), (512, .truncated), (1536, .damaged)] {
+        for (endMark, code) in [
+            (0, ArchiveError.Code.truncated), (512, .truncated), (1536, .damaged),
+        ] {
             let error = #expect(throws: ArchiveError.self) {
                 try strict.entries(in: entry, endMark: endMark)
             }

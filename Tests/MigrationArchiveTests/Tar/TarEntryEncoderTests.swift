@@ -62,7 +62,9 @@ struct TarEntryEncoderTests {
         #expect(try StrictStream.encoded(.file(name)) == block(name))
     }
 
-    @Test func `splits a longer path at the first slash that leaves both parts short enough`() throws {
+    @Test func `splits a longer path at the first slash that leaves both parts short enough`()
+        throws
+    {
         let prefix = String(repeating: "p", count: 30)
         let middle = String(repeating: "m", count: 40)
         let name = String(repeating: "n", count: 59)
@@ -71,14 +73,18 @@ struct TarEntryEncoderTests {
     }
 
     @Test func `fills prefix and name to their last bytes`() throws {
-        let (prefix, name) = (String(repeating: "p", count: 155), String(repeating: "n", count: 100))
+        let (prefix, name) = (
+            String(repeating: "p", count: 155), String(repeating: "n", count: 100)
+        )
         #expect(try StrictStream.encoded(.file("\(prefix)/\(name)")) == block(name, prefix: prefix))
     }
 
     @Test func `never splits a directory's name at its last slash`() throws {
         let name = String(repeating: "d", count: 100)
         let encoded = try StrictStream.encoded(.directory(name))
-        #expect(encoded == extended("111 path=\(name)/\n") + block(name, mode: "0000755", type: "5"))
+        #expect(
+            encoded == extended("111 path=\(name)/\n") + block(name, mode: "0000755", type: "5")
+        )
     }
 
     @Test func `puts a path that can't be split into a record`() throws {

@@ -10,11 +10,14 @@ struct UstarBlockTests {
         return block
     }
 
-    @Test(arguments: [
-        ("00000000000\0", 0), ("77777777777\0", 0o77_777_777_777), ("777777777777", 0o777_777_777_777),
-        ("      12 \0\0\0", 0o12), ("12", 0o12), ("            ", 0), ("", 0), ("12 ", 0o12),
-        ("18", nil), ("1x", nil), ("x", nil), ("-1", nil), ("1\01", nil), ("1 1", nil),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            ("00000000000\0", 0), ("77777777777\0", 0o77_777_777_777),
+            ("777777777777", 0o777_777_777_777),
+            ("      12 \0\0\0", 0o12), ("12", 0o12), ("            ", 0), ("", 0), ("12 ", 0o12),
+            ("18", nil), ("1x", nil), ("x", nil), ("-1", nil), ("1\01", nil), ("1 1", nil),
+        ] as [(String, Int64?)]
+    )
     func `reads octal numbers with blanks around them`(_ text: String, _ value: Int64?) {
         let block = block([UInt8](text.utf8))
         #expect(block.octal(at: UstarBlock.Field.size) == value.map { UInt64($0) })
@@ -30,18 +33,20 @@ struct UstarBlockTests {
         #expect(block.number(at: 0..<22) == nil)
     }
 
-    @Test(arguments: [
-        ([0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2], 258),
-        ([0x80, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .max),
-        ([0x80, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0], nil),
-        ([0xBF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], nil),
-        ([0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], nil),
-        ([UInt8](repeating: 0xFF, count: 12), -1),
-        ([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE], -2),
-        ([0xFF, 0xFF, 0xFF, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], .min),
-        ([0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], nil),
-        ([0xC0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], nil),
-    ] as [([UInt8], Int64?)])
+    @Test(
+        arguments: [
+            ([0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2], 258),
+            ([0x80, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .max),
+            ([0x80, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0], nil),
+            ([0xBF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], nil),
+            ([0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], nil),
+            ([UInt8](repeating: 0xFF, count: 12), -1),
+            ([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE], -2),
+            ([0xFF, 0xFF, 0xFF, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], .min),
+            ([0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], nil),
+            ([0xC0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], nil),
+        ] as [([UInt8], Int64?)]
+    )
     func `reads numbers in base 256`(_ bytes: [UInt8], _ value: Int64?) {
         #expect(block(bytes).number(at: UstarBlock.Field.size) == value)
         #expect(block(bytes).octal(at: UstarBlock.Field.size) == nil)
