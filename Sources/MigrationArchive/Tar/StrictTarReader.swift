@@ -74,7 +74,7 @@ final class StrictTarReader: EntryReader {
 
 extension StrictTarReader {
     private func take(_ block: UstarBlock) {
-        for index in 0..<TarFormat.blockSize { headerBytes.append(block[index]) }
+        headerBytes.append(block: block)
     }
 
     private func readRecords(sizedBy block: UstarBlock, limit: Int) throws -> PaxRecords {

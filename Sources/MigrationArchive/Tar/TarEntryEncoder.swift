@@ -146,12 +146,3 @@ extension TarEntryEncoder {
         isASCII(bytes) || String(validating: bytes, as: UTF8.self) != nil
     }
 }
-
-extension [UInt8] {
-    fileprivate mutating func append(block: UstarBlock) {
-        let span = block.bytes.span
-        append(addingCapacity: TarFormat.blockSize) { output in
-            for index in span.indices { output.append(span[index]) }
-        }
-    }
-}

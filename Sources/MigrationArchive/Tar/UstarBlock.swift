@@ -185,3 +185,13 @@ extension UstarBlock {
         return value
     }
 }
+
+extension [UInt8] {
+    /// Appends the bytes of `block`.
+    mutating func append(block: UstarBlock) {
+        let span = block.bytes.span
+        append(addingCapacity: TarFormat.blockSize) { output in
+            for index in span.indices { output.append(span[index]) }
+        }
+    }
+}
