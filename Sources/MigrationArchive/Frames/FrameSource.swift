@@ -68,16 +68,15 @@ extension FrameSource {
     /// Reads a frame whose size nobody said, block by block.
     private func walkFrame(into buffer: FrameBuffer) throws -> Int {
         buffer.count = 0
-        try take(6, into: buffer)
+        try take(5, into: buffer)
         guard buffer.bytes.littleEndian(at: 0) == FrameFormat.zstdMagic else {
             throw ArchiveError(.damaged, "a frame does not begin as frames do")
         }
-        let descriptor = buffer.bytes[4]
-        guard let fieldSize = Self.contentSizeBytes(descriptor) else {
+        guard let fields = HeaderFields(descriptor: buffer.bytes[4]) else {
             throw ArchiveError(.damaged, "a frame is not in the form that archives use")
         }
-        try take(fieldSize - 1, into: buffer)
-        let contentSize = Self.contentSize(in: buffer.bytes, fieldSize: fieldSize)
+        try take(fields.windowBytes + fields.sizeBytes, into: buffer)
+        let contentSize = fields.contentSize(in: buffer.bytes)
         guard contentSize <= FrameFormat.chunkSize else {
             throw ArchiveError(.damaged, "a frame claims more content than frames have")
         }
@@ -106,20 +105,31 @@ extension FrameSource {
         try input.readExactly(into: &buffer.bytes, from: buffer.count, count: count)
         buffer.count += count
     }
+}
 
-    /// The bytes of the content size in a frame of one segment with a checksum and no dictionary;
-    /// `nil` for a frame of any other form.
-    private static func contentSizeBytes(_ descriptor: UInt8) -> Int? {
-        guard descriptor & 0b0011_1111 == 0b0010_0100 else { return nil }
-        return 1 << Int(descriptor >> 6)
+/// What follows the descriptor in a frame's header (RFC 8878, 3.1.1.1).
+private struct HeaderFields {
+    let windowBytes: Int
+    let sizeBytes: Int
+
+    /// Takes the descriptor of a frame with content size and checksum but no dictionary; a frame of
+    /// one segment has no window, since that is its content. `nil` for a frame of any other form.
+    init?(descriptor: UInt8) {
+        guard descriptor & 0b0001_1111 == 0b0000_0100 else { return nil }
+        let isOneSegment = descriptor & 0b0010_0000 != 0
+        let sizeCode = Int(descriptor >> 6)
+        guard isOneSegment || sizeCode > 0 else { return nil }
+        windowBytes = isOneSegment ? 0 : 1
+        sizeBytes = 1 << sizeCode
     }
 
-    private static func contentSize(in bytes: [UInt8], fieldSize: Int) -> Int {
-        switch fieldSize {
-        case 1: Int(bytes[5])
-        case 2: Int(bytes.littleEndian(at: 5, as: UInt16.self)) + 256
-        case 4: Int(bytes.littleEndian(at: 5, as: UInt32.self))
-        default: Int(clamping: bytes.littleEndian(at: 5, as: UInt64.self))
+    func contentSize(in bytes: [UInt8]) -> Int {
+        let start = 5 + windowBytes
+        return switch sizeBytes {
+        case 1: Int(bytes[start])
+        case 2: Int(bytes.littleEndian(at: start, as: UInt16.self)) + 256
+        case 4: Int(bytes.littleEndian(at: start, as: UInt32.self))
+        default: Int(clamping: bytes.littleEndian(at: start, as: UInt64.self))
         }
     }
 }
