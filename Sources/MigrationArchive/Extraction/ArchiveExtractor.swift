@@ -35,6 +35,7 @@ package final class ArchiveExtractor {
     private var redeclared: Set<EntryPath> = []
     private var finished: Set<EntryPath> = []
     private var found: Set<EntryPath> = []
+    private var skippedLinks: [EntryPath: [UInt8]] = [:]
 
     /// How much was restored so far.
     package private(set) var totals = ArchiveTotals()
@@ -267,10 +268,13 @@ extension ArchiveExtractor {
             switch options.externalLinks {
             case .refuse: throw Self.leadsOut(entry.path, target)
             case .skip:
+                skippedLinks[entry.path] = target
                 return note(EntryDrop(path: entry.path, kind: .externalLink(target: target)))
             case .keep: break
             }
         }
+        // The link is made last, but its place must be there now, as every other entry's.
+        _ = try parent(of: entry.path)
         let link = DeferredLink(
             kind: kind,
             path: entry.path.bytes,
@@ -319,7 +323,12 @@ extension ArchiveExtractor {
         guard options.externalLinks != .keep else { return }
         try links.forEach { record in
             let link = DeferredLink(record: record)
-            if link.kind == .symbolic { try checkResolution(of: link) }
+            let path = EntryPath(bytes: link.path)
+            do {
+                try checkResolution(of: link, at: path)
+            } catch let error as SystemError {
+                throw failure(error, restoring: path)
+            }
         }
     }
 
@@ -332,6 +341,11 @@ extension ArchiveExtractor {
 
     private func makeHardLinkToLink(_ link: DeferredLink, at path: EntryPath) throws {
         let target = EntryPath(bytes: link.target)
+        if let skipped = skippedLinks[target] {
+            skippedLinks[path] = skipped
+            totals.hardLinks -= 1
+            return note(EntryDrop(path: path, kind: .externalLink(target: skipped)))
+        }
         let missing = ArchiveError(
             .refused,
             "a hard link to \(target), which does not come before it",
@@ -352,14 +366,22 @@ extension ArchiveExtractor {
         try directory.descriptor.makeHardLink(name, to: targetName, in: source.descriptor)
     }
 
-    /// Finds links whose words stay inside but that lead out through other links.
-    private func checkResolution(of link: DeferredLink) throws {
-        let path = EntryPath(bytes: link.path)
-        guard cursor.rootDirectory.descriptor.resolution(of: link.path) == .outside else { return }
-        guard options.externalLinks == .skip else { throw Self.leadsOut(path, link.target) }
-        try parent(of: path).descriptor.removeFile(ByteString(path.lastComponent))
-        totals.symbolicLinks -= 1
-        note(EntryDrop(path: path, kind: .externalLink(target: link.target)))
+    /// Finds links whose words stay inside but that lead out through other links, and links that
+    /// lead out from where a further name of them lies.
+    private func checkResolution(of link: DeferredLink, at path: EntryPath) throws {
+        if skippedLinks[path] != nil { return }
+        let directory = try parent(of: path)
+        let name = ByteString(path.lastComponent)
+        let isFurtherName = link.kind == .hard
+        let target = try isFurtherName ? directory.descriptor.symbolicLinkTarget(name) : link.target
+        guard
+            isFurtherName && path.leadsOut(withTarget: target)
+                || cursor.rootDirectory.descriptor.resolution(of: link.path) == .outside
+        else { return }
+        guard options.externalLinks == .skip else { throw Self.leadsOut(path, target) }
+        try directory.descriptor.removeFile(name)
+        if isFurtherName { totals.hardLinks -= 1 } else { totals.symbolicLinks -= 1 }
+        note(EntryDrop(path: path, kind: .externalLink(target: target)))
     }
 
     private func finishDirectories() throws {

@@ -55,6 +55,7 @@ final class FrameSource {
             throw ArchiveError(.damaged, "bytes follow the end of the archive")
         }
         let read = try ArchiveIndex(parsing: bytes)
+        try read.checkCuts()
         guard expected == nil || expected == read else {
             throw ArchiveError(.damaged, "the archive changed while it was read")
         }

@@ -53,7 +53,7 @@ package final class ArchiveInput {
             }
             let filled = buffer.count
             let room = max(count, 64 * 1024) - filled
-            buffer.append(contentsOf: repeatElement(0, count: room))
+            buffer += [UInt8](repeating: 0, count: room)
             let offset = position + UInt64(filled)
             let read = try readSome(at: offset, into: &buffer, from: filled, count: room)
             buffer.removeLast(room - read)

@@ -70,6 +70,9 @@ extension PaxRecords {
             guard let equals = body.firstIndex(of: UInt8(ascii: "=")), equals > position else {
                 throw Malformation(reason: "a record has no key")
             }
+            guard !body[..<equals].contains(0) else {
+                throw Malformation(reason: "a record's key holds a zero byte")
+            }
             append(key: [UInt8](body[..<equals]), value: [UInt8](body[(equals + 1)...]))
             position = end
         }

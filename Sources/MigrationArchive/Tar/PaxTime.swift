@@ -32,19 +32,23 @@ enum PaxTime {
         guard let seconds = number(whole), !(rest.count == 1 && whole.isEmpty) else { return nil }
         let (fraction, hasMore) = fraction(rest.dropFirst())
         guard let fraction else { return nil }
-        if !isNegative { return FileTime(seconds: seconds, nanoseconds: fraction) }
+        if !isNegative {
+            return Int64(exactly: seconds).map { FileTime(seconds: $0, nanoseconds: fraction) }
+        }
         let total = fraction + (hasMore ? 1 : 0)
-        if total == 0 { return FileTime(seconds: -seconds) }
-        return FileTime(seconds: -seconds - 1, nanoseconds: 1_000_000_000 - total)
+        // Counted down from -1, so that the least number of seconds needs no room beyond it.
+        let (steps, forward) = total == 0 ? (seconds, 0) : (seconds + 1, 1_000_000_000 - total)
+        guard steps > 0 else { return FileTime(seconds: 0) }
+        return Int64(exactly: steps - 1).map { FileTime(seconds: -1 - $0, nanoseconds: forward) }
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
-        guard !digits.isEmpty, digits.count <= 18 else { return nil }
-        var value: Int64 = 0
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        guard !digits.isEmpty, digits.count <= 19 else { return nil }
+        var value: UInt64 = 0
         for byte in digits {
             let digit = byte &- UInt8(ascii: "0")
             guard digit <= 9 else { return nil }
-            value = value * 10 + Int64(digit)
+            value = value * 10 + UInt64(digit)
         }
         return value
     }

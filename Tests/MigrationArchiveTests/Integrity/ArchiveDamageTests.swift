@@ -1,0 +1,131 @@
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationArchive
+
+/// No damaged archive is taken for a whole one, by whatever way it is read.
+@Suite(.scratchDirectory)
+struct ArchiveDamageTests {
+    private static let items = [
+        Item(.directory("d")), Item("d/a", [UInt8]("some words".utf8)),
+        Item(.symbolicLink("d/l", to: "a")),
+    ]
+
+    /// Reads `bytes` through by `route`; returns the code of the error that it must end in.
+    private func failure(_ bytes: [UInt8], _ route: TestArchive.Route) -> ArchiveError.Code? {
+        do {
+            _ = try TestArchive(bytes: bytes).items(route, threadCount: 1)
+            return nil
+        } catch {
+            return (error as? ArchiveError)?.code
+        }
+    }
+
+    private func expectDamage(
+        _ bytes: [UInt8],
+        _ note: String,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        for route in TestArchive.Route.allCases {
+            let code = failure(bytes, route)
+            #expect(
+                code == .damaged || code == .truncated,
+                "\(note) by \(route)",
+                sourceLocation: location
+            )
+        }
+        for route in [TestArchive.Route.wholeFile, .pipe] {
+            #expect(throws: ArchiveError.self, "verifying \(note)", sourceLocation: location) {
+                try TestArchive(bytes: bytes).verify(route)
+            }
+        }
+    }
+
+    @Test func `fails at every truncation`() throws {
+        let bytes = try TestArchive(Self.items).bytes
+        for count in 0..<bytes.count {
+            let cut = [UInt8](bytes.prefix(count))
+            for route in [TestArchive.Route.selectiveFile, .pipe] {
+                let code = failure(cut, route)
+                let isEmpty = count < 4
+                #expect(
+                    code == (isEmpty ? .notAnArchive : .truncated) || code == .damaged,
+                    "\(count) bytes by \(route)"
+                )
+            }
+            #expect(throws: ArchiveError.self) { try TestArchive(bytes: cut).verify() }
+        }
+    }
+
+    @Test func `fails at every flipped bit of a file`() throws {
+        let bytes = try TestArchive(Self.items).bytes
+        for position in bytes.indices {
+            for bit in 0..<8 {
+                var flipped = bytes
+                flipped[position] ^= 1 << bit
+                #expect(failure(flipped, .selectiveFile) != nil, "bit \(bit) of byte \(position)")
+            }
+        }
+    }
+
+    @Test(arguments: [TestArchive.Route.wholeFile, .pipe])
+    func `fails at a flipped bit in every byte`(_ route: TestArchive.Route) throws {
+        let bytes = try TestArchive(Self.items).bytes
+        for position in bytes.indices {
+            var flipped = bytes
+            flipped[position] ^= 1 << (position % 8)
+            #expect(failure(flipped, route) != nil, "byte \(position)")
+            #expect(throws: ArchiveError.self) { try TestArchive(bytes: flipped).verify(route) }
+        }
+    }
+
+    @Test func `refuses bytes behind the end`() throws {
+        let bytes = try TestArchive(Self.items).bytes
+        for tail in [[0], [UInt8](repeating: 0, count: 512), bytes, Array(bytes.suffix(33))] {
+            expectDamage(bytes + tail, "\(tail.count) more bytes")
+        }
+    }
+
+    @Test func `refuses frames that are swapped, dropped, repeated or of another archive`() throws {
+        // Repeats well, so that all of it fits in a pipe.
+        let size = 3 * FrameFormat.chunkSize
+        let archive = try TestArchive([Item("a", text(size)), Item("z", [1])])
+        let (frames, end) = try archive.parts
+        #expect(frames.count == 4)
+        let swapped = [frames[0], frames[2], frames[1], frames[3]]
+        expectDamage(swapped.flatMap(\.self) + end, "two frames swapped")
+        expectDamage([frames[0], frames[1], frames[3]].flatMap(\.self) + end, "a frame dropped")
+        let repeated = [frames[0], frames[1], frames[1], frames[2], frames[3]]
+        expectDamage(repeated.flatMap(\.self) + end, "a frame repeated")
+
+        var other = text(size)
+        other[size / 2] ^= 1
+        let (otherFrames, otherEnd) = try TestArchive([Item("a", other), Item("z", [1])]).parts
+        let mixed = [frames[0], otherFrames[1], frames[2], frames[3]]
+        expectDamage(mixed.flatMap(\.self) + end, "a frame of another archive")
+        expectDamage(frames.flatMap(\.self) + otherEnd, "the index of another archive")
+    }
+
+    @Test func `refuses the header of another archive`() throws {
+        let size = FrameFormat.chunkSize
+        let header = ArchiveHeader(
+            bundleIdentifier: "org.example.other",
+            platform: "linux",
+            resourcesVersion: "1",
+            sizeEstimate: 0,
+            isCompressible: true,
+            creator: "tests"
+        )
+        let (frames, end) = try TestArchive([Item("a", text(size))]).parts
+        let (others, _) = try TestArchive([Item("a", text(size))], header: header).parts
+        expectDamage([others[0], frames[1]].flatMap(\.self) + end, "another header")
+    }
+
+    @Test func `refuses an archive that another compressor wrote again`() throws {
+        let (frames, end) = try TestArchive(Self.items).parts
+        expectDamage(frames[0], "an archive without its end")
+        expectDamage(frames[0] + end.suffix(33), "an archive without its hashes")
+        expectDamage(frames[0] + end.dropLast(33), "an archive without its seek table")
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationArchive
+
+/// An archive restored into a directory of its own.
+struct Extraction {
+    /// The directory's path.
+    let path: String
+    let extractor: ArchiveExtractor
+
+    /// Restores `archive`; whatever was restored before a failure stays at ``lastPath``.
+    init(
+        _ archive: TestArchive,
+        _ change: (inout ArchiveExtractor.Options) -> Void = { _ in },
+        route: TestArchive.Route = .wholeFile
+    ) throws {
+        var options = ArchiveExtractor.Options()
+        change(&options)
+        path = try Self.targetPath
+        let parent = try FileDescriptor.open(Scratch.path("."), .directory)
+        try parent.makeDirectory([UInt8]("target".utf8), permissions: 0o700)
+        let reader = try archive.reader(route)
+        let root = try FileDescriptor.open([UInt8](path.utf8), .directory)
+        extractor = ArchiveExtractor(root: root, options: options)
+        try extractor.extract(from: reader) { _ in }
+    }
+
+    /// Where archives are restored.
+    static var targetPath: String {
+        get throws { String(decoding: try Scratch.path("target"), as: UTF8.self) }
+    }
+
+    /// What is beside the directory: nothing may ever get there.
+    static var neighbours: [String] {
+        get throws {
+            let scratch = String(decoding: try Scratch.path("."), as: UTF8.self)
+            return try FileManager.default.contentsOfDirectory(atPath: scratch)
+                .filter { $0.contains("outside") }
+        }
+    }
+
+    func content(_ name: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: "\(path)/\(name)").map { [UInt8]($0) }
+    }
+
+    func status(_ name: String) throws -> FileStatus {
+        try FileDescriptor.status(atPath: [UInt8]("\(path)/\(name)".utf8))
+    }
+
+    func linkTarget(_ name: String) throws -> String {
+        try FileManager.default.destinationOfSymbolicLink(atPath: "\(path)/\(name)")
+    }
+
+    func exists(_ name: String) -> Bool { (try? status(name)) != nil }
+
+    /// Restores `items`, which must be refused; returns the error's code.
+    static func refusal(
+        _ items: [Item],
+        _ change: (inout ArchiveExtractor.Options) -> Void = { _ in },
+        location: SourceLocation = #_sourceLocation
+    ) throws -> ArchiveError? {
+        let archive = try TestArchive(items)
+        return #expect(throws: ArchiveError.self, sourceLocation: location) {
+            _ = try Extraction(archive, change)
+        }
+    }
+}

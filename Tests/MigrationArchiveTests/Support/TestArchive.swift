@@ -1,0 +1,143 @@
+import Foundation
+import MigrationSystem
+import Testing
+
+@testable import MigrationArchive
+
+/// An entry with its content.
+struct Item: Equatable {
+    let entry: ArchiveEntry
+    var content: [UInt8] = []
+
+    init(_ entry: ArchiveEntry) {
+        self.entry = entry
+    }
+
+    /// A file that holds `content`.
+    init(_ path: String, _ content: [UInt8]) {
+        entry = .file(path, size: content.count)
+        self.content = content
+    }
+}
+
+/// The bytes of a migration archive.
+struct TestArchive {
+    /// How an archive reaches its reader.
+    enum Route: CaseIterable {
+        case wholeFile, selectiveFile, pipe
+    }
+
+    let bytes: [UInt8]
+    private(set) var summary: ArchiveWriter.Summary?
+
+    /// Takes `bytes` for an archive, whatever they are.
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Writes an archive of `items`.
+    init(
+        _ items: [Item],
+        header: ArchiveHeader = .sample,
+        threadCount: Int = 2,
+        level: Int = 3
+    ) throws {
+        let path = try Scratch.newPath()
+        let cancellation = CancellationFlag()
+        let output = try ArchiveOutput(
+            writing: FileDescriptor.open(path, .creating(permissions: 0o600)),
+            cancellation: cancellation
+        )
+        let writer = try ArchiveWriter(
+            writingTo: output,
+            header: header,
+            level: level,
+            threadCount: threadCount,
+            cancellation: cancellation
+        )
+        for item in items {
+            if item.content.isEmpty {
+                try writer.append(item.entry)
+            } else {
+                let content = try Scratch.file(holding: item.content)
+                try writer.append(item.entry, contentFrom: content) { _ in }
+            }
+        }
+        summary = try writer.finish()
+        let file = URL(filePath: String(decoding: path, as: UTF8.self))
+        bytes = [UInt8](try Data(contentsOf: file))
+    }
+
+    /// Opens the archive by `route`.
+    func reader(_ route: Route, threadCount: Int = 2) throws -> ArchiveReader {
+        let descriptor =
+            try route == .pipe ? Scratch.pipe(holding: bytes) : Scratch.file(holding: bytes)
+        let input = try ArchiveInput(reading: descriptor, cancellation: CancellationFlag())
+        let access: ArchiveReader.Access =
+            route == .selectiveFile ? .selective : .whole(threadCount: threadCount)
+        return try ArchiveReader(input, access: access)
+    }
+
+    /// Everything in the archive.
+    func items(_ route: Route, threadCount: Int = 2) throws -> [Item] {
+        try reader(route, threadCount: threadCount).items()
+    }
+
+    /// Checks the archive as `migrate verify` does.
+    func verify(_ route: Route = .wholeFile) throws -> ArchiveVerifier.Result {
+        let descriptor =
+            try route == .pipe ? Scratch.pipe(holding: bytes) : Scratch.file(holding: bytes)
+        let input = try ArchiveInput(reading: descriptor, cancellation: CancellationFlag())
+        return try ArchiveVerifier.verify(input, threadCount: 2) { _ in }
+    }
+
+    /// Where the archive's parts lie, as its end says.
+    var index: ArchiveIndex {
+        get throws {
+            let input = try ArchiveInput(
+                reading: Scratch.file(holding: bytes),
+                cancellation: CancellationFlag()
+            )
+            return try #require(try ArchiveIndex.read(from: input))
+        }
+    }
+
+    /// The archive's data frames and behind them its end.
+    var parts: (frames: [[UInt8]], end: [UInt8]) {
+        get throws {
+            var frames: [[UInt8]] = []
+            var start = 0
+            for frame in try index.frames {
+                frames.append([UInt8](bytes[start..<start + Int(frame.compressedSize)]))
+                start += Int(frame.compressedSize)
+            }
+            return (frames, [UInt8](bytes[start...]))
+        }
+    }
+}
+
+extension ArchiveReader {
+    /// Everything that is left to read.
+    func items() throws -> [Item] {
+        var items: [Item] = []
+        while let entry = try next() {
+            var item = Item(entry)
+            item.content = try content(of: entry)
+            items.append(item)
+        }
+        return items
+    }
+
+    /// The content of the current entry, zeros filled in.
+    func content(of entry: ArchiveEntry) throws -> [UInt8] {
+        var content: [UInt8] = []
+        try readContent { offset, piece in
+            let gap = Int(offset) - content.count
+            content.append(contentsOf: repeatElement(0, count: gap))
+            piece.withUnsafeBytes { content.append(contentsOf: $0) }
+        }
+        let rest = Int(entry.contentSize) - content.count
+        content.append(contentsOf: repeatElement(0, count: rest))
+        return content
+    }
+}
