@@ -98,18 +98,37 @@ struct TarEntryEncoderTests {
         #expect(encoded == extended("11 path=é\n") + block("__"))
     }
 
-    @Test func `declares names that are no UTF-8`() throws {
+    @Test func `leaves short names that are no UTF-8 in their fields`() throws {
         let entry = ArchiveEntry(
             path: EntryPath(bytes: [0x66, 0xE9]),
             kind: .symbolicLink(target: [0xFF]),
             permissions: 0o777,
             modificationTime: ArchiveEntry.sampleTime
         )
-        let records =
-            [UInt8]("21 hdrcharset=BINARY\n11 path=f".utf8) + [0xE9]
-            + [UInt8]("\n14 linkpath=".utf8) + [0xFF, 0x0A]
-        let expected = extended(records) + block("f_", mode: "0000777", type: "2", link: "_")
+        var expected = block("f?", mode: "0000777", type: "2", link: "?")
+        expected[1] = 0xE9
+        expected[157] = 0xFF
+        expected.fixChecksum()
         #expect(try StrictStream.encoded(entry) == expected)
+    }
+
+    @Test func `declares long names that are no UTF-8`() throws {
+        let name = [UInt8](repeating: 0x6E, count: 100) + [0xE9]
+        let target = [UInt8](repeating: 0x74, count: 100) + [0xFF]
+        let entry = ArchiveEntry(
+            path: EntryPath(bytes: name),
+            kind: .symbolicLink(target: target),
+            permissions: 0o777,
+            modificationTime: ArchiveEntry.sampleTime
+        )
+        let records =
+            [UInt8]("21 hdrcharset=BINARY\n111 path=".utf8) + name
+            + [UInt8]("\n115 linkpath=".utf8) + target + [0x0A]
+        let fields = (
+            name: String(repeating: "n", count: 100), link: String(repeating: "t", count: 100)
+        )
+        let header = block(fields.name, mode: "0000777", type: "2", link: fields.link)
+        #expect(try StrictStream.encoded(entry) == extended(records) + header)
     }
 
     @Test(arguments: [100, 101])
