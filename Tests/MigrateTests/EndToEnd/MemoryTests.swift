@@ -47,7 +47,7 @@ struct MemoryTests {
         let place = try Workplace()
         let made = try place.shell(
             """
-            mkdir source && truncate -s 256M source/holes && echo text >source/text
+            mkdir source && truncate -s 64M source/holes && echo text >source/text
             tar -C source -cf - . | zstd -q -19 -o bomb.tar.zst
             """
         )
