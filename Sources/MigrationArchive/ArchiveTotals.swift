@@ -31,7 +31,9 @@ extension ArchiveTotals {
         switch entry.kind {
         case .file(let size):
             files += 1
-            contentBytes += size
+            // Sparse files may claim any size without holding a byte.
+            let (sum, overflow) = contentBytes.addingReportingOverflow(size)
+            contentBytes = overflow ? .max : sum
         case .directory: directories += 1
         case .symbolicLink: symbolicLinks += 1
         case .hardLink: hardLinks += 1

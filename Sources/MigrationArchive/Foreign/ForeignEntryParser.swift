@@ -21,13 +21,13 @@ struct ForeignEntryParser {
 
     private let block: UstarBlock
     private let headers: ForeignHeaders
-    private let global: ForeignHeaders
+    private let globalTime: [UInt8]?
     private let typeFlag: UInt8
 
-    init(_ block: UstarBlock, _ headers: ForeignHeaders, global: ForeignHeaders) {
+    init(_ block: UstarBlock, _ headers: ForeignHeaders, globalTime: [UInt8]?) {
         self.block = block
         self.headers = headers
-        self.global = global
+        self.globalTime = globalTime
         typeFlag = block[UstarBlock.Field.typeFlag]
     }
 
@@ -142,8 +142,7 @@ extension ForeignEntryParser {
     }
 
     func modificationTime() throws(Problem) -> FileTime {
-        let key = PaxKey.modificationTime
-        if let text = headers.value(key) ?? global.value(key) {
+        if let text = headers.value(PaxKey.modificationTime) ?? globalTime {
             guard let time = PaxTime.decode(text) else {
                 throw Problem(malformed: "the modification time is no number")
             }

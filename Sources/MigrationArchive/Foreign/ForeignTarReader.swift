@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// multi-volume archives and everything that can't be told for sure end the reading with an error.
 final class ForeignTarReader: EntryReader {
     private let stream: TarStream
-    private var global = ForeignHeaders()
+    private var globalTime: [UInt8]?
     private var current: Content?
     private var drops: [EntryDrop] = []
     private var isFinished = false
@@ -117,7 +117,7 @@ extension ForeignTarReader {
         at offset: UInt64
     ) throws -> [UInt8] {
         guard let size = block.number(at: UstarBlock.Field.size), size >= 0,
-            Int(size) + taken <= TarFormat.recordLimit
+            size <= TarFormat.recordLimit - taken
         else {
             throw ArchiveError(.damaged, "an extended header claims an absurd size", offset: offset)
         }
@@ -148,24 +148,24 @@ extension ForeignTarReader {
 
     /// Takes a global header, which must say nothing that belongs to single entries.
     private func takeGlobal(_ bytes: [UInt8], at offset: UInt64) throws {
-        try takeRecords(bytes, into: &global, at: offset)
+        var headers = ForeignHeaders()
+        try takeRecords(bytes, into: &headers, at: offset)
         for key in ["path", "linkpath", "size", "GNU.sparse.name", "GNU.sparse.map"]
-        where global.value(key) != nil {
+        where headers.value(key) != nil {
             throw ArchiveError(
                 .refused,
                 "a global header sets '\(key)' for every entry",
                 offset: offset
             )
         }
+        globalTime = headers.value(PaxKey.modificationTime) ?? globalTime
     }
 
-    /// Reads what follows the first zero block: another one, then nothing but zeros.
+    /// Reads what follows the first zero block: zeros, as many as there are.
     private func finish() throws {
         let offset = stream.offset
-        while let block = try stream.readBlock() {
-            guard block.isZero else {
-                throw ArchiveError(.damaged, "bytes follow the end of the tar file", offset: offset)
-            }
+        guard try stream.restIsZeros() else {
+            throw ArchiveError(.damaged, "bytes follow the end of the tar file", offset: offset)
         }
     }
 }
@@ -175,7 +175,7 @@ extension ForeignTarReader {
 extension ForeignTarReader {
     /// Makes the entry of a header; `nil` for the root itself, which needs no entry.
     private func makeEntry(_ header: Header) throws -> ArchiveEntry? {
-        let parser = ForeignEntryParser(header.block, header.headers, global: global)
+        let parser = ForeignEntryParser(header.block, header.headers, globalTime: globalTime)
         do {
             let stored = try parser.storedSize()
             guard let (path, isDirectoryName) = try parser.path() else {

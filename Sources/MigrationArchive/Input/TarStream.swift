@@ -94,6 +94,14 @@ final class TarStream {
         return areZeros
     }
 
+    /// Reads the rest of the stream; returns whether all of it is zeros.
+    func restIsZeros() throws -> Bool {
+        while try fill(), let chunk {
+            guard try skipZeros(UInt64(chunk.count - index)) else { return false }
+        }
+        return true
+    }
+
     /// Whether nothing follows the cursor.
     func isAtEnd() throws -> Bool {
         try !fill()

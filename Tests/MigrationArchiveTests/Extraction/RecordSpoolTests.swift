@@ -1,0 +1,76 @@
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationArchive
+
+@Suite(.scratchDirectory)
+struct RecordSpoolTests {
+    /// Makes a spool in the scratch directory that counts the files it makes.
+    private final class Files {
+        var count = 0
+
+        func makeSpool() throws -> RecordSpool {
+            let path = try Scratch.path(".")
+            return RecordSpool { () throws(SystemError) in
+                self.count += 1
+                return try FileDescriptor.open(path, .directory).openUnnamed()
+            }
+        }
+    }
+
+    private func record(_ number: Int) -> [UInt8] {
+        [UInt8](repeating: UInt8(number % 251), count: number * 7 % 600)
+    }
+
+    @Test(arguments: [(0, 0), (1, 0), (1000, 0), (10_000, 1)])
+    func `reads records forward and back`(_ count: Int, _ fileCount: Int) throws {
+        let files = Files()
+        let spool = try files.makeSpool()
+        for number in 0..<count { try spool.append(record(number)) }
+        #expect(files.count == fileCount)
+        for _ in 0..<2 {
+            var next = 0
+            try spool.forEach { bytes in
+                if bytes != record(next) { Issue.record("record \(next) is another one") }
+                next += 1
+            }
+            #expect(next == count)
+            try spool.forEachReversed { bytes in
+                next -= 1
+                if bytes != record(next) { Issue.record("record \(next) is another one") }
+            }
+            #expect(next == 0)
+        }
+    }
+
+    @Test func `keeps a record that is larger than memory may be`() throws {
+        let files = Files()
+        let spool = try files.makeSpool()
+        try spool.append([1])
+        try spool.append([UInt8](repeating: 2, count: 3 << 20))
+        try spool.append([3])
+        var sizes: [Int] = []
+        try spool.forEachReversed { sizes.append($0.count) }
+        #expect(sizes == [1, 3 << 20, 1])
+        #expect(files.count == 1)
+    }
+
+    @Test func `keeps every field of what is deferred`() {
+        for kind in [DeferredLink.Kind.symbolic, .hard] {
+            let link = DeferredLink(
+                kind: kind,
+                path: [0xFF, 0x2F, 1],
+                target: [2, 3],
+                modificationTime: FileTime(seconds: -7, nanoseconds: 999_999_999)
+            )
+            #expect(DeferredLink(record: link.record) == link)
+        }
+        let directory = DeferredDirectory(
+            path: [1, 2, 3],
+            permissions: 0o751,
+            modificationTime: FileTime(seconds: .min, nanoseconds: 1)
+        )
+        #expect(DeferredDirectory(record: directory.record) == directory)
+    }
+}
