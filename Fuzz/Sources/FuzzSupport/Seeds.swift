@@ -1,0 +1,44 @@
+/// What the fuzzer starts from: small, and of every kind that the readers tell apart.
+public enum Seeds {
+    private static let scripts = [
+        "d|Documents|755|1.5\nf|Documents/a|5|644|-3.25\nl|Documents/link|a\nh|Documents/b|Documents/a",
+        "f|a|0\nf|b|513|600\nf|c|4096|4755|99999999999\na|user.tag|value\nf|d|1",
+        "d|d\nl|d/out|../../canary/kept\nf|d/out/x|3",
+        "l|here|.\nl|here/up|..\nf|here/up/canary/kept|9",
+        "f|../canary/kept|7\nf|/dev/shm/x|1\nd|a/../../b\nl|abs|/etc",
+        "d|one\nl|one/two|..\nl|three|one/two/canary\nd|three\nf|three/f|2",
+        "f|same|1\nf|same|2\nd|same\nl|same|x\nh|same|same\nh|y|same",
+        "d|\u{E9}\u{1F600}\nf|\u{E9}\u{1F600}/" + String(repeating: "n", count: 120) + "|10",
+        "x|GNU.sparse.major|1\nx|GNU.sparse.minor|0\nx|GNU.sparse.realsize|9223372036854775807\nf|s|0",
+        "x|GNU.sparse.map|0,2\nx|GNU.sparse.size|9223372036854775807\nf|s|2\nf|t|2",
+        "x|path|p/q\nx|mtime|1.000000001\nx|SCHILY.xattr.user.x|1\nx|linkpath|q\nl|a|b",
+        ".migration-extracting|x\nd|.migration-extracting\nf|.migration-extracting/f|1\nl|.migration|x",
+    ]
+
+    /// Inputs of ``ArchiveInputForm``.
+    public static func archives() throws -> [[UInt8]] {
+        var seeds: [[UInt8]] = []
+        for (index, script) in scripts.enumerated() {
+            let text = [UInt8](script.utf8)
+            for mode in [5, 6, 7] { seeds.append([UInt8(mode + index % 4 << 4)] + text) }
+            let entries = EntryScript(text).stream
+            seeds.append([1] + entries)
+            seeds.append([UInt8(0x42)] + entries)
+            if index < 2 {
+                let stream = try ArchiveForge.stream(of: entries)
+                seeds.append([0] + (try ArchiveForge.archive(of: stream, isStored: false)))
+                seeds.append([0] + (try ArchiveForge.archive(of: stream, isStored: true)))
+                seeds.append([0] + (try ArchiveForge.compressed(stream)))
+            }
+        }
+        return seeds
+    }
+
+    /// Scripts, as ``EntryScript`` reads them.
+    public static let texts = scripts.map { [UInt8]($0.utf8) }
+
+    /// Tar streams without a global header.
+    public static func streams() -> [[UInt8]] {
+        scripts.map { EntryScript($0.utf8).stream }
+    }
+}
