@@ -2,6 +2,27 @@
 
 /// Makes archives whose hashes are right whatever their tar streams say.
 public enum ArchiveForge {
+    private final class Tools {
+        let input = FrameBuffer()
+        let output = FrameBuffer()
+        var compressor: FrameCompressor
+
+        init() {
+            do {
+                compressor = try FrameCompressor.make(level: 1)
+            } catch {
+                fatalError("no compressor: \(error)")
+            }
+        }
+
+        func compress() throws {
+            try compressor.compress(input, into: output)
+        }
+    }
+
+    // Safe because libFuzzer calls a target on one thread only.
+    nonisolated(unsafe) private static let tools = Tools()
+
     static let header = ArchiveHeader(
         bundleIdentifier: "com.example.fuzz",
         platform: "linux",
@@ -27,17 +48,15 @@ public enum ArchiveForge {
         var index = ArchiveIndex()
         index.totals = totals(of: stream)
         var archive: [UInt8] = []
-        var compressor = try FrameCompressor.make(level: 1)
+        let (input, output) = (tools.input, tools.output)
         var rest = stream[...]
         while !rest.isEmpty {
-            let input = FrameBuffer()
-            let output = FrameBuffer()
             input.count = input.put([UInt8](rest.prefix(FrameFormat.chunkSize)).span, at: 0)
             rest = rest.dropFirst(FrameFormat.chunkSize)
             if isStored {
                 StoredFrame.store(input, into: output)
             } else {
-                try compressor.compress(input, into: output)
+                try tools.compress()
             }
             let frame = ArchiveIndex.Frame(
                 compressedSize: UInt32(output.count),
@@ -51,11 +70,9 @@ public enum ArchiveForge {
 
     /// What another program makes of `stream` with zstd.
     public static func compressed(_ stream: [UInt8]) throws -> [UInt8] {
-        let input = FrameBuffer()
-        let output = FrameBuffer()
+        let (input, output) = (tools.input, tools.output)
         input.count = input.put([UInt8](stream.prefix(FrameFormat.chunkSize)).span, at: 0)
-        var compressor = try FrameCompressor.make(level: 1)
-        try compressor.compress(input, into: output)
+        try tools.compress()
         return [UInt8](output.bytes.prefix(output.count))
     }
 

@@ -32,7 +32,7 @@ public struct BookkeepingGround: Sendable {
         do throws(MigrationError) {
             let record = try container.importRecord()
             FuzzTarget.require(!exists(self.journal), "an import is brought to its end")
-            let data = files.contents(atPath: root.appending(path: "kept").path)
+            let data = FileContents.read(root.appending(path: "kept").path)
             FuzzTarget.require(data == Self.data, "the data is there")
             if let record { try checkRoundTrip(of: record) }
             if journal == nil, status == nil {
@@ -40,7 +40,7 @@ public struct BookkeepingGround: Sendable {
             }
         } catch {
             if error.code == .statusUnreadable, journal == nil {
-                let kept = files.contents(atPath: self.status.path)
+                let kept = FileContents.read(self.status.path)
                 FuzzTarget.require(kept == status, "a status that can't be read is kept")
             } else if error.code == .containerInvalid {
                 FuzzTarget.require(exists(self.journal), "a journal that can't be read is kept")

@@ -36,7 +36,7 @@ public struct ExtractionGround: Sendable {
             status.st_nlink == 1 && status.st_mode == S_IFREG | 0o644,
             "what is there stays as it is"
         )
-        let contents = FileManager.default.contents(atPath: path + "/canary/kept")
+        let contents = FileContents.read(path + "/canary/kept")
         FuzzTarget.require(contents == Self.secret, "what is there keeps its content")
     }
 

@@ -12,15 +12,39 @@ public enum Seeds {
         "x|GNU.sparse.major|1\nx|GNU.sparse.minor|0\nx|GNU.sparse.realsize|9223372036854775807\nf|s|0",
         "x|GNU.sparse.map|0,2\nx|GNU.sparse.size|9223372036854775807\nf|s|2\nf|t|2",
         "x|path|p/q\nx|mtime|1.000000001\nx|SCHILY.xattr.user.x|1\nx|linkpath|q\nl|a|b",
-        ".migration-extracting|x\nd|.migration-extracting\nf|.migration-extracting/f|1\nl|.migration|x",
+        "d|.migration-extracting\nf|.migration-extracting/f|1\nl|.migration|x",
+        endless,
     ]
+
+    /// Files of holes alone that together are larger than any number.
+    private static let endless = String(
+        repeating: "x|GNU.sparse.map|0,0\nx|GNU.sparse.size|9223372036854775807\nf|s|0\n",
+        count: 3
+    )
+
+    /// A long name, then an extended header whose size in base 256 is the largest there is.
+    private static var absurdHeader: [UInt8] {
+        let long = EntryScript("f|././@LongLink|2".utf8).stream
+        var name = [UInt8](long.prefix(512))
+        name[156] = UInt8(ascii: "L")
+        TarRepair.setChecksum(of: &name)
+        var next = [UInt8](EntryScript("f|pax|0".utf8).stream.prefix(512))
+        next[156] = UInt8(ascii: "x")
+        next.replaceSubrange(124..<136, with: [0x80, 0, 0, 0, 0x7F] + [UInt8](repeating: 0xFF, count: 7))
+        TarRepair.setChecksum(of: &next)
+        return name + long.dropFirst(512) + next
+    }
 
     /// Inputs of ``ArchiveInputForm``.
     public static func archives() throws -> [[UInt8]] {
         var seeds: [[UInt8]] = []
+        seeds.append([2] + absurdHeader)
         for (index, script) in scripts.enumerated() {
             let text = [UInt8](script.utf8)
-            for mode in [5, 6, 7] { seeds.append([UInt8(mode + index % 4 << 4)] + text) }
+            for choice in 0..<4 as Range<UInt8> {
+                for form in [5, 6] as [UInt8] { seeds.append([form | choice << 4] + text) }
+            }
+            seeds.append([7] + text)
             let entries = EntryScript(text).stream
             seeds.append([1] + entries)
             seeds.append([UInt8(0x42)] + entries)
@@ -39,6 +63,6 @@ public enum Seeds {
 
     /// Tar streams without a global header.
     public static func streams() -> [[UInt8]] {
-        scripts.map { EntryScript($0.utf8).stream }
+        scripts.map { EntryScript($0.utf8).stream } + [absurdHeader]
     }
 }

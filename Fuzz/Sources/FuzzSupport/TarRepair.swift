@@ -18,7 +18,7 @@ public enum TarRepair {
             let available = max(0, bytes.count - position)
             var body = [UInt8](bytes.dropFirst(position).prefix(min(bodySize, available)))
             position += (body.count + block - 1) / block * block
-            if isExtended {
+            if isExtended && header[size.lowerBound] & 0x80 == 0 {
                 body = repairedRecords(body)
                 setOctal(UInt64(body.count), at: size, in: &header)
             }
