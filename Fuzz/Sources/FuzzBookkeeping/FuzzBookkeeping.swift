@@ -25,7 +25,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// Writes the seeds where they are asked for.
 @c(LLVMFuzzerInitialize)
-public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt {
+public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
+{
     let success = """
         {"bundleIdentifier":"com.example.notes","date":"2026-01-02T03:04:05Z",\
         "fingerprint":"00ff","outcome":"success","platform":"iOS","resourcesVersion":"1","version":1}

@@ -28,7 +28,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// Writes the seeds where they are asked for.
 @c(LLVMFuzzerInitialize)
-public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt {
+public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
+{
     do {
         return FuzzTarget.writeSeeds(try Seeds.archives())
     } catch {

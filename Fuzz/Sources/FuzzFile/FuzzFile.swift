@@ -24,7 +24,8 @@ private func read(_ source: ArchiveSource, choice: Int) throws {
 
 /// Writes the seeds where they are asked for.
 @c(LLVMFuzzerInitialize)
-public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt {
+public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
+{
     do {
         return FuzzTarget.writeSeeds(try Seeds.archives())
     } catch {

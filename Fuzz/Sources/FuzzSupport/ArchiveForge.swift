@@ -78,7 +78,10 @@ public enum ArchiveForge {
 
     private static func totals(of stream: [UInt8]) -> ArchiveTotals {
         do {
-            let reader = try StrictTarReader(reading: TarStream(MemorySource(stream)), header: header)
+            let reader = try StrictTarReader(
+                reading: TarStream(MemorySource(stream)),
+                header: header
+            )
             defer { _ = reader }
             do {
                 while try reader.next() != nil {}

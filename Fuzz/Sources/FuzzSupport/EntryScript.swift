@@ -46,7 +46,8 @@ public struct EntryScript {
         }
     }
 
-    private mutating func append(_ kind: ArchiveEntry.Kind, at path: EntryPath, _ fields: [[UInt8]]) {
+    private mutating func append(_ kind: ArchiveEntry.Kind, at path: EntryPath, _ fields: [[UInt8]])
+    {
         let mode = fields.first.flatMap { UInt16(String(decoding: $0, as: UTF8.self), radix: 8) }
         let time = fields.count > 1 ? PaxTime.decode(fields[1]) : nil
         let entry = ArchiveEntry(

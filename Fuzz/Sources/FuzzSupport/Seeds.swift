@@ -1,7 +1,8 @@
 /// What the fuzzer starts from: small, and of every kind that the readers tell apart.
 public enum Seeds {
     private static let scripts = [
-        "d|Documents|755|1.5\nf|Documents/a|5|644|-3.25\nl|Documents/link|a\nh|Documents/b|Documents/a",
+        "d|Documents|755|1.5\nf|Documents/a|5|644|-3.25\n"
+            + "l|Documents/link|a\nh|Documents/b|Documents/a",
         "f|a|0\nf|b|513|600\nf|c|4096|4755|99999999999\na|user.tag|value\nf|d|1",
         "d|d\nl|d/out|../../canary/kept\nf|d/out/x|3",
         "l|here|.\nl|here/up|..\nf|here/up/canary/kept|9",
@@ -9,7 +10,8 @@ public enum Seeds {
         "d|one\nl|one/two|..\nl|three|one/two/canary\nd|three\nf|three/f|2",
         "f|same|1\nf|same|2\nd|same\nl|same|x\nh|same|same\nh|y|same",
         "d|\u{E9}\u{1F600}\nf|\u{E9}\u{1F600}/" + String(repeating: "n", count: 120) + "|10",
-        "x|GNU.sparse.major|1\nx|GNU.sparse.minor|0\nx|GNU.sparse.realsize|9223372036854775807\nf|s|0",
+        "x|GNU.sparse.major|1\nx|GNU.sparse.minor|0\n"
+            + "x|GNU.sparse.realsize|9223372036854775807\nf|s|0",
         "x|GNU.sparse.map|0,2\nx|GNU.sparse.size|9223372036854775807\nf|s|2\nf|t|2",
         "x|path|p/q\nx|mtime|1.000000001\nx|SCHILY.xattr.user.x|1\nx|linkpath|q\nl|a|b",
         "d|.migration-extracting\nf|.migration-extracting/f|1\nl|.migration|x",
@@ -30,7 +32,10 @@ public enum Seeds {
         TarRepair.setChecksum(of: &name)
         var next = [UInt8](EntryScript("f|pax|0".utf8).stream.prefix(512))
         next[156] = UInt8(ascii: "x")
-        next.replaceSubrange(124..<136, with: [0x80, 0, 0, 0, 0x7F] + [UInt8](repeating: 0xFF, count: 7))
+        next.replaceSubrange(
+            124..<136,
+            with: [0x80, 0, 0, 0, 0x7F] + [UInt8](repeating: 0xFF, count: 7)
+        )
         TarRepair.setChecksum(of: &next)
         return name + long.dropFirst(512) + next
     }

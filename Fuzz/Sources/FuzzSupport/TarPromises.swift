@@ -12,7 +12,9 @@ public enum TarPromises {
         FuzzTarget.require(block.hasValidChecksum, "a checksum that was just set is right")
         let records: PaxRecords
         do {
-            records = try PaxRecords(parsing: TarRepair.repairedRecords([UInt8](bytes.dropFirst(512))))
+            records = try PaxRecords(
+                parsing: TarRepair.repairedRecords([UInt8](bytes.dropFirst(512)))
+            )
         } catch {
             fatalError("repaired records are malformed: \(error.reason)")
         }

@@ -61,7 +61,9 @@ public enum TarRepair {
         var output: [UInt8] = []
         for line in body.split(separator: UInt8(ascii: "\n")) {
             let text = line.drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            guard text.first == UInt8(ascii: " "), text.contains(UInt8(ascii: "=")) else { continue }
+            guard text.first == UInt8(ascii: " "), text.contains(UInt8(ascii: "=")) else {
+                continue
+            }
             var length = text.count + 1
             while String(length).utf8.count + text.count + 1 != length {
                 length = String(length).utf8.count + text.count + 1

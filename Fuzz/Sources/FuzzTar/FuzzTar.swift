@@ -19,7 +19,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// Writes the seeds where they are asked for.
 @c(LLVMFuzzerInitialize)
-public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt {
+public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
+{
     let seeds = Seeds.streams()
     return FuzzTarget.writeSeeds(
         seeds.map { [1] + $0 } + seeds.map { [2] + $0 } + seeds.map { [0] + $0 }
