@@ -12,7 +12,7 @@ public struct BookkeepingGround: Sendable {
 
     /// Takes the container of this process.
     public init() {
-        root = URL(filePath: "/dev/shm/migration-fuzz-\(getpid())/container")
+        root = URL(filePath: FuzzTarget.groundPath + "/bookkeeping/container")
     }
 
     /// Asks for the import record of a container with `status` and `journal`, and checks the answer.

@@ -13,7 +13,7 @@ public struct ExtractionGround: Sendable {
 
     /// Makes the ground of this process.
     public init() {
-        path = "/dev/shm/migration-fuzz-\(getpid())"
+        path = FuzzTarget.groundPath + "/extraction"
         do {
             let canary = URL(filePath: path).appending(path: "canary")
             try FileManager.default.createDirectory(at: canary, withIntermediateDirectories: true)

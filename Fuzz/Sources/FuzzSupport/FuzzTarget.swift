@@ -2,6 +2,14 @@ internal import Foundation
 
 /// What a fuzz target does with one input.
 public enum FuzzTarget {
+    /// The directory that `FUZZ_GROUND` names, in which a target may do what it likes.
+    static let groundPath: String = {
+        guard let path = ProcessInfo.processInfo.environment["FUZZ_GROUND"] else {
+            fatalError("FUZZ_GROUND must name a directory")
+        }
+        return path
+    }()
+
     /// Calls `body` with the bytes that libFuzzer made; returns what libFuzzer wants to hear.
     public static func run(
         _ data: UnsafePointer<UInt8>?,

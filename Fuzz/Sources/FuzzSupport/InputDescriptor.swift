@@ -6,9 +6,9 @@ public enum InputDescriptor {
     public static let pipeLimit = 1 << 20
 
     private static let file: CInt = {
-        var name = [CChar]("/dev/shm/migration-fuzz-XXXXXX".utf8CString)
+        var name = [CChar]((FuzzTarget.groundPath + "/input-XXXXXX").utf8CString)
         let number = mkstemp(&name)
-        guard number >= 0, unlink(name) == 0 else { fatalError("no file in /dev/shm") }
+        guard number >= 0, unlink(name) == 0 else { fatalError("no file for the input") }
         return number
     }()
 
