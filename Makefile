@@ -4,7 +4,7 @@ SWIFT ?= swift
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check bench fidelity docs clean
+.PHONY: help demo test install check bench fidelity fuzz docs clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -34,6 +34,9 @@ bench: ## measures migrate against tar and zstd on the same tree
 
 fidelity: ## proves the round trip on large trees of this machine
 	@Scripts/prove-round-trip
+
+fuzz: ## looks for inputs that break the readers, T=60 seconds each
+	@Scripts/fuzz $(T)
 
 docs: ## builds the documentation into .build/docs
 	@Scripts/check docs

@@ -10,6 +10,7 @@ final class ForeignTarReader: EntryReader {
     private var current: Content?
     private var drops: [EntryDrop] = []
     private var isFinished = false
+    private var contentBytes: UInt64 = 0
 
     private struct Content {
         var stored: UInt64
@@ -192,7 +193,8 @@ extension ForeignTarReader {
             for name in attributes.dropped {
                 drops.append(EntryDrop(path: path, kind: .extendedAttribute(name: name)))
             }
-            if case .file = kind {
+            if case .file(let size) = kind {
+                try count(size)
                 let padding = TarFormat.padded(stored) - stored
                 current = Content(stored: rest, padding: padding, map: map, path: path)
             }
@@ -211,6 +213,16 @@ extension ForeignTarReader {
                 offset: header.offset
             )
         }
+    }
+
+    /// Counts a file's bytes: holes cost nothing to claim, and sums of sizes must not overflow.
+    private func count(_ size: UInt64) throws(ForeignEntryParser.Problem) {
+        let (total, overflow) = contentBytes.addingReportingOverflow(size)
+        guard !overflow, total <= UInt64(Int64.max) else {
+            let reason = "the files claim more bytes than can be counted"
+            throw ForeignEntryParser.Problem(refused: reason)
+        }
+        contentBytes = total
     }
 
     private func sparseMap(of header: Header, stored: inout UInt64) throws -> SparseMap? {

@@ -78,7 +78,7 @@ struct PipeTests {
         let writing = try MigrateCommand.start(export.map { [UInt8]($0.utf8) }, output: .unread)
         writing.waitUntilItWrites()
         let reading = try place.startStalled("import", "-", "--container", place.path("target"))
-        usleep(50_000)
+        try place.wait { reading.catches(signal) }
         for command in [writing, reading] {
             command.send(signal)
             let result = try command.wait()

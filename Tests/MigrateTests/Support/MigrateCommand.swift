@@ -99,6 +99,16 @@ struct MigrateCommand {
         reader?.waitUntilReadable()
     }
 
+    /// Whether the running process has a handler of its own for `signal`.
+    func catches(_ signal: Int32) -> Bool {
+        let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let field = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+        guard let digits = field?.split(whereSeparator: \.isWhitespace).last,
+            let mask = UInt64(digits, radix: 16)
+        else { return false }
+        return mask >> (signal - 1) & 1 == 1
+    }
+
     /// Sends the running process a signal.
     func send(_ signal: Int32) {
         kill(process, signal)

@@ -1,0 +1,35 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+// Builds only as Scripts/fuzz builds it: libFuzzer brings the main function, and what is fuzzed is
+// reached with @testable.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+let core = Target.Dependency.product(name: "MigrationCore", package: "migration")
+let names = ["FuzzFile", "FuzzPipe", "FuzzTar", "FuzzExtraction", "FuzzBookkeeping"]
+
+let package = Package(
+    name: "migration-fuzz",
+    products: names.map { .executable(name: $0, targets: [$0]) },
+    dependencies: [
+        // The name makes it work whatever directory the repository was cloned into.
+        .package(name: "migration", path: "..")
+    ],
+    targets: [
+        .target(name: "FuzzSupport", dependencies: [core], swiftSettings: settings)
+    ]
+        + names.map {
+            .executableTarget(
+                name: $0,
+                dependencies: ["FuzzSupport", core],
+                swiftSettings: settings
+            )
+        }
+)

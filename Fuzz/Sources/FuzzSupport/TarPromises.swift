@@ -1,0 +1,102 @@
+@testable internal import MigrationArchive
+@testable internal import MigrationSystem
+
+/// What must hold of the readers of tar streams, whatever the stream.
+public enum TarPromises {
+    /// Checks one header: what parses strictly is encoded so that it parses to the same.
+    public static func checkHeader(_ bytes: [UInt8]) {
+        var header = [UInt8](bytes.prefix(512))
+        header += repeatElement(0, count: 512 - header.count)
+        TarRepair.setChecksum(of: &header)
+        let block = UstarBlock(copying: header[...])
+        FuzzTarget.require(block.hasValidChecksum, "a checksum that was just set is right")
+        let records: PaxRecords
+        do {
+            records = try PaxRecords(
+                parsing: TarRepair.repairedRecords([UInt8](bytes.dropFirst(512)))
+            )
+        } catch {
+            fatalError("repaired records are malformed: \(error.reason)")
+        }
+        checkRecords(records)
+        checkTime([UInt8](bytes.prefix(32)))
+        guard let entry = StrictEntryParser.parse(block, records),
+            StrictEntryParser.violation(of: entry) == nil
+        else { return }
+        checkRoundTrip(of: entry)
+    }
+
+    private static func checkRecords(_ records: PaxRecords) {
+        var encoded: [UInt8] = []
+        records.encode(to: &encoded)
+        let again = try? PaxRecords(parsing: encoded)
+        FuzzTarget.require(again == records, "records are read as they were written")
+    }
+
+    private static func checkTime(_ text: [UInt8]) {
+        guard let time = PaxTime.decode(text) else { return }
+        let again = PaxTime.decode(PaxTime.encode(time))
+        FuzzTarget.require(again == time, "a time is read as it was written")
+    }
+
+    private static func checkRoundTrip(of entry: ArchiveEntry) {
+        var headers: [UInt8] = []
+        do {
+            try TarEntryEncoder().encode(entry, to: &headers)
+        } catch {
+            return
+        }
+        guard let stream = try? ArchiveForge.stream(of: headers) else { return }
+        let read = read(strict: stream).entries.first
+        FuzzTarget.require(read == entry, "an entry is read as it was written: \(entry)")
+    }
+
+    /// Checks a stream of entries: what the strict reader takes, the lenient one reads alike, and
+    /// what either one gives is within bounds.
+    public static func checkStream(_ entries: [UInt8]) {
+        guard let stream = try? ArchiveForge.stream(of: entries) else { return }
+        let (strict, isComplete) = read(strict: stream)
+        let foreign = ForeignTarReader(reading: TarStream(MemorySource(stream)))
+        var lenient: [ArchiveEntry] = []
+        do {
+            while let entry = try foreign.next() {
+                FuzzTarget.require(entry.path.violation == nil, "a path that must not be: \(entry)")
+                lenient.append(entry)
+                var end: UInt64 = 0
+                try foreign.readContent { offset, piece in
+                    FuzzTarget.require(offset >= end, "pieces come in order")
+                    end = offset + UInt64(piece.count)
+                }
+                FuzzTarget.require(end <= entry.contentSize, "content ends within the entry's size")
+                _ = foreign.takeDrops()
+            }
+        } catch {
+            // Whatever was read before the error still counts.
+        }
+        guard isComplete else { return }
+        let isSame = lenient.elementsEqual(strict, by: isSame)
+        FuzzTarget.require(isSame, "both readers read the same: \(strict) and \(lenient)")
+    }
+
+    /// Compares but for what the lenient reader drops on purpose.
+    private static func isSame(_ left: ArchiveEntry, _ right: ArchiveEntry) -> Bool {
+        left.path == right.path && left.kind == right.kind && left.permissions == right.permissions
+            && left.modificationTime == right.modificationTime
+    }
+
+    private static func read(
+        strict stream: [UInt8]
+    ) -> (entries: [ArchiveEntry], isComplete: Bool) {
+        var entries: [ArchiveEntry] = []
+        do {
+            let reader = try StrictTarReader(
+                reading: TarStream(MemorySource(stream)),
+                header: ArchiveForge.header
+            )
+            while let entry = try reader.next() { entries.append(entry) }
+            return (entries, true)
+        } catch {
+            return (entries, false)
+        }
+    }
+}
