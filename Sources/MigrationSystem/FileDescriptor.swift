@@ -141,15 +141,15 @@ extension FileDescriptor {
         guard fchmod(rawValue, mode_t(permissions)) == 0 else { throw SystemError("fchmod") }
     }
 
-    /// Sets the permission bits of `name` in this directory, which must be no link.
+    /// Sets the permission bits of `name` in this directory; a link is refused, not followed.
     package borrowing func setPermissions(
         _ permissions: UInt16,
         of name: ByteString
     ) throws(SystemError) {
         let rawValue = rawValue
-        guard name.withPath({ unsafe fchmodat(rawValue, $0, mode_t(permissions), 0) }) == 0 else {
-            throw SystemError("fchmodat")
-        }
+        let flags = AT_SYMLINK_NOFOLLOW
+        let result = name.withPath { unsafe fchmodat(rawValue, $0, mode_t(permissions), flags) }
+        guard result == 0 else { throw SystemError("fchmodat") }
     }
 
     /// Sets the modification time of the open file; the access time becomes the same.

@@ -33,6 +33,13 @@ extension FileDescriptor {
 private struct TreeRemover {
     private static let depthLimit = 32
 
+    /// A directory on the way down, and the directories in it that still hold something.
+    private struct Level {
+        let directory: OpenFile
+        let name: ByteString
+        var children: [ByteString]
+    }
+
     private let root: OpenFile
     private var moved = 0
 
@@ -41,27 +48,38 @@ private struct TreeRemover {
     }
 
     mutating func removeContents() throws(SystemError) {
-        var pending = [root]
-        var names: [ByteString] = []
-        while let directory = pending.last {
-            if let child = try removeFiles(in: directory) {
-                if pending.count < Self.depthLimit {
-                    pending.append(OpenFile(try directory.descriptor.open(child, .directory)))
-                    names.append(child)
+        var moved = -1
+        // What lies too deep is moved to the root, which is gone through again until nothing was.
+        while moved < self.moved {
+            moved = self.moved
+            try removeLevels()
+        }
+    }
+
+    private mutating func removeLevels() throws(SystemError) {
+        var levels = [try Self.open(root, named: [])]
+        while let index = levels.indices.last {
+            let directory = levels[index].directory
+            if let child = levels[index].children.popLast() {
+                if levels.count < Self.depthLimit {
+                    let opened = OpenFile(try directory.descriptor.open(child, .directory))
+                    levels.append(try Self.open(opened, named: child))
                 } else {
                     try moveUp(child, from: directory)
                 }
                 continue
             }
-            pending.removeLast()
-            if let name = names.popLast(), let parent = pending.last {
-                try parent.descriptor.removeDirectory(name)
-            }
+            let name = levels.removeLast().name
+            if let parent = levels.last { try parent.directory.descriptor.removeDirectory(name) }
         }
     }
 
-    /// Removes what is no directory or an empty one; returns the first directory that holds something.
-    private func removeFiles(in directory: OpenFile) throws(SystemError) -> ByteString? {
+    /// Removes what is no directory or an empty one, and opens up the directories that are left.
+    private static func open(
+        _ directory: OpenFile,
+        named name: ByteString
+    ) throws(SystemError) -> Level {
+        var level = Level(directory: directory, name: name, children: [])
         let listing = try DirectoryListing(of: directory.descriptor)
         for index in 0..<listing.count {
             let name = listing[index]
@@ -79,10 +97,10 @@ private struct TreeRemover {
                 try directory.descriptor.removeDirectory(name)
             } catch  where error.isExisting || error.isNotEmpty {
                 try directory.descriptor.setPermissionsOfDirectory(name, 0o700)
-                return name
+                level.children.append(name)
             }
         }
-        return nil
+        return level
     }
 
     private mutating func moveUp(

@@ -1,0 +1,51 @@
+import MigrationSystem
+import TestSupport
+import Testing
+
+@Suite(.scratchDirectory)
+struct DirectoryListingTests {
+    @Test func `lists names in byte order, whatever their bytes are`() throws {
+        let place = try Place()
+        let names: [[UInt8]] = [
+            [0x01], [0x0A], [0x2D], [0x2E, 0x2E, 0x2E], [0x2E, 0x61], [0x41], [0x61],
+            [0x61, 0x0A, 0x62], [0x61, 0x62], [0x7F], [0xC3, 0xA9], [0xE9], [0xFF], [0xFF, 0x01],
+            [0xFF, 0xFE],
+        ]
+        for name in names.shuffled() { try place.makeFile(name) }
+        #expect(try place.names() == names)
+    }
+
+    @Test func `lists no names of an empty directory`() throws {
+        #expect(try Place().names().isEmpty)
+    }
+
+    @Test func `lists more names than one call of the system gives`() throws {
+        let place = try Place()
+        let names = (0..<1500).map { number in
+            let digits = [UInt8](String(number + 10_000).utf8)
+            return digits + [UInt8](repeating: 0x6E, count: 50)
+        }
+        for name in names { try place.makeFile(name) }
+        #expect(try place.names() == names)
+    }
+
+    @Test func `begins at the start each time`() throws {
+        let place = try Place()
+        try place.makeFile("a")
+        #expect(try place.names().count == 1)
+        try place.makeFile("b")
+        #expect(try place.names().count == 2)
+    }
+
+    @Test func `fails for what is no directory`() throws {
+        let place = try Place()
+        try place.makeFile("a")
+        let file = try place.directory.open([0x61], .reading)
+        do {
+            _ = try DirectoryListing(of: file)
+            Issue.record("a file was listed")
+        } catch {
+            #expect(error.isNotDirectory)
+        }
+    }
+}
