@@ -66,6 +66,20 @@ public enum Seeds {
     /// Scripts, as ``EntryScript`` reads them.
     public static let texts = scripts.map { [UInt8]($0.utf8) }
 
+    /// Headers with the records that belong to them, whose lengths are for the reader to repair.
+    public static func headers() -> [[UInt8]] {
+        let records = [
+            "0 path=p/q\n0 mtime=-1.000000001\n",
+            "0 SCHILY.xattr.user.a%3Db%25=v=w\n",
+            "0 size=9223372036854775807\n",
+            "0 hdrcharset=BINARY\n0 path=\u{E9}/b\n0 linkpath=../c\n",
+        ]
+        let blocks = ["f|a|1", "d|a/b", "l|a|b", "h|a/c|a/b"].map {
+            EntryScript($0.utf8).stream.prefix(512)
+        }
+        return blocks.flatMap { block in records.map { block + [UInt8]($0.utf8) } }
+    }
+
     /// Tar streams without a global header.
     public static func streams() -> [[UInt8]] {
         scripts.map { EntryScript($0.utf8).stream } + [absurdHeader]

@@ -23,7 +23,7 @@ public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutable
 {
     let seeds = Seeds.streams()
     return FuzzTarget.writeSeeds(
-        seeds.map { [1] + $0 } + seeds.map { [2] + $0 } + seeds.map { [0] + $0 }
+        seeds.map { [1] + $0 } + seeds.map { [2] + $0 } + Seeds.headers().map { [0] + $0 }
             + Seeds.texts.map { [3] + $0 }
     )
 }
