@@ -99,12 +99,6 @@ struct RawTar {
 extension EntryReader {
     /// The content of the current entry, zeros filled in.
     func content(of entry: ArchiveEntry) throws -> [UInt8] {
-        var content: [UInt8] = []
-        try readContent { offset, piece in
-            content.append(contentsOf: repeatElement(0, count: Int(offset) - content.count))
-            piece.withUnsafeBytes { content.append(contentsOf: $0) }
-        }
-        content.append(contentsOf: repeatElement(0, count: Int(entry.contentSize) - content.count))
-        return content
+        try gather(entry.contentSize, readContent)
     }
 }

@@ -130,14 +130,22 @@ extension ArchiveReader {
 
     /// The content of the current entry, zeros filled in.
     func content(of entry: ArchiveEntry) throws -> [UInt8] {
-        var content: [UInt8] = []
-        try readContent { offset, piece in
-            let gap = Int(offset) - content.count
-            content.append(contentsOf: repeatElement(0, count: gap))
-            piece.withUnsafeBytes { content.append(contentsOf: $0) }
-        }
-        let rest = Int(entry.contentSize) - content.count
-        content.append(contentsOf: repeatElement(0, count: rest))
-        return content
+        try gather(entry.contentSize, readContent)
     }
+}
+
+/// Puts the pieces that `read` passes on together to `size` bytes; what is between them is zeros.
+func gather(
+    _ size: UInt64,
+    _ read: ((UInt64, Span<UInt8>) throws -> Void) throws -> Void
+) throws -> [UInt8] {
+    var content: [UInt8] = []
+    try read { offset, piece in
+        try #require(Int(offset) >= content.count, "pieces overlap")
+        content.append(contentsOf: repeatElement(0, count: Int(offset) - content.count))
+        piece.withUnsafeBytes { content.append(contentsOf: $0) }
+    }
+    try #require(content.count <= Int(size), "more content than there is")
+    content.append(contentsOf: repeatElement(0, count: Int(size) - content.count))
+    return content
 }
