@@ -1,0 +1,128 @@
+import MigrationSystem
+import Testing
+
+@testable import MigrationArchive
+
+/// Streams that are not what a tar wrote.
+struct ForeignTarDamageTests {
+    private func code(_ bytes: [UInt8]) -> ArchiveError.Code? {
+        #expect(throws: ArchiveError.self) { try RawTar.items(in: bytes) }?.code
+    }
+
+    private var sample: RawTar {
+        var tar = RawTar()
+        tar.add("a", content: [1, 2, 3])
+        tar.add("b")
+        return tar
+    }
+
+    @Test func `takes one zero block or any number of them for the end`() throws {
+        for count in [1, 2, 3, 20] {
+            #expect(try sample.items(endBlocks: count).count == 2)
+        }
+        #expect(try RawTar.items(in: sample.ended() + [0, 0, 0]).count == 2)
+    }
+
+    @Test func `refuses a stream without its end mark`() {
+        #expect(code(sample.bytes) == .truncated)
+    }
+
+    @Test func `fails at every truncation`() {
+        let bytes = sample.ended(1)
+        for count in 0..<bytes.count where count % 512 < 5 || count % 512 > 508 {
+            #expect(code([UInt8](bytes.prefix(count))) == .truncated, "\(count)")
+        }
+    }
+
+    @Test func `refuses what follows the end`() {
+        #expect(code(sample.ended() + sample.ended()) == .damaged)
+        #expect(code(sample.ended() + [1]) == .damaged)
+        #expect(code(sample.ended() + [UInt8](repeating: 0, count: 511) + [1]) == .damaged)
+        #expect(code(sample.ended(1) + sample.ended()) == .damaged)
+    }
+
+    @Test func `refuses a wrong checksum`() {
+        var bytes = sample.ended()
+        bytes[0] ^= 1
+        #expect(code(bytes) == .damaged)
+    }
+
+    @Test(arguments: ["x", "L", "K", "X"])
+    func `refuses a header that has no entry behind it`(_ type: String) {
+        var tar = sample
+        let content = type.lowercased() == "x" ? "7 a=bc\n" : "name\0"
+        tar.add("h", type: type, content: [UInt8](content.utf8))
+        #expect(code(tar.ended()) == .damaged)
+    }
+
+    @Test(arguments: ["x", "g", "L", "K"])
+    func `refuses headers of absurd sizes`(_ type: String) {
+        for size: Int64 in [.max, -1, 1 << 31, (1 << 20) + 1] {
+            for isSecond in [false, true] {
+                var tar = RawTar()
+                if isSecond { tar.addRecords([("comment", "x")]) }
+                tar.add("h", type: type, size: RawTar.base256(size), magic: .gnu)
+                tar.add("f")
+                #expect(code(tar.ended()) == .damaged, "\(size)")
+            }
+        }
+    }
+
+    @Test func `refuses headers that are too many together`() {
+        let value = String(repeating: "v", count: 600_000)
+        var tar = RawTar()
+        tar.addRecords([("comment", value)])
+        tar.addRecords([("other", value)])
+        tar.add("f")
+        #expect(code(tar.ended()) == .damaged)
+    }
+
+    /// Only what counts is kept of them, so any number of them takes no memory.
+    @Test func `takes many global headers`() throws {
+        let value = String(repeating: "v", count: 900_000)
+        var tar = RawTar()
+        for number in 0..<3 { tar.addRecords([("key\(number)", value)], type: "g") }
+        tar.add("f")
+        #expect(try tar.items().count == 1)
+    }
+
+    @Test(arguments: ["-1", "x", "", "9223372036854775807", "9223372036854775808"])
+    func `refuses sizes that are none`(_ size: String) throws {
+        var tar = RawTar()
+        tar.addRecords([("size", size)])
+        tar.add("f", size: [UInt8]("00000000009".utf8))
+        #expect(throws: ArchiveError.self) { try tar.items() }
+        for value: Int64 in [.max, -1] {
+            var binary = RawTar()
+            binary.add("f", size: RawTar.base256(value), magic: .gnu)
+            #expect(code(binary.ended()) == .damaged)
+        }
+    }
+
+    @Test(arguments: [
+        ("mtime", "x"), ("GNU.sparse.offset", "1"), ("GNU.sparse.numbytes", "1"),
+        ("SCHILY.xattr.user.a\0b", "x"), ("path", "a\0b"),
+    ])
+    func `refuses records that say nothing`(_ key: String, _ value: String) {
+        var tar = RawTar()
+        tar.addRecords([(key, value)])
+        tar.add("f")
+        #expect(code(tar.ended()) == .damaged)
+    }
+
+    @Test func `counts what sparse files claim without overflowing`() {
+        var totals = ArchiveTotals()
+        for _ in 0..<3 {
+            totals.count(
+                ArchiveEntry(
+                    path: EntryPath("f"),
+                    kind: .file(size: UInt64(Int64.max)),
+                    permissions: 0,
+                    modificationTime: FileTime(seconds: 0)
+                )
+            )
+        }
+        #expect(totals.contentBytes == .max)
+        #expect(totals.files == 3)
+    }
+}
