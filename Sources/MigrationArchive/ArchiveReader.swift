@@ -124,7 +124,7 @@ extension ArchiveIndex {
         }
         let endSize =
             integrityFrameSize(frameCount: listed - 1) + seekTableSize(frameCount: listed - 1)
-        guard UInt64(endSize) < size else {
+        guard UInt64(endSize) < size, listed <= frameLimit else {
             throw ArchiveError(.damaged, "the seek table claims more frames than there can be")
         }
         var end = [UInt8](repeating: 0, count: endSize)

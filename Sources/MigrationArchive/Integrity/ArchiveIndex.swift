@@ -16,6 +16,10 @@ struct ArchiveIndex: Equatable, Sendable {
     }
 
     static let version: UInt16 = 1
+
+    /// The frames that an index may list, 4 TiB of stream: what a file claims must not take memory.
+    static let frameLimit = 1 << 20
+
     private static let fixedSize = 4 + 2 + 2 + 4 + 7 * 8
 
     private(set) var frames: [Frame] = []

@@ -23,7 +23,9 @@ final class StrictTarReader: EntryReader {
         take(block)
         let records = try readRecords(sizedBy: block, limit: GlobalHeader.limit)
         try encoder.encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &expectedBytes)
-        guard try GlobalHeader.parse(records) == header, headerBytes == expectedBytes else {
+        guard try GlobalHeader.parse(records) == header,
+            try GlobalHeader.records(of: header) == records, headerBytes == expectedBytes
+        else {
             throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
         }
     }
