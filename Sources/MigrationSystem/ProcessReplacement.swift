@@ -14,7 +14,7 @@ package enum ProcessReplacement {
         }
         guard unsafe putenv(variable) == 0 else { throw SystemError("putenv") }
         var arguments = unsafe command.map { unsafe strdup(terminated($0)) }
-        defer { for argument in unsafe arguments { unsafe free(argument) } }
+        defer { unsafe arguments.forEach { unsafe free($0) } }
         unsafe arguments.append(nil)
         guard let program = unsafe arguments[0] else { throw SystemError("strdup") }
         _ = unsafe execvp(program, arguments)
