@@ -20,6 +20,9 @@ enum Tracer {
     static func run(_ arguments: [String]) throws -> End {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/strace")
+        // The leak detector of the address sanitizer is a tracer itself, and ends what has another.
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["ASAN_OPTIONS": "detect_leaks=0"]) { $1 }
         process.arguments = arguments
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
