@@ -44,12 +44,6 @@ extension SystemError {
     /// The directory still holds something.
     package var isNotEmpty: Bool { code == ENOTEMPTY }
 
-    /// The name is longer than the file system takes.
-    package var isNameTooLong: Bool { code == ENAMETOOLONG }
-
-    /// The device failed to read or write.
-    package var isDeviceFailure: Bool { code == EIO }
-
     /// Nobody reads the other end of the pipe.
     package var isBrokenPipe: Bool { code == EPIPE }
 

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// An extension as the host sees it, wherever it runs: in this process or in one of its own.
 ///
 /// Everything above this seam is the same for every extension.
@@ -11,15 +9,6 @@ protocol HostedExtension: Sendable {
     func exportResources(
         of container: MigrationDataContainer,
         to archiver: ResourcesArchiver
-    ) async throws
-
-    /// Where the host puts the resources of an archive before the extension is called.
-    var resourcesPlacement: ResourcesPlacement { get }
-
-    /// Moves resources to where the app wants them.
-    func importResources(
-        at resources: URL,
-        into container: MigrationDataContainer
     ) async throws
 }
 
@@ -36,13 +25,4 @@ struct ExportProperties: Sendable {
 
     /// Whether the content is worth compressing.
     let isCompressible: Bool
-}
-
-/// Where an archive's resources are put for an import.
-enum ResourcesPlacement: Sendable {
-    /// In the staged container itself, each at its own path: nothing is left to do.
-    case inContainer
-
-    /// In a directory of their own, from which the extension takes them.
-    case inDirectory
 }

@@ -1,7 +1,8 @@
-internal import Foundation
 internal import MigrationSystem
 
-/// The extension for apps that have none: the whole container out, and every entry back at its path.
+/// The extension for apps that have none: the whole container out.
+///
+/// Its import is the host's own: every entry goes back at its path in the staged container.
 struct WholeContainerExtension: HostedExtension {
     let selection: ContainerSelection
     let resourcesVersion: String
@@ -36,11 +37,5 @@ struct WholeContainerExtension: HostedExtension {
         to archiver: ResourcesArchiver
     ) throws {
         try archiver.appendContents(of: container, selecting: selection)
-    }
-
-    var resourcesPlacement: ResourcesPlacement { .inContainer }
-
-    func importResources(at resources: URL, into container: MigrationDataContainer) {
-        // The resources are the container.
     }
 }
