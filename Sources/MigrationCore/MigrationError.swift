@@ -46,6 +46,16 @@ extension MigrationError {
             case outputExists = 8
             case outputFailed = 9
             case statusUnreadable = 10
+            case cancellationIgnored = 11
+            case confinementUnavailable = 12
+            case entitlementInvalid = 13
+            case extensionCrashed = 14
+            case extensionFailed = 15
+            case extensionHung = 16
+            case extensionUnsuitable = 17
+            case invalidPath = 18
+            case outsideContainer = 19
+            case sessionFailed = 20
         }
 
         private let value: Value
@@ -79,6 +89,36 @@ extension MigrationError {
 
         /// The persisted status can't be read, or is of a version that is newer than this.
         public static let statusUnreadable = Code(value: .statusUnreadable)
+
+        /// An extension went on after its session was cancelled.
+        public static let cancellationIgnored = Code(value: .cancellationIgnored)
+
+        /// The system can't confine an extension, and that was required.
+        public static let confinementUnavailable = Code(value: .confinementUnavailable)
+
+        /// The extension's entitlement for the container is missing or says something else.
+        public static let entitlementInvalid = Code(value: .entitlementInvalid)
+
+        /// The extension's process ended before its work was done.
+        public static let extensionCrashed = Code(value: .extensionCrashed)
+
+        /// The extension threw an error, which is the ``MigrationError/cause``.
+        public static let extensionFailed = Code(value: .extensionFailed)
+
+        /// The extension made no progress for too long.
+        public static let extensionHung = Code(value: .extensionHung)
+
+        /// The extension can't do what was asked: a conformance, an option or a platform is missing.
+        public static let extensionUnsuitable = Code(value: .extensionUnsuitable)
+
+        /// A path can't be that of an item, or of one in an archive.
+        public static let invalidPath = Code(value: .invalidPath)
+
+        /// An item lies in no place that the extension may export from.
+        public static let outsideContainer = Code(value: .outsideContainer)
+
+        /// The host and the extension's process don't understand each other.
+        public static let sessionFailed = Code(value: .sessionFailed)
 
         /// The name of the code, stable across releases.
         public var description: String { "\(value)" }

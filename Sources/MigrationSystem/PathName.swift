@@ -42,7 +42,7 @@ package struct PathName: Hashable, Sendable {
         let resolved: ByteString? = path.withPath { path in
             guard let pointer = unsafe realpath(path, nil) else { return nil }
             defer { unsafe free(pointer) }
-            return unsafe ByteString(UnsafeRawBufferPointer(start: pointer, count: strlen(pointer)))
+            return unsafe ByteString(cString: pointer)
         }
         guard let resolved else { throw SystemError("realpath") }
         return resolved

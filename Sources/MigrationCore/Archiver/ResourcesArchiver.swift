@@ -1,223 +1,52 @@
-internal import Foundation
-internal import MigrationArchive
+public import Foundation
 internal import MigrationSystem
 
-/// Takes what an extension exports and writes it to the archive.
-final class ResourcesArchiver {
-    private let writer: ArchiveWriter
-    private let cancellation: CancellationFlag
-    private let progress: Progress?
-    private var links = HardLinkTable()
+/// Takes the files that an extension exports, one call after another.
+///
+/// Corresponds to AppMigrationKit's type of that name. An extension is handed one by
+/// ``ResourcesExportingWithOptions/exportResources(to:request:)`` and appends each resource as soon as
+/// it is ready: an extension that appends nothing for too long is taken to hang, and is ended.
+///
+/// When the export is cancelled, ``appendItem(at:pathInArchive:)`` throws `CancellationError`. An
+/// extension lets it pass; one that goes on is ended, and nothing of its export is kept.
+public final class ResourcesArchiver {
+    private let destination: any AppendDestination
 
-    /// The identity of the archive's own file, which no archive can hold.
-    private let outputIdentity: FileStatus.Identity?
-
-    /// What was left out so far.
-    private(set) var omissions = OmissionList()
-
-    /// Links that lead out of the container, the first 1,000 of them, printable.
-    private(set) var externalLinks: [String] = []
-
-    init(
-        writingTo writer: ArchiveWriter,
-        outputIdentity: FileStatus.Identity?,
-        progress: Progress?,
-        cancellation: CancellationFlag
-    ) {
-        self.writer = writer
-        self.outputIdentity = outputIdentity
-        self.progress = progress
-        self.cancellation = cancellation
+    init(appendingTo destination: any AppendDestination) {
+        self.destination = destination
     }
 
-    /// Appends everything in `container` that `selection` keeps, each at its own path.
-    func appendContents(
-        of container: MigrationDataContainer,
-        selecting selection: ContainerSelection
-    ) throws {
-        let root: FileDescriptor
-        do {
-            root = try FileDescriptor.open(container.rootPath.path, .directory)
-        } catch {
-            throw MigrationError(
-                .containerInvalid,
-                "the container can't be read",
-                path: container.rootPath.path,
-                cause: error
-            )
+    /// Appends a file, a symbolic link, or a directory with everything in it.
+    ///
+    /// The item must lie in the app's container, in an app group that the session grants, or in the
+    /// extension's temporary directory. A link is archived as a link. Of a directory, entries follow in
+    /// the byte order of their names; sockets, FIFOs and devices in it are left out and reported.
+    /// Directories that `pathInArchive` leads through and that were not appended are made.
+    ///
+    /// - Parameters:
+    ///   - url: The item.
+    ///   - pathInArchive: The path under which the importing side gets the item, relative to the root
+    ///     that it gets and taken as it is, without normalization; `nil` takes the last component of
+    ///     `url`.
+    /// - Throws: `CancellationError` once the export is cancelled. ``MigrationError`` of code
+    ///   `invalidPath` where `pathInArchive` is empty or absolute, or has a component `.` or `..` or a
+    ///   zero byte, and where `url` is no file; `outsideContainer` where the item lies in no place that
+    ///   the extension may export from. `ArchiveError` of code `entryExists` where the archive holds
+    ///   that path already, `unsupported` for a socket, FIFO or device, `sourceUnreadable` and
+    ///   `sourceChanged`. After those of code `sourceChanged` and after errors in writing the archive
+    ///   the export can't succeed any more; after the others it may go on.
+    public func appendItem(at url: URL, pathInArchive: String? = nil) async throws {
+        guard let source = url.fileSystemPath else {
+            let path = ByteString(utf8: url.absoluteString)
+            throw MigrationError(.invalidPath, "is no path of a file system", path: path)
         }
-        var walker = SourceWalker(root: root, cancellation: cancellation)
-        var visitor = Visitor(archiver: self, selection: selection)
-        try walker.walk(&visitor)
-    }
-
-    private struct Visitor: SourceVisitor {
-        let archiver: ResourcesArchiver
-        let selection: ContainerSelection
-
-        func visit(_ item: SourceItem) throws {
-            if let reason = selection.reasonForLeavingOut(item.path, isDirectory: false) {
-                let bytes = item.status.kind == .regular ? item.status.size : 0
-                archiver.omit(item.path, reason, bytes: bytes)
-            } else {
-                try archiver.append(item)
-            }
-        }
-
-        func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
-            if let reason = selection.reasonForLeavingOut(item.path, isDirectory: true) {
-                archiver.omit(item.path, reason, bytes: try archiver.measure(opened))
-                return false
-            }
-            try archiver.append(item, directory: opened)
-            return true
-        }
-
-        func passesOver(_ item: SourceItem) -> Bool {
-            guard let reason = selection.reasonForLeavingOut(item.path, isDirectory: true) else {
-                return false
-            }
-            // Nobody can tell its bytes.
-            archiver.omit(item.path, reason)
-            return true
-        }
+        let name = pathInArchive.map { ByteString(utf8: $0) } ?? source.lastPathComponent
+        try await destination.append(itemAt: source, as: name)
     }
 }
 
-// MARK: - What is left out
-
-extension ResourcesArchiver {
-    private func omit(
-        _ path: ByteString,
-        _ reason: Omission.Reason,
-        bytes: UInt64 = 0,
-        detail: String? = nil
-    ) {
-        let path = PrintableText.escaping(path)
-        omissions.append(Omission(path: path, reason: reason, bytes: bytes, detail: detail))
-    }
-
-    private func measure(_ directory: OpenFile) throws -> UInt64 {
-        do {
-            let copy = try directory.descriptor.duplicate()
-            var measure = SourceMeasure(selecting: nil)
-            var walker = SourceWalker(root: copy, cancellation: cancellation)
-            try walker.walk(&measure)
-            return measure.contentBytes
-        } catch let error as ArchiveError where error.code != .damaged {
-            // What can't be read here is left out anyway; its bytes stay uncounted.
-            return 0
-        }
-    }
-}
-
-// MARK: - Entries
-
-extension ResourcesArchiver {
-    private func append(_ item: SourceItem) throws {
-        let path = EntryPath(bytes: item.path)
-        if let violation = path.violation {
-            throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
-        }
-        switch item.status.kind {
-        case .regular: try appendFile(item, at: path)
-        case .symbolicLink: try appendSymbolicLink(item, at: path)
-        default: omit(item.path, .specialFile, detail: "\(item.status.kind)")
-        }
-    }
-
-    private func append(_ item: SourceItem, directory: OpenFile) throws {
-        let path = EntryPath(bytes: item.path)
-        if let violation = path.violation {
-            throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
-        }
-        let attributes = try attributes(of: directory, at: item.path)
-        try writer.append(Self.entry(item, at: path, .directory, attributes))
-    }
-
-    private func appendFile(_ item: SourceItem, at path: EntryPath) throws {
-        if item.status.identity == outputIdentity {
-            let message = "the archive would hold itself: write it outside of the container"
-            throw MigrationError(.invalidOption, message, path: item.path)
-        }
-        if let first = links.firstPath(of: item.status, nowAt: path) {
-            return try writer.append(Self.entry(item, at: path, .hardLink(target: first)))
-        }
-        let file: OpenFile
-        let before: FileStatus
-        do throws(SystemError) {
-            file = OpenFile(try item.directory.descriptor.open(item.name, .reading))
-            before = try file.descriptor.status()
-        } catch {
-            throw SourceWalker.unreadable(item.path, error)
-        }
-        guard before.isUnchanged(since: item.status) else { throw Self.changed(path) }
-        let attributes = try attributes(of: file, at: item.path)
-        let entry = Self.entry(item, at: path, .file(size: before.size), attributes)
-        try writer.append(entry, contentFrom: file.descriptor) { count in
-            progress?.completedUnitCount += Int64(count)
-        }
-        guard try file.descriptor.status().isUnchanged(since: before) else {
-            throw Self.changed(path)
-        }
-    }
-
-    private func appendSymbolicLink(_ item: SourceItem, at path: EntryPath) throws {
-        let target: ByteString
-        do throws(SystemError) {
-            target = try item.directory.descriptor.symbolicLinkTarget(item.name)
-            let after = try item.directory.descriptor.status(of: item.name)
-            guard after.isUnchanged(since: item.status) else { throw SystemError("lstat", code: 0) }
-        } catch {
-            if error.code == 0 { throw Self.changed(path) }
-            throw SourceWalker.unreadable(item.path, error)
-        }
-        if let first = links.firstPath(of: item.status, nowAt: path) {
-            return try writer.append(Self.entry(item, at: path, .hardLink(target: first)))
-        }
-        if path.leadsOut(withTarget: target), externalLinks.count < 1_000 {
-            externalLinks.append("\(path) -> \(PrintableText.escaping(target))")
-        }
-        try writer.append(Self.entry(item, at: path, .symbolicLink(target: target)))
-    }
-
-    /// Reads the attributes that an archive carries; the others are reported.
-    private func attributes(
-        of file: OpenFile,
-        at path: ByteString
-    ) throws -> [ExtendedAttribute] {
-        do throws(SystemError) {
-            var attributes: [ExtendedAttribute] = []
-            for name in try file.descriptor.extendedAttributeNames() {
-                if name.starts(with: "user.".utf8) {
-                    let value = try file.descriptor.extendedAttribute(name)
-                    attributes.append(ExtendedAttribute(name: name, value: value))
-                } else {
-                    omit(path, .extendedAttribute, detail: PrintableText.escaping(name))
-                }
-            }
-            return attributes
-        } catch {
-            throw SourceWalker.unreadable(path, error)
-        }
-    }
-
-    private static func entry(
-        _ item: SourceItem,
-        at path: EntryPath,
-        _ kind: ArchiveEntry.Kind,
-        _ attributes: [ExtendedAttribute] = []
-    ) -> ArchiveEntry {
-        ArchiveEntry(
-            path: path,
-            kind: kind,
-            permissions: item.status.permissions,
-            modificationTime: item.status.modificationTime,
-            extendedAttributes: attributes
-        )
-    }
-
-    private static func changed(_ path: EntryPath) -> ArchiveError {
-        ArchiveError(.sourceChanged, "changed while it was read", entry: path)
-    }
+/// Where the items of an export go: into an archive in this process, or to the host of another.
+protocol AppendDestination: Sendable {
+    /// Appends the item at `source`, an absolute path, under `name`.
+    func append(itemAt source: ByteString, as name: ByteString) async throws
 }

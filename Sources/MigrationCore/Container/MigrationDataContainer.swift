@@ -41,14 +41,11 @@ extension MigrationDataContainer {
     /// - Throws: ``MigrationError`` of code `containerInvalid` where the path is no directory, is a
     ///   link, or has a parent that is missing, and where the container's metadata can't be read.
     public init(at directory: URL, bundleIdentifier: String? = nil) throws(MigrationError) {
-        let path = unsafe directory.withUnsafeFileSystemRepresentation { path in
-            unsafe path.map { unsafe [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
-        }
-        guard let path else {
+        guard let path = directory.fileSystemPath else {
             throw MigrationError(
                 .containerInvalid,
                 "is no path of a file system",
-                path: [UInt8](directory.absoluteString.utf8)
+                path: ByteString(utf8: directory.absoluteString)
             )
         }
         try self.init(atPath: path, bundleIdentifier: bundleIdentifier)

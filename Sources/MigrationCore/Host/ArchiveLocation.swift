@@ -16,7 +16,7 @@ public struct ArchiveSource: Sendable {
     /// - Parameter url: The file; a link to it is followed.
     /// - Returns: The source, which is opened when it is read.
     public static func file(_ url: URL) -> ArchiveSource {
-        .file(path: url.fileSystemBytes)
+        .file(path: ByteString(pathOf: url))
     }
 
     /// The archive in the file at a path of any bytes.
@@ -67,7 +67,7 @@ public struct ArchiveDestination: Sendable {
     ///   - replacingExisting: Whether a file that is there is replaced; otherwise it is an error.
     /// - Returns: The destination, in which nothing happens before the export.
     public static func file(_ url: URL, replacingExisting: Bool = false) -> ArchiveDestination {
-        .file(path: url.fileSystemBytes, replacingExisting: replacingExisting)
+        .file(path: ByteString(pathOf: url), replacingExisting: replacingExisting)
     }
 
     /// A file at a path of any bytes.
@@ -83,14 +83,5 @@ public struct ArchiveDestination: Sendable {
     /// - Returns: The destination.
     public static func descriptor(_ number: Int32) -> ArchiveDestination {
         ArchiveDestination(place: .descriptor(number))
-    }
-}
-
-extension URL {
-    /// The path as the file system takes it.
-    var fileSystemBytes: [UInt8] {
-        unsafe withUnsafeFileSystemRepresentation { path in
-            unsafe path.map { unsafe [UInt8](UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
-        } ?? [UInt8](path.utf8)
     }
 }

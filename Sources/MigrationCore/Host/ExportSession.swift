@@ -58,7 +58,7 @@ struct ExportSession {
             ),
             cancellation: cancellation
         )
-        let archiver = ResourcesArchiver(
+        let archiver = ItemArchiver(
             writingTo: writer,
             outputIdentity: identity,
             progress: progress,

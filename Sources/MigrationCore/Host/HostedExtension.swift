@@ -8,7 +8,7 @@ protocol HostedExtension: Sendable {
     /// Appends everything that is to be exported.
     func exportResources(
         of container: MigrationDataContainer,
-        to archiver: ResourcesArchiver
+        to archiver: ItemArchiver
     ) async throws
 }
 

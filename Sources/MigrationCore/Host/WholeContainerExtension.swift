@@ -34,7 +34,7 @@ struct WholeContainerExtension: HostedExtension {
 
     func exportResources(
         of container: MigrationDataContainer,
-        to archiver: ResourcesArchiver
+        to archiver: ItemArchiver
     ) throws {
         try archiver.appendContents(of: container, selecting: selection)
     }

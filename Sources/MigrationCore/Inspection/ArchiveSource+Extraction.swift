@@ -26,7 +26,7 @@ extension ArchiveSource {
         progress: Progress? = nil
     ) async throws -> ImportReport {
         try await extract(
-            toPath: directory.fileSystemBytes,
+            toPath: ByteString(pathOf: directory),
             only: paths,
             options: options,
             progress: progress

@@ -51,13 +51,6 @@ public enum MigrationStatus {
     }
 }
 
-extension ByteString {
-    /// Copies the bytes of a C string.
-    fileprivate init(_ text: UnsafePointer<CChar>) {
-        unsafe self.init(UnsafeRawBufferPointer(start: text, count: strlen(text)))
-    }
-}
-
 @available(*, unavailable)
 extension MigrationStatus: Sendable {}
 
@@ -75,7 +68,9 @@ extension MigrationStatus {
     private static var currentContainer: MigrationDataContainer? {
         get throws {
             // Foundation's environment is text, and a path need not be.
-            let path = unsafe getenv(MigrationHost.containerVariable).map { unsafe ByteString($0) }
+            let path = unsafe getenv(MigrationHost.containerVariable).map {
+                unsafe ByteString(cString: $0)
+            }
             if let path, !path.isEmpty { return try MigrationDataContainer(atPath: path) }
             return try containerDirectory.map { try MigrationDataContainer(at: $0) }
         }

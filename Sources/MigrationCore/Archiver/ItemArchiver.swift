@@ -1,0 +1,223 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// Takes what an extension exports and writes it to the archive.
+final class ItemArchiver {
+    private let writer: ArchiveWriter
+    private let cancellation: CancellationFlag
+    private let progress: Progress?
+    private var links = HardLinkTable()
+
+    /// The identity of the archive's own file, which no archive can hold.
+    private let outputIdentity: FileStatus.Identity?
+
+    /// What was left out so far.
+    private(set) var omissions = OmissionList()
+
+    /// Links that lead out of the container, the first 1,000 of them, printable.
+    private(set) var externalLinks: [String] = []
+
+    init(
+        writingTo writer: ArchiveWriter,
+        outputIdentity: FileStatus.Identity?,
+        progress: Progress?,
+        cancellation: CancellationFlag
+    ) {
+        self.writer = writer
+        self.outputIdentity = outputIdentity
+        self.progress = progress
+        self.cancellation = cancellation
+    }
+
+    /// Appends everything in `container` that `selection` keeps, each at its own path.
+    func appendContents(
+        of container: MigrationDataContainer,
+        selecting selection: ContainerSelection
+    ) throws {
+        let root: FileDescriptor
+        do {
+            root = try FileDescriptor.open(container.rootPath.path, .directory)
+        } catch {
+            throw MigrationError(
+                .containerInvalid,
+                "the container can't be read",
+                path: container.rootPath.path,
+                cause: error
+            )
+        }
+        var walker = SourceWalker(root: root, cancellation: cancellation)
+        var visitor = Visitor(archiver: self, selection: selection)
+        try walker.walk(&visitor)
+    }
+
+    private struct Visitor: SourceVisitor {
+        let archiver: ItemArchiver
+        let selection: ContainerSelection
+
+        func visit(_ item: SourceItem) throws {
+            if let reason = selection.reasonForLeavingOut(item.path, isDirectory: false) {
+                let bytes = item.status.kind == .regular ? item.status.size : 0
+                archiver.omit(item.path, reason, bytes: bytes)
+            } else {
+                try archiver.append(item)
+            }
+        }
+
+        func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
+            if let reason = selection.reasonForLeavingOut(item.path, isDirectory: true) {
+                archiver.omit(item.path, reason, bytes: try archiver.measure(opened))
+                return false
+            }
+            try archiver.append(item, directory: opened)
+            return true
+        }
+
+        func passesOver(_ item: SourceItem) -> Bool {
+            guard let reason = selection.reasonForLeavingOut(item.path, isDirectory: true) else {
+                return false
+            }
+            // Nobody can tell its bytes.
+            archiver.omit(item.path, reason)
+            return true
+        }
+    }
+}
+
+// MARK: - What is left out
+
+extension ItemArchiver {
+    private func omit(
+        _ path: ByteString,
+        _ reason: Omission.Reason,
+        bytes: UInt64 = 0,
+        detail: String? = nil
+    ) {
+        let path = PrintableText.escaping(path)
+        omissions.append(Omission(path: path, reason: reason, bytes: bytes, detail: detail))
+    }
+
+    private func measure(_ directory: OpenFile) throws -> UInt64 {
+        do {
+            let copy = try directory.descriptor.duplicate()
+            var measure = SourceMeasure(selecting: nil)
+            var walker = SourceWalker(root: copy, cancellation: cancellation)
+            try walker.walk(&measure)
+            return measure.contentBytes
+        } catch let error as ArchiveError where error.code != .damaged {
+            // What can't be read here is left out anyway; its bytes stay uncounted.
+            return 0
+        }
+    }
+}
+
+// MARK: - Entries
+
+extension ItemArchiver {
+    private func append(_ item: SourceItem) throws {
+        let path = EntryPath(bytes: item.path)
+        if let violation = path.violation {
+            throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
+        }
+        switch item.status.kind {
+        case .regular: try appendFile(item, at: path)
+        case .symbolicLink: try appendSymbolicLink(item, at: path)
+        default: omit(item.path, .specialFile, detail: "\(item.status.kind)")
+        }
+    }
+
+    private func append(_ item: SourceItem, directory: OpenFile) throws {
+        let path = EntryPath(bytes: item.path)
+        if let violation = path.violation {
+            throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
+        }
+        let attributes = try attributes(of: directory, at: item.path)
+        try writer.append(Self.entry(item, at: path, .directory, attributes))
+    }
+
+    private func appendFile(_ item: SourceItem, at path: EntryPath) throws {
+        if item.status.identity == outputIdentity {
+            let message = "the archive would hold itself: write it outside of the container"
+            throw MigrationError(.invalidOption, message, path: item.path)
+        }
+        if let first = links.firstPath(of: item.status, nowAt: path) {
+            return try writer.append(Self.entry(item, at: path, .hardLink(target: first)))
+        }
+        let file: OpenFile
+        let before: FileStatus
+        do throws(SystemError) {
+            file = OpenFile(try item.directory.descriptor.open(item.name, .reading))
+            before = try file.descriptor.status()
+        } catch {
+            throw SourceWalker.unreadable(item.path, error)
+        }
+        guard before.isUnchanged(since: item.status) else { throw Self.changed(path) }
+        let attributes = try attributes(of: file, at: item.path)
+        let entry = Self.entry(item, at: path, .file(size: before.size), attributes)
+        try writer.append(entry, contentFrom: file.descriptor) { count in
+            progress?.completedUnitCount += Int64(count)
+        }
+        guard try file.descriptor.status().isUnchanged(since: before) else {
+            throw Self.changed(path)
+        }
+    }
+
+    private func appendSymbolicLink(_ item: SourceItem, at path: EntryPath) throws {
+        let target: ByteString
+        do throws(SystemError) {
+            target = try item.directory.descriptor.symbolicLinkTarget(item.name)
+            let after = try item.directory.descriptor.status(of: item.name)
+            guard after.isUnchanged(since: item.status) else { throw SystemError("lstat", code: 0) }
+        } catch {
+            if error.code == 0 { throw Self.changed(path) }
+            throw SourceWalker.unreadable(item.path, error)
+        }
+        if let first = links.firstPath(of: item.status, nowAt: path) {
+            return try writer.append(Self.entry(item, at: path, .hardLink(target: first)))
+        }
+        if path.leadsOut(withTarget: target), externalLinks.count < 1_000 {
+            externalLinks.append("\(path) -> \(PrintableText.escaping(target))")
+        }
+        try writer.append(Self.entry(item, at: path, .symbolicLink(target: target)))
+    }
+
+    /// Reads the attributes that an archive carries; the others are reported.
+    private func attributes(
+        of file: OpenFile,
+        at path: ByteString
+    ) throws -> [ExtendedAttribute] {
+        do throws(SystemError) {
+            var attributes: [ExtendedAttribute] = []
+            for name in try file.descriptor.extendedAttributeNames() {
+                if name.starts(with: "user.".utf8) {
+                    let value = try file.descriptor.extendedAttribute(name)
+                    attributes.append(ExtendedAttribute(name: name, value: value))
+                } else {
+                    omit(path, .extendedAttribute, detail: PrintableText.escaping(name))
+                }
+            }
+            return attributes
+        } catch {
+            throw SourceWalker.unreadable(path, error)
+        }
+    }
+
+    private static func entry(
+        _ item: SourceItem,
+        at path: EntryPath,
+        _ kind: ArchiveEntry.Kind,
+        _ attributes: [ExtendedAttribute] = []
+    ) -> ArchiveEntry {
+        ArchiveEntry(
+            path: path,
+            kind: kind,
+            permissions: item.status.permissions,
+            modificationTime: item.status.modificationTime,
+            extendedAttributes: attributes
+        )
+    }
+
+    private static func changed(_ path: EntryPath) -> ArchiveError {
+        ArchiveError(.sourceChanged, "changed while it was read", entry: path)
+    }
+}

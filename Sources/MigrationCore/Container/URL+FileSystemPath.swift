@@ -1,0 +1,27 @@
+internal import Foundation
+internal import MigrationSystem
+
+extension URL {
+    /// The path that the system knows the file by; `nil` where this is no file's URL.
+    var fileSystemPath: ByteString? {
+        guard isFileURL else { return nil }
+        return unsafe withUnsafeFileSystemRepresentation { path in
+            unsafe path.map { unsafe ByteString(cString: $0) }
+        }
+    }
+}
+
+extension ByteString {
+    /// The path of `url`, or what stands in its place where it is no file's.
+    init(pathOf url: URL) {
+        self = url.fileSystemPath ?? ByteString(utf8: url.path)
+    }
+
+    /// What follows the last slash, slashes at the end apart.
+    var lastPathComponent: ByteString {
+        let slash = UInt8(ascii: "/")
+        let end = (lastIndex { $0 != slash } ?? -1) + 1
+        let start = (self[..<end].lastIndex(of: slash) ?? -1) + 1
+        return ByteString(self[start..<end])
+    }
+}
