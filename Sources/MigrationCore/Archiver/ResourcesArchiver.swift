@@ -50,3 +50,6 @@ protocol AppendDestination: Sendable {
     /// Appends the item at `source`, an absolute path, under `name`.
     func append(itemAt source: ByteString, as name: ByteString) async throws
 }
+
+@available(*, unavailable)
+extension ResourcesArchiver: Sendable {}
