@@ -13,6 +13,13 @@ let settings: [SwiftSetting] = [
 
 let librarySettings = settings + [.strictMemorySafety()]
 
+#if os(Linux)
+// Apple's systems have this module of their own.
+let extensionSupport: [Target.Dependency] = ["ExtensionFoundation"]
+#else
+let extensionSupport: [Target.Dependency] = []
+#endif
+
 let package = Package(
     name: "migration",
     products: [
@@ -48,7 +55,7 @@ let package = Package(
         ),
         .target(
             name: "MigrationCore",
-            dependencies: ["MigrationArchive", "MigrationSystem"],
+            dependencies: ["MigrationArchive", "MigrationSystem"] + extensionSupport,
             swiftSettings: librarySettings
         ),
         .executableTarget(
@@ -87,3 +94,17 @@ let package = Package(
         ),
     ]
 )
+
+#if os(Linux)
+package.products.append(
+    .library(name: "AppMigrationKit", targets: ["AppMigrationKit", "ExtensionFoundation"])
+)
+package.targets += [
+    .target(name: "ExtensionFoundation", swiftSettings: librarySettings),
+    .target(
+        name: "AppMigrationKit",
+        dependencies: ["MigrationCore"],
+        swiftSettings: librarySettings
+    ),
+]
+#endif

@@ -1,6 +1,4 @@
 public import Foundation
-internal import Glibc
-internal import MigrationSystem
 internal import Synchronization
 
 /// How the migration into the app's container ended, for the app to ask at its first launch.
@@ -67,11 +65,7 @@ extension MigrationStatus {
 
     private static var currentContainer: MigrationDataContainer? {
         get throws {
-            // Foundation's environment is text, and a path need not be.
-            let path = unsafe getenv(MigrationHost.containerVariable).map {
-                unsafe ByteString(cString: $0)
-            }
-            if let path, !path.isEmpty { return try MigrationDataContainer(atPath: path) }
+            if let container = try MigrationDataContainer.namedByEnvironment { return container }
             return try containerDirectory.map { try MigrationDataContainer(at: $0) }
         }
     }

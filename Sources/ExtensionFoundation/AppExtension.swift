@@ -1,0 +1,28 @@
+/// An app's extension, which is a program of its own.
+///
+/// Corresponds to ExtensionFoundation's type of that name. The type that conforms carries `@main`
+/// and has an initializer without arguments.
+public protocol AppExtension {
+    /// The type of what runs the extension.
+    associatedtype Configuration: AppExtensionConfiguration
+
+    /// What runs the extension.
+    @preconcurrency @MainActor var configuration: Configuration { get }
+
+    /// Makes the extension, once its process has started.
+    @preconcurrency @MainActor init()
+}
+
+extension AppExtension {
+    /// Makes the extension and runs it.
+    ///
+    /// - Throws: An error that says so where the configuration can't run an extension on this system;
+    ///   else what running it throws.
+    @preconcurrency @MainActor public static func main() throws {
+        let configuration = Self().configuration
+        guard let configuration = configuration as? any RunnableConfiguration else {
+            throw UnrunnableExtensionError(name: "\(Self.self)")
+        }
+        try configuration.run()
+    }
+}

@@ -1,0 +1,14 @@
+/// What runs an extension in its process.
+///
+/// Corresponds to ExtensionFoundation's type of that name. The author of a migration extension
+/// writes none: MigrationCore supplies it.
+@preconcurrency @MainActor public protocol AppExtensionConfiguration: Sendable {
+    /// Returns whether the extension takes a connection; on this system none is ever offered.
+    nonisolated func accept(connection: NSXPCConnection) -> Bool
+}
+
+/// A configuration that can run its extension to the end.
+package protocol RunnableConfiguration: AppExtensionConfiguration {
+    /// Serves the extension's host, and returns when there is nothing more to do.
+    @MainActor func run() throws
+}
