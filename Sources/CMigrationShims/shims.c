@@ -16,6 +16,14 @@ int migration_resolve_beneath(int directory, const char *path) {
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
+int migration_open_directory_beneath(int directory, const char *path) {
+  struct open_how how = {
+      .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+      .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+  };
+  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
 int migration_rename_exchange(int fromDirectory, const char *from, int toDirectory, const char *to) {
   return renameat2(fromDirectory, from, toDirectory, to, RENAME_EXCHANGE);
 }

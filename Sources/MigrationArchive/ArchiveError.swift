@@ -56,6 +56,10 @@ extension ArchiveError {
 
         private let value: Value
 
+        private init(value: Value) {
+            self.value = value
+        }
+
         /// The bytes are not those that were written: a hash, a checksum or the structure is wrong.
         public static let damaged = Code(value: .damaged)
 
@@ -94,6 +98,12 @@ extension ArchiveError {
 
         /// The name of the code, stable across releases.
         public var description: String { "\(value)" }
+
+        /// Finds the code of a number; `nil` where there is none.
+        package init?(number: Int) {
+            guard let value = Value(rawValue: number) else { return nil }
+            self.value = value
+        }
 
         /// The number of the code, stable across releases.
         var number: Int { value.rawValue }

@@ -60,6 +60,10 @@ extension MigrationError {
 
         private let value: Value
 
+        private init(value: Value) {
+            self.value = value
+        }
+
         /// An app or another migration holds the container.
         public static let containerBusy = Code(value: .containerBusy)
 
@@ -122,6 +126,12 @@ extension MigrationError {
 
         /// The name of the code, stable across releases.
         public var description: String { "\(value)" }
+
+        /// Finds the code of a number; `nil` where there is none.
+        init?(number: Int) {
+            guard let value = Value(rawValue: number) else { return nil }
+            self.value = value
+        }
 
         /// The number of the code, stable across releases.
         var number: Int { value.rawValue }

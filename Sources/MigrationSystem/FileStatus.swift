@@ -15,6 +15,7 @@ package struct FileStatus: Equatable, Sendable {
     package let kind: Kind
     /// The permission bits, set-id and sticky bits included.
     package let permissions: UInt16
+    package let owner: UInt32
     package let identity: Identity
     package let linkCount: UInt64
     package let size: UInt64
@@ -36,6 +37,7 @@ package struct FileStatus: Equatable, Sendable {
             default: .unknown
             }
         permissions = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
+        owner = status.st_uid
         identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
             inode: UInt64(truncatingIfNeeded: status.st_ino)
@@ -59,5 +61,12 @@ extension FileStatus {
     package func isUnchanged(since earlier: FileStatus) -> Bool {
         identity == earlier.identity && size == earlier.size
             && modificationTime == earlier.modificationTime && changeTime == earlier.changeTime
+    }
+
+    /// Whether the permission bits alone let this process read the file, whatever groups it is in.
+    package var isReadableByBits: Bool {
+        let user = geteuid()
+        if user == 0 { return true }
+        return permissions & (owner == user ? 0o400 : 0o004) != 0
     }
 }

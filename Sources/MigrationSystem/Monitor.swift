@@ -34,4 +34,15 @@ package final class Monitor<State>: @unchecked Sendable {
             _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
         }
     }
+
+    /// Waits until `body` returns `true`, for `seconds` at most; returns what it returned last.
+    package func wait(atMost seconds: Double, until body: (inout State) -> Bool) -> Bool {
+        let end = Date(timeIntervalSinceNow: seconds)
+        condition.lock()
+        defer { condition.unlock() }
+        while !body(&state) {
+            guard condition.wait(until: end) else { return body(&state) }
+        }
+        return true
+    }
 }

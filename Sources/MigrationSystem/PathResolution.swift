@@ -22,4 +22,17 @@ extension FileDescriptor {
         }
         return errno == EXDEV ? .outside : .unknown
     }
+
+    /// Opens the directory at `path`, following the links in it as long as they stay beneath this one.
+    ///
+    /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true where it leads out.
+    package borrowing func openDirectoryBeneath(
+        _ path: ByteString
+    ) throws(SystemError) -> FileDescriptor {
+        let rawValue = rawValue
+        let descriptor = try retryingOnInterrupt("openat2") {
+            path.withPath { unsafe migration_open_directory_beneath(rawValue, $0) }
+        }
+        return FileDescriptor(adopting: descriptor)
+    }
 }

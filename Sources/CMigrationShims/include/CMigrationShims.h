@@ -12,6 +12,9 @@
 /// Opens `path` as a mere place (O_PATH), following links but never out of `directory` (EXDEV).
 int migration_resolve_beneath(int directory, const char *path);
 
+/// Opens the directory at `path`, following links but never out of `directory` (EXDEV).
+int migration_open_directory_beneath(int directory, const char *path);
+
 /// Swaps two names in one step (renameat2 with RENAME_EXCHANGE).
 int migration_rename_exchange(int fromDirectory, const char *from, int toDirectory, const char *to);
 

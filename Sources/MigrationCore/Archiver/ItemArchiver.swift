@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Takes what an extension exports and writes it to the archive.
+/// Reads items of a source tree and writes them to the archive as entries.
 final class ItemArchiver {
     private let writer: ArchiveWriter
     private let cancellation: CancellationFlag
@@ -11,6 +11,12 @@ final class ItemArchiver {
 
     /// The identity of the archive's own file, which no archive can hold.
     private let outputIdentity: FileStatus.Identity?
+
+    /// The paths in the archive, where items are appended by whoever names them.
+    private var paths: ArchivedPaths?
+
+    /// How many entries were begun.
+    private(set) var entryCount = 0
 
     /// What was left out so far.
     private(set) var omissions = OmissionList()
@@ -30,6 +36,11 @@ final class ItemArchiver {
         self.cancellation = cancellation
     }
 
+    /// Begins to check that no path is archived twice, and to make directories that are missing.
+    func checkPaths() {
+        paths = ArchivedPaths()
+    }
+
     /// Appends everything in `container` that `selection` keeps, each at its own path.
     func appendContents(
         of container: MigrationDataContainer,
@@ -46,17 +57,30 @@ final class ItemArchiver {
                 cause: error
             )
         }
-        var walker = SourceWalker(root: root, cancellation: cancellation)
-        var visitor = Visitor(archiver: self, selection: selection)
+        try appendContents(of: root, base: []) { path, isDirectory in
+            selection.reasonForLeavingOut(path, isDirectory: isDirectory)
+        }
+    }
+
+    /// Appends everything in `directory`, whose own path in the archive is `base`.
+    ///
+    /// - Parameter reason: Says of a path why it is left out, and returns `nil` where it is not.
+    func appendContents(
+        of directory: consuming FileDescriptor,
+        base: ByteString,
+        leavingOut reason: @escaping (ByteString, _ isDirectory: Bool) -> Omission.Reason?
+    ) throws {
+        var walker = SourceWalker(root: directory, base: base, cancellation: cancellation)
+        var visitor = Visitor(archiver: self, reasonForLeavingOut: reason)
         try walker.walk(&visitor)
     }
 
     private struct Visitor: SourceVisitor {
         let archiver: ItemArchiver
-        let selection: ContainerSelection
+        let reasonForLeavingOut: (ByteString, _ isDirectory: Bool) -> Omission.Reason?
 
         func visit(_ item: SourceItem) throws {
-            if let reason = selection.reasonForLeavingOut(item.path, isDirectory: false) {
+            if let reason = reasonForLeavingOut(item.path, false) {
                 let bytes = item.status.kind == .regular ? item.status.size : 0
                 archiver.omit(item.path, reason, bytes: bytes)
             } else {
@@ -65,7 +89,7 @@ final class ItemArchiver {
         }
 
         func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
-            if let reason = selection.reasonForLeavingOut(item.path, isDirectory: true) {
+            if let reason = reasonForLeavingOut(item.path, true) {
                 archiver.omit(item.path, reason, bytes: try archiver.measure(opened))
                 return false
             }
@@ -74,7 +98,7 @@ final class ItemArchiver {
         }
 
         func passesOver(_ item: SourceItem) -> Bool {
-            guard let reason = selection.reasonForLeavingOut(item.path, isDirectory: true) else {
+            guard let reason = reasonForLeavingOut(item.path, true) else {
                 return false
             }
             // Nobody can tell its bytes.
@@ -114,7 +138,7 @@ extension ItemArchiver {
 // MARK: - Entries
 
 extension ItemArchiver {
-    private func append(_ item: SourceItem) throws {
+    func append(_ item: SourceItem) throws {
         let path = EntryPath(bytes: item.path)
         if let violation = path.violation {
             throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
@@ -126,13 +150,13 @@ extension ItemArchiver {
         }
     }
 
-    private func append(_ item: SourceItem, directory: OpenFile) throws {
+    func append(_ item: SourceItem, directory: OpenFile) throws {
         let path = EntryPath(bytes: item.path)
         if let violation = path.violation {
             throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
         }
         let attributes = try attributes(of: directory, at: item.path)
-        try writer.append(Self.entry(item, at: path, .directory, attributes))
+        try write(Self.entry(item, at: path, .directory, attributes))
     }
 
     private func appendFile(_ item: SourceItem, at path: EntryPath) throws {
@@ -140,8 +164,8 @@ extension ItemArchiver {
             let message = "the archive would hold itself: write it outside of the container"
             throw MigrationError(.invalidOption, message, path: item.path)
         }
-        if let first = links.firstPath(of: item.status, nowAt: path) {
-            return try writer.append(Self.entry(item, at: path, .hardLink(target: first)))
+        if let first = links.takePath(of: item.status) {
+            return try write(Self.entry(item, at: path, .hardLink(target: first)))
         }
         let file: OpenFile
         let before: FileStatus
@@ -154,6 +178,8 @@ extension ItemArchiver {
         guard before.isUnchanged(since: item.status) else { throw Self.changed(path) }
         let attributes = try attributes(of: file, at: item.path)
         let entry = Self.entry(item, at: path, .file(size: before.size), attributes)
+        try prepare(for: entry)
+        links.remember(before, at: path)
         try writer.append(entry, contentFrom: file.descriptor) { count in
             progress?.completedUnitCount += Int64(count)
         }
@@ -172,13 +198,43 @@ extension ItemArchiver {
             if error.code == 0 { throw Self.changed(path) }
             throw SourceWalker.unreadable(item.path, error)
         }
-        if let first = links.firstPath(of: item.status, nowAt: path) {
-            return try writer.append(Self.entry(item, at: path, .hardLink(target: first)))
+        if let first = links.takePath(of: item.status) {
+            return try write(Self.entry(item, at: path, .hardLink(target: first)))
         }
         if path.leadsOut(withTarget: target), externalLinks.count < 1_000 {
             externalLinks.append("\(path) -> \(PrintableText.escaping(target))")
         }
-        try writer.append(Self.entry(item, at: path, .symbolicLink(target: target)))
+        try write(Self.entry(item, at: path, .symbolicLink(target: target)))
+        links.remember(item.status, at: path)
+    }
+
+    /// Throws where nothing can be written at `path`, before anything is.
+    func checkIsFree(_ path: EntryPath) throws(ArchiveError) {
+        _ = try paths?.missingDirectories(for: path)
+    }
+
+    private func write(_ entry: ArchiveEntry) throws {
+        try prepare(for: entry)
+        try writer.append(entry)
+    }
+
+    /// Takes note of an entry that is about to be written, and writes the directories that it lacks.
+    private func prepare(for entry: ArchiveEntry) throws {
+        let missing = try paths?.missingDirectories(for: entry.path) ?? []
+        for path in missing {
+            let directory = ArchiveEntry(
+                path: path,
+                kind: .directory,
+                permissions: 0o755,
+                modificationTime: entry.modificationTime,
+                extendedAttributes: []
+            )
+            entryCount += 1
+            try writer.append(directory)
+            paths?.insert(path, isDirectory: true)
+        }
+        entryCount += 1
+        paths?.insert(entry.path, isDirectory: entry.kind == .directory)
     }
 
     /// Reads the attributes that an archive carries; the others are reported.

@@ -6,7 +6,7 @@ struct SourceItem {
     /// The open directory that holds it.
     let directory: OpenFile
     let name: ByteString
-    /// The path from the root of the walk.
+    /// The path under which the archive holds it.
     let path: ByteString
     let status: FileStatus
 }
@@ -38,13 +38,20 @@ struct SourceWalker {
 
     private let cursor: DirectoryCursor
     private let cancellation: CancellationFlag
+    private let base: ByteString
     private var levels: [Level] = []
-    private var path: ByteString = []
+    private var path: ByteString
     private var directory: OpenFile
 
-    /// Prepares a walk over what is in `root`.
-    init(root: consuming FileDescriptor, cancellation: CancellationFlag) {
+    /// Prepares a walk over what is in `root`, whose own path in the archive is `base`.
+    init(
+        root: consuming FileDescriptor,
+        base: ByteString = [],
+        cancellation: CancellationFlag
+    ) {
         cursor = DirectoryCursor(root: root)
+        self.base = base
+        path = base
         directory = cursor.rootDirectory
         self.cancellation = cancellation
     }
@@ -119,13 +126,19 @@ struct SourceWalker {
         guard let parent = levels.last else { return }
         path = ByteString(path.prefix(parent.pathCount))
         do {
-            directory = try cursor.directory(at: EntryPath(bytes: path).directoryComponents)
+            directory = try cursor.directory(at: componentsFromRoot)
         } catch {
             throw Self.changed(path)
         }
         guard try statusOfDirectory().identity == parent.status.identity else {
             throw Self.changed(path)
         }
+    }
+
+    private var componentsFromRoot: [ArraySlice<UInt8>] {
+        if path.count == base.count { return [] }
+        let rest = path[(base.isEmpty ? 0 : base.count + 1)...]
+        return rest.split(separator: UInt8(ascii: "/"))
     }
 
     private func statusOfDirectory() throws -> FileStatus {
@@ -150,9 +163,4 @@ struct SourceWalker {
     private static func shown(_ path: ByteString) -> EntryPath {
         path.isEmpty ? EntryPath(".") : EntryPath(bytes: path)
     }
-}
-
-extension EntryPath {
-    /// The components of a directory's path, none for the root.
-    fileprivate var directoryComponents: [ArraySlice<UInt8>] { bytes.isEmpty ? [] : components }
 }

@@ -55,11 +55,20 @@ extension MigrationDataContainer {
     package init(atPath path: [UInt8], bundleIdentifier: String? = nil) throws(MigrationError) {
         let layout = try ContainerLayout(at: Self.resolve(path))
         try Self.checkIsDirectory(layout.root)
-        rootPath = layout.root
-        knownIdentifier = bundleIdentifier ?? layout.recordedIdentifier
-        self.bundleIdentifier = knownIdentifier ?? String(decoding: layout.root.name, as: UTF8.self)
-        platform = layout.isFromApple ? .iOS : .current
-        containerRootDirectory = Self.url(of: layout.root.path)
+        self.init(
+            root: layout.root,
+            knownIdentifier: bundleIdentifier ?? layout.recordedIdentifier,
+            platform: layout.isFromApple ? .iOS : .current
+        )
+    }
+
+    /// Makes a container of the directory at `root`, which is known to be one.
+    init(root: PathName, knownIdentifier: String?, platform: MigrationPlatform = .current) {
+        rootPath = root
+        self.knownIdentifier = knownIdentifier
+        self.platform = platform
+        bundleIdentifier = knownIdentifier ?? String(decoding: root.name, as: UTF8.self)
+        containerRootDirectory = URL(directoryAtPath: root.path)
         documentsDirectory = containerRootDirectory.appending(
             path: "Documents",
             directoryHint: .isDirectory
@@ -96,17 +105,6 @@ extension MigrationDataContainer {
         default:
             let message = "the container is no directory"
             throw MigrationError(.containerInvalid, message, path: root.path)
-        }
-    }
-
-    private static func url(of path: ByteString) -> URL {
-        let terminated = path.map { CChar(bitPattern: $0) } + [0]
-        return unsafe terminated.withUnsafeBufferPointer { buffer in
-            unsafe URL(
-                fileURLWithFileSystemRepresentation: buffer.baseAddress.unsafelyUnwrapped,
-                isDirectory: true,
-                relativeTo: nil
-            )
         }
     }
 }

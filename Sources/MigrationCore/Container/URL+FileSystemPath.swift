@@ -2,6 +2,18 @@ internal import Foundation
 internal import MigrationSystem
 
 extension URL {
+    /// Names the directory at a path of any bytes.
+    init(directoryAtPath path: ByteString) {
+        let terminated = path.map { CChar(bitPattern: $0) } + [0]
+        self = unsafe terminated.withUnsafeBufferPointer { buffer in
+            unsafe URL(
+                fileURLWithFileSystemRepresentation: buffer.baseAddress.unsafelyUnwrapped,
+                isDirectory: true,
+                relativeTo: nil
+            )
+        }
+    }
+
     /// The path that the system knows the file by; `nil` where this is no file's URL.
     var fileSystemPath: ByteString? {
         guard isFileURL else { return nil }

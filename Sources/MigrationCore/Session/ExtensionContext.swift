@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationSystem
 internal import Synchronization
 
 /// What a host gives the extension that it runs.
@@ -38,5 +39,15 @@ extension ExtensionContext {
             guard let container = try MigrationDataContainer.namedByEnvironment else { return nil }
             return ExtensionContext(container: container, groups: [:], temporaryDirectory: nil)
         }
+    }
+}
+
+extension ExtensionContext {
+    /// The context that a host's first message tells of.
+    init(_ start: SessionStart) throws {
+        let root = try PathName(resolving: ByteString(start.container))
+        container = MigrationDataContainer(root: root, knownIdentifier: start.bundleIdentifier)
+        groups = start.groups.mapValues { URL(directoryAtPath: ByteString($0)) }
+        temporaryDirectory = URL(directoryAtPath: ByteString(start.temporaryDirectory))
     }
 }

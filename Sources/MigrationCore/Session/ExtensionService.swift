@@ -1,21 +1,37 @@
+internal import Dispatch
 internal import Foundation
 internal import Glibc
+internal import MigrationSystem
 
-/// Serves the host that runs this process as an app's extension.
+/// The part of an extension's process that speaks with its host.
 enum ExtensionService {
-    /// Serves the host until it has no more requests; without a host, says so and ends the process.
+    /// The environment variable by which a host says that it started the process, with the
+    /// descriptor of their socket.
+    static let sessionVariable = "MIGRATION_SESSION"
+
+    /// Serves the host until it is done; returns only by throwing.
     @MainActor
     static func run(_ hosted: some AppMigrationExtension) throws {
-        let process = ProcessInfo.processInfo
-        guard process.environment["MIGRATION_SESSION"] != nil else {
-            let path = CommandLine.arguments.first ?? process.processName
-            let line = """
-                \(process.processName) is an app's migration extension: a host runs it, such as \
-                'migrate export --extension \(path)'\n
-                """
-            try FileHandle.standardError.write(contentsOf: Data(line.utf8))
-            exit(EX_USAGE)
-        }
-        throw MigrationError(.sessionFailed, "this extension can't serve a session")
+        guard let number = descriptorNumber else { exitForLackOfHost(hosted) }
+        let socket = OpenFile(FileDescriptor(adopting: number))
+        let session = ExtensionServiceSession(ExtensionAdapter(hosted), socket)
+        session.start()
+        // The main actor and timers of the extension are served meanwhile.
+        dispatchMain()
+    }
+
+    private static var descriptorNumber: CInt? {
+        unsafe getenv(sessionVariable).flatMap { unsafe CInt(String(cString: $0)) }
+    }
+
+    private static func exitForLackOfHost(_ hosted: some AppMigrationExtension) -> Never {
+        let path = CommandLine.arguments.first ?? "\(type(of: hosted))"
+        let text = """
+            \(type(of: hosted)) is an app's migration extension: a host runs it, such as \
+            'migrate export --container dir --out archive --extension \(path)'
+
+            """
+        FileHandle.standardError.write(Data(text.utf8))
+        exit(EX_USAGE)
     }
 }

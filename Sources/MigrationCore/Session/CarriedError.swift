@@ -1,0 +1,56 @@
+internal import Foundation
+internal import MigrationArchive
+
+/// An error on its way between a host and an extension's process.
+struct CarriedError: Codable, Sendable {
+    private enum Kind: String, Codable {
+        case archive
+        case cancellation
+        case migration
+        case other
+    }
+
+    private let kind: Kind
+    private let domain: String
+    private let code: Int
+    private let description: String
+    private let path: String?
+
+    /// Whether it says that the work was cancelled.
+    var isCancellation: Bool { kind == .cancellation }
+
+    init(_ error: any Error) {
+        let bridged = error as NSError
+        domain = bridged.domain
+        code = bridged.code
+        switch error {
+        case is CancellationError:
+            (kind, description, path) = (.cancellation, "the operation was cancelled", nil)
+        case let error as ArchiveError:
+            (kind, path) = (.archive, error.entry?.description)
+            description = error.message + (error.cause.map { ": \($0)" } ?? "")
+        case let error as MigrationError:
+            (kind, path) = (.migration, error.path)
+            description = error.message + (error.cause.map { ": \($0)" } ?? "")
+        default: (kind, description, path) = (.other, bridged.localizedDescription, nil)
+        }
+    }
+
+    /// The error again: one of the project's own as it was, another as an `NSError`.
+    var error: any Error {
+        switch kind {
+        case .cancellation: return CancellationError()
+        case .archive:
+            if let code = ArchiveError.Code(number: code) {
+                return ArchiveError(code, description, entry: path.map { EntryPath($0) })
+            }
+        case .migration:
+            if let code = MigrationError.Code(number: code) {
+                return MigrationError(code, description, path: path.map { [UInt8]($0.utf8) })
+            }
+        case .other: break
+        }
+        let information = [NSLocalizedDescriptionKey: description]
+        return NSError(domain: domain, code: code, userInfo: information)
+    }
+}

@@ -1,0 +1,117 @@
+internal import MigrationSystem
+
+/// One end of the socket between a host and an extension's process.
+///
+/// A message is its length (four bytes, little-endian, without themselves), a byte for its kind, and
+/// its payload.
+final class SessionChannel: Sendable {
+    /// The most bytes of a message that a host takes.
+    static let hostLimit = 1 << 20
+
+    /// The most bytes of a message that an extension's process takes: a request carries options.
+    static let extensionLimit = 64 << 20
+
+    private struct Inbox {
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        /// Where the first message begins that was not taken.
+        var start = 0
+        /// Where what was received ends.
+        var end = 0
+
+        /// Makes room for more at the end.
+        mutating func makeRoom() {
+            if start > 0 {
+                bytes.removeSubrange(..<start)
+                bytes.append(contentsOf: repeatElement(0, count: start))
+                (start, end) = (0, end - start)
+            }
+            if end == bytes.count { bytes.append(contentsOf: repeatElement(0, count: end)) }
+        }
+    }
+
+    private let socket: OpenFile
+    private let limit: Int
+    private let inbox = Monitor(Inbox())
+    private let outbox = Monitor(())
+
+    /// Uses `socket`, taking messages of at most `limit` bytes.
+    init(_ socket: OpenFile, limit: Int) {
+        self.socket = socket
+        self.limit = limit
+    }
+
+    /// Sends a message, or several that were encoded one after another, after those of earlier calls.
+    func send(_ message: [UInt8]) throws(SystemError) {
+        var failure: SystemError?
+        outbox.withLock { _ in
+            do throws(SystemError) {
+                try socket.descriptor.sendAll(message.span)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Reads what has come, waiting where nothing has; returns `false` at the end of the stream.
+    func receive() throws -> Bool {
+        try inbox.withLock { inbox in
+            if inbox.start == inbox.end {
+                (inbox.start, inbox.end) = (0, 0)
+            } else if inbox.end == inbox.bytes.count {
+                inbox.makeRoom()
+            }
+            let room = inbox.bytes.count - inbox.end
+            let read = try socket.descriptor.read(
+                into: &inbox.bytes,
+                from: inbox.end,
+                count: room
+            )
+            inbox.end += read
+            return read > 0
+        }
+    }
+
+    /// The next message that has come whole; `nil` where more must be received first.
+    ///
+    /// - Throws: ``MigrationError`` of code `sessionFailed` where the message is over the limit.
+    func nextMessage() throws -> (kind: UInt8, payload: ArraySlice<UInt8>)? {
+        try inbox.withLock { inbox in
+            let rest = inbox.bytes[inbox.start..<inbox.end]
+            guard rest.count >= 5 else { return nil }
+            let length = Int(UInt32(littleEndianBytes: rest))
+            guard (1...limit).contains(length) else {
+                let message = "a message of \(length) bytes is over the limit, or empty"
+                throw MigrationError(.sessionFailed, message)
+            }
+            guard rest.count >= 4 + length else { return nil }
+            inbox.start += 4 + length
+            return (rest[rest.startIndex + 4], rest[(rest.startIndex + 5)...].prefix(length - 1))
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a message of which `body` writes the payload.
+    mutating func appendMessage(_ kind: UInt8, _ body: (inout [UInt8]) throws -> Void) rethrows {
+        let start = count
+        append(contentsOf: [0, 0, 0, 0, kind])
+        try body(&self)
+        let length = UInt32(count - start - 4)
+        for offset in 0..<4 {
+            self[start + offset] = UInt8(truncatingIfNeeded: length >> (8 * offset))
+        }
+    }
+
+    /// Appends a number in four bytes, little-endian.
+    mutating func append(littleEndian number: UInt32) {
+        for offset in 0..<4 { append(UInt8(truncatingIfNeeded: number >> (8 * offset))) }
+    }
+}
+
+extension UInt32 {
+    /// Reads the first four bytes as a number, little-endian.
+    init(littleEndianBytes bytes: ArraySlice<UInt8>) {
+        self = bytes.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
