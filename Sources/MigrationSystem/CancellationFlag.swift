@@ -4,10 +4,17 @@ internal import Synchronization
 package final class CancellationFlag: Sendable {
     private let isRaised = Atomic(false)
 
-    package init() {}
+    private let parent: CancellationFlag?
+
+    /// Makes a flag that is raised by itself, or with `parent`.
+    package init(following parent: CancellationFlag? = nil) {
+        self.parent = parent
+    }
 
     /// Whether somebody asked to stop.
-    package var isCancelled: Bool { isRaised.load(ordering: .relaxed) }
+    package var isCancelled: Bool {
+        isRaised.load(ordering: .relaxed) || parent?.isCancelled ?? false
+    }
 
     /// Asks everything that holds this flag to stop.
     package func cancel() { isRaised.store(true, ordering: .relaxed) }

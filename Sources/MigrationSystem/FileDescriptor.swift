@@ -93,6 +93,15 @@ extension FileDescriptor {
         )
     }
 
+    /// Opens a place that takes everything and keeps nothing.
+    package static func openForDiscarding() throws(SystemError) -> FileDescriptor {
+        FileDescriptor(
+            adopting: try retryingOnInterrupt("open") {
+                unsafe Glibc.open("/dev/null", O_WRONLY | O_CLOEXEC)
+            }
+        )
+    }
+
     /// Makes a second descriptor of the same open file.
     package borrowing func duplicate() throws(SystemError) -> FileDescriptor {
         let rawValue = rawValue

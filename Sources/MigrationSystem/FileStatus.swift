@@ -21,6 +21,7 @@ package struct FileStatus: Equatable, Sendable {
     package let size: UInt64
     /// Bytes on the disk, which are fewer than `size` where a file has holes.
     package let allocatedSize: UInt64
+    package let accessTime: FileTime
     package let modificationTime: FileTime
     package let changeTime: FileTime
 
@@ -45,6 +46,10 @@ package struct FileStatus: Equatable, Sendable {
         linkCount = UInt64(truncatingIfNeeded: status.st_nlink)
         size = UInt64(max(0, status.st_size))
         allocatedSize = UInt64(max(0, status.st_blocks)) * 512
+        accessTime = FileTime(
+            seconds: Int64(status.st_atim.tv_sec),
+            nanoseconds: UInt32(truncatingIfNeeded: status.st_atim.tv_nsec)
+        )
         modificationTime = FileTime(
             seconds: Int64(status.st_mtim.tv_sec),
             nanoseconds: UInt32(truncatingIfNeeded: status.st_mtim.tv_nsec)

@@ -38,6 +38,11 @@ package struct PathName: Hashable, Sendable {
         name = last
     }
 
+    /// Resolves every link in `path`, also in its last component, which must exist.
+    package init(resolvingWhole path: ByteString) throws(SystemError) {
+        try self.init(resolving: Self.realPath(path))
+    }
+
     private static func realPath(_ path: ByteString) throws(SystemError) -> ByteString {
         let resolved: ByteString? = path.withPath { path in
             guard let pointer = unsafe realpath(path, nil) else { return nil }

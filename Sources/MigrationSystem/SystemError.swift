@@ -47,6 +47,9 @@ extension SystemError {
     /// Nobody reads the other end of the pipe.
     package var isBrokenPipe: Bool { code == EPIPE }
 
+    /// The other end of the socket went away with messages unread.
+    package var isConnectionReset: Bool { code == ECONNRESET }
+
     /// Another process holds the lock.
     package var isBusy: Bool { code == EWOULDBLOCK || code == EAGAIN }
 

@@ -12,6 +12,9 @@ final class ItemArchiver {
     /// The identity of the archive's own file, which no archive can hold.
     private let outputIdentity: FileStatus.Identity?
 
+    /// Is called whenever content was read.
+    var activityHandler: (() -> Void)?
+
     /// The paths in the archive, where items are appended by whoever names them.
     private var paths: ArchivedPaths?
 
@@ -64,7 +67,7 @@ final class ItemArchiver {
 
     /// Appends everything in `directory`, whose own path in the archive is `base`.
     ///
-    /// - Parameter reason: Says of a path why it is left out, and returns `nil` where it is not.
+    /// What `reason` returns a reason for is left out.
     func appendContents(
         of directory: consuming FileDescriptor,
         base: ByteString,
@@ -182,6 +185,7 @@ extension ItemArchiver {
         links.remember(before, at: path)
         try writer.append(entry, contentFrom: file.descriptor) { count in
             progress?.completedUnitCount += Int64(count)
+            activityHandler?()
         }
         guard try file.descriptor.status().isUnchanged(since: before) else {
             throw Self.changed(path)

@@ -7,27 +7,50 @@ struct ExportSession {
     let container: MigrationDataContainer
     let destination: ArchiveDestination
     let options: ExportOptions
-    let hosted: any HostedExtension
+    let appExtension: MigrationExtension?
     let progress: Progress?
     let cancellation: CancellationFlag
 
-    func run() async throws -> ExportReport {
+    func run() throws -> ExportReport {
         let lock = try ContainerLock(container.rootPath, .exclusive)
         defer { lock.release() }
         try ContainerRecovery.recover(container.rootPath, root: lock.root)
-        let properties = try await hosted.exportProperties(of: container)
-        progress?.totalUnitCount = Int64(clamping: properties.sizeEstimate)
+        let hosted = try hostedExtension()
+        defer { hosted.end() }
         let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
         let report: ExportReport
         do {
+            let properties = try hosted.properties(availableSpace: file.availableSpace)
+            progress?.totalUnitCount = Int64(clamping: properties.sizeEstimate)
             try checkSpace(for: properties, available: file.availableSpace)
-            report = try await write(properties, to: file.output, file.identity)
+            report = try write(hosted, properties, to: file.output, file.identity)
         } catch {
             file.discard()
             throw error
         }
         try file.commit()
         return report
+    }
+
+    private func hostedExtension() throws -> any ExportingExtension {
+        guard let appExtension else {
+            return WholeContainerExtension(
+                container,
+                options: options,
+                cancellation: cancellation
+            )
+        }
+        let host = try AppExtensionHost.begin(
+            .exporting,
+            appExtension,
+            in: container,
+            cancellation: cancellation
+        )
+        let call = ExportCall(
+            platform: options.destinationPlatform,
+            options: options.destinationOptions
+        )
+        return AppExtensionExport(host: host, call: call)
     }
 
     /// Throws where the archive can't fit, whatever compression makes of the content.
@@ -43,11 +66,12 @@ struct ExportSession {
     }
 
     private func write(
+        _ hosted: any ExportingExtension,
         _ properties: ExportProperties,
         to output: ArchiveOutput,
         _ identity: FileStatus.Identity?
-    ) async throws -> ExportReport {
-        let header = header(properties)
+    ) throws -> ExportReport {
+        let header = header(properties, of: hosted.container)
         let writer = try ArchiveWriter(
             writingTo: output,
             header: header,
@@ -65,7 +89,7 @@ struct ExportSession {
             cancellation: cancellation
         )
         do {
-            try await hosted.exportResources(of: container, to: archiver)
+            try hosted.exportResources(to: archiver)
             let summary = try writer.finish()
             return ExportReport(
                 header: header,
@@ -73,7 +97,8 @@ struct ExportSession {
                 archiveBytes: summary.archiveBytes,
                 fingerprint: summary.fingerprint,
                 omissions: archiver.omissions,
-                externalLinks: archiver.externalLinks
+                externalLinks: archiver.externalLinks,
+                appExtension: hosted.report(of: summary.totals)
             )
         } catch {
             writer.abandon()
@@ -81,7 +106,10 @@ struct ExportSession {
         }
     }
 
-    private func header(_ properties: ExportProperties) -> ArchiveHeader {
+    private func header(
+        _ properties: ExportProperties,
+        of container: MigrationDataContainer
+    ) -> ArchiveHeader {
         ArchiveHeader(
             bundleIdentifier: container.bundleIdentifier,
             platform: (options.platform ?? container.platform).rawValue,

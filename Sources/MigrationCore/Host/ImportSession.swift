@@ -7,6 +7,7 @@ struct ImportSession {
     let source: ArchiveSource
     let container: MigrationDataContainer
     let options: ImportOptions
+    let appExtension: MigrationExtension?
     let progress: Progress?
     let cancellation: CancellationFlag
 
@@ -17,7 +18,7 @@ struct ImportSession {
         let input = try source.open(cancellation)
         let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
         progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
-        try checkIdentifier(reader.header)
+        try checkBeforehand(reader.header)
         try makeContainer()
         let lock = try ContainerLock(path, .exclusive)
         defer { lock.release() }
@@ -29,14 +30,26 @@ struct ImportSession {
             throw MigrationError(.containerHoldsData, message, path: path.path)
         }
         do {
-            let extractor = try restore(reader, beside: lock.root)
-            return report(reader, extractor, replacedData: holdsData)
+            let outcome = try restore(reader, beside: lock.root)
+            return report(reader, outcome, replacedData: holdsData)
         } catch {
             let error = Self.located(error, at: path)
             // Where this can't be written, the journal stays and says that the import was cut off.
             try? recordFailure(error, reader.header, in: lock.root)
             throw error
         }
+    }
+
+    /// Throws what can be known before anything is touched.
+    private func checkBeforehand(_ header: ArchiveHeader?) throws {
+        guard let appExtension else { return try checkIdentifier(header) }
+        // The data may be of the app under another platform's name; the extension decides.
+        do {
+            _ = try Entitlement.check(appExtension, for: container)
+        } catch let problem as EntitlementProblem {
+            throw problem.error
+        }
+        _ = try ImportCall(directory: [], header: header, source: options.source)
     }
 
     private func checkIdentifier(_ header: ArchiveHeader?) throws {
@@ -82,17 +95,18 @@ struct ImportSession {
 
     private func report(
         _ reader: ArchiveReader,
-        _ extractor: ArchiveExtractor,
+        _ outcome: (extractor: ArchiveExtractor, appExtension: ExtensionReport?),
         replacedData: Bool
     ) -> ImportReport {
-        var totals = extractor.totals
+        var totals = outcome.extractor.totals
         totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
         return ImportReport(
             header: reader.header,
             fingerprint: reader.fingerprint,
             totals: totals,
-            omissions: extractor.omissions,
-            replacedData: replacedData
+            omissions: outcome.extractor.omissions,
+            replacedData: replacedData,
+            appExtension: outcome.appExtension
         )
     }
 }
@@ -103,14 +117,14 @@ extension ImportSession {
     private func restore(
         _ reader: ArchiveReader,
         beside root: OpenFile
-    ) throws -> ArchiveExtractor {
+    ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
         let staging = try StagingDirectory.make(for: path, root: root)
         defer { staging.release() }
         do {
             try checkSpace(for: reader, in: staging)
-            let extractor = try extract(reader, into: staging)
+            let outcome = try fill(staging, from: reader)
             let commit = ContainerCommit(
                 path: path,
                 live: root,
@@ -119,7 +133,7 @@ extension ImportSession {
             )
             try cancellation.check()
             try commit.run()
-            return extractor
+            return outcome
         } catch {
             // A commit that could not be undone needs what is staged when it is taken up again.
             if try ImportJournal.read(from: bookkeeping)?.phase == .staging { try staging.remove() }
@@ -135,20 +149,65 @@ extension ImportSession {
         throw MigrationError(.outOfSpace, message, path: path.path)
     }
 
+    /// Makes the staged container of what the archive holds.
+    private func fill(
+        _ staging: StagingDirectory,
+        from reader: ArchiveReader
+    ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
+        guard let appExtension else {
+            let ownNames = [ContainerLayout.bookkeepingName, ContainerLayout.metadataName]
+            return (try extract(reader, into: staging.directory, leavingOut: ownNames), nil)
+        }
+        let directory = try ImportDirectory(in: staging)
+        let extractor = try extract(reader, into: directory.directory, leavingOut: [])
+        let call = try ImportCall(
+            directory: directory.path,
+            header: reader.header,
+            source: options.source
+        )
+        let report = try importResources(appExtension, call, from: directory, into: staging)
+        try directory.remove()
+        return (extractor, report)
+    }
+
+    private func importResources(
+        _ appExtension: MigrationExtension,
+        _ call: ImportCall,
+        from directory: ImportDirectory,
+        into staging: StagingDirectory
+    ) throws -> ExtensionReport {
+        let staged = MigrationDataContainer(
+            root: staging.path,
+            knownIdentifier: container.knownIdentifier
+        )
+        let host = try AppExtensionHost.begin(
+            .importing,
+            appExtension,
+            in: staged,
+            cancellation: cancellation
+        )
+        defer { host.end() }
+        appExtension.preflightHandler?(
+            host.preflight(availableSpace: try staging.directory.descriptor.availableSpace())
+        )
+        let appImport = AppExtensionImport(host: host, call: call)
+        return try appImport.run(progress: progress, cancellation: cancellation) {
+            try directory.unreadFiles(cancellation)
+        }
+    }
+
     private func extract(
         _ reader: ArchiveReader,
-        into staging: StagingDirectory
+        into directory: OpenFile,
+        leavingOut names: [ByteString]
     ) throws -> ArchiveExtractor {
         var extraction = ArchiveExtractor.Options(options, isForeign: reader.header == nil)
-        extraction.leftOut = [
-            EntryPath(bytes: ContainerLayout.bookkeepingName),
-            EntryPath(bytes: ContainerLayout.metadataName),
-        ]
+        extraction.leftOut = names.map { EntryPath(bytes: $0) }
         if reader.header == nil {
-            extraction.byteLimit = try staging.directory.descriptor.availableSpace()
+            extraction.byteLimit = try directory.descriptor.availableSpace()
         }
         let extractor = ArchiveExtractor(
-            root: try staging.directory.descriptor.duplicate(),
+            root: try directory.descriptor.duplicate(),
             options: extraction
         )
         try extractor.extract(from: reader) { consumed in
@@ -190,12 +249,7 @@ extension ImportSession {
         if error is CancellationError {
             outcome = .interrupted
         } else {
-            let bridged = error as NSError
-            outcome = .failure(
-                domain: bridged.domain,
-                code: bridged.code,
-                description: "\(error)"
-            )
+            outcome = ImportRecord.Outcome(failure: error)
         }
         let data = try BookkeepingCoding.encode(record(outcome, header))
         try bookkeeping.write(data, as: BookkeepingDirectory.recordName)

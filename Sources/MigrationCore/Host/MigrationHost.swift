@@ -31,6 +31,7 @@ public struct MigrationHost: Sendable {
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
     ///   - destination: Where the archive goes. A file appears only when it is whole.
+    ///   - appExtension: The app's own extension, which says what is exported; `nil` exports everything.
     ///   - options: What is exported, and how.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was archived.
     /// - Returns: What was archived, what was left out and why.
@@ -38,10 +39,14 @@ public struct MigrationHost: Sendable {
     ///   `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes `sourceChanged`,
     ///   `sourceUnreadable`, `unsupported`, `outputFailed` and `outOfSpace`; `SystemError` where the
     ///   destination's descriptor is not open; `CancellationError`.
+    ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
+    ///   `confinementUnavailable`, `entitlementInvalid`, `extensionCrashed`, `extensionFailed`,
+    ///   `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
     @concurrent
     public func exportContainer(
         _ container: MigrationDataContainer,
         to destination: ArchiveDestination,
+        using appExtension: MigrationExtension? = nil,
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
@@ -51,11 +56,11 @@ public struct MigrationHost: Sendable {
                 container: container,
                 destination: destination,
                 options: options,
-                hosted: WholeContainerExtension(options: options, cancellation: cancellation),
+                appExtension: appExtension,
                 progress: progress,
                 cancellation: cancellation
             )
-            return try await session.run()
+            return try session.run()
         }
     }
 
@@ -68,6 +73,8 @@ public struct MigrationHost: Sendable {
     /// - Parameters:
     ///   - archive: A migration archive, or the tar file of another program, compressed with zstd or not.
     ///   - container: The container; its directory is made where it is missing.
+    ///   - appExtension: The app's own extension, which puts what the archive holds where the app wants
+    ///     it; `nil` puts everything back at its path.
     ///   - options: What is done with data that is there, and with links that lead out.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
     /// - Returns: What was restored, and what of the archive was not.
@@ -75,10 +82,14 @@ public struct MigrationHost: Sendable {
     ///   `identifierMismatch`, `invalidOption`, `outOfSpace` and `outputFailed`; `ArchiveError` of codes
     ///   `damaged`, `entryExists`, `inputFailed`, `notAnArchive`, `outOfSpace`, `outputFailed`,
     ///   `refused`, `truncated` and `unsupported`; `CancellationError`.
+    ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
+    ///   `confinementUnavailable`, `entitlementInvalid`, `extensionCrashed`, `extensionFailed`,
+    ///   `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
     @concurrent
     public func importArchive(
         _ archive: ArchiveSource,
         into container: MigrationDataContainer,
+        using appExtension: MigrationExtension? = nil,
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
@@ -88,6 +99,7 @@ public struct MigrationHost: Sendable {
                 source: archive,
                 container: container,
                 options: options,
+                appExtension: appExtension,
                 progress: progress,
                 cancellation: cancellation
             )

@@ -81,6 +81,9 @@ public struct ExportReport: Sendable {
 
     /// Symbolic links that were archived but lead out of the container, at most 1,000 of them, printable.
     public let externalLinks: [String]
+
+    /// What the session with the app's extension showed; `nil` where the whole container was exported.
+    public let appExtension: ExtensionReport?
 }
 
 /// What an import or an extraction did.
@@ -99,4 +102,7 @@ public struct ImportReport: Sendable {
 
     /// Whether the container held data that this import replaced.
     public let replacedData: Bool
+
+    /// What the session with the app's extension showed; `nil` where the whole container was imported.
+    public let appExtension: ExtensionReport?
 }

@@ -14,9 +14,12 @@ struct StagingDirectory {
     private static let suffix = ByteString(utf8: ".migration-staging")
 
     let parent: OpenFile
-    let name: ByteString
+    let path: PathName
     let directory: OpenFile
     let place: Place
+
+    /// The name in the parent.
+    var name: ByteString { path.name }
 
     /// The name of the staging directory beside the container at `path`.
     static func nameBeside(_ path: PathName) -> ByteString {
@@ -29,6 +32,7 @@ struct StagingDirectory {
     /// It is made in the bookkeeping and moved out where that is possible, so that what is beside the
     /// container can be moved back in: two mounts of one file system can't.
     static func make(for path: PathName, root: OpenFile) throws(SystemError) -> StagingDirectory {
+        let bookkeeping = [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
         let inside = try BookkeepingDirectory.make(in: root).openDirectory
         try removeLeftover(nameInside, in: inside)
         try inside.descriptor.makeDirectory(nameInside, permissions: 0o700)
@@ -41,7 +45,7 @@ struct StagingDirectory {
             try inside.descriptor.renameExclusively(nameInside, to: beside, in: parent.descriptor)
             return StagingDirectory(
                 parent: parent,
-                name: beside,
+                path: PathName(parent: path.parent, name: beside),
                 directory: directory,
                 place: .beside
             )
@@ -49,7 +53,7 @@ struct StagingDirectory {
             guard error.isExchangeImpossible else { throw error }
             return StagingDirectory(
                 parent: inside,
-                name: nameInside,
+                path: PathName(parent: path.path + bookkeeping, name: nameInside),
                 directory: directory,
                 place: .inside
             )

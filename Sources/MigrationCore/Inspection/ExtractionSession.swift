@@ -100,7 +100,8 @@ struct ExtractionSession {
             fingerprint: reader.fingerprint,
             totals: extractor.totals,
             omissions: extractor.omissions,
-            replacedData: false
+            replacedData: false,
+            appExtension: nil
         )
     }
 

@@ -6,7 +6,7 @@ enum ExtensionMessage: Sendable {
     /// An item to append; `isAwaited` where the process waits for an answer.
     case append(UInt32, isAwaited: Bool, source: ByteString, name: ByteString)
     case progress(completed: Int64, total: Int64)
-    case finished(ImportProgressSummary?)
+    case finished(SessionSummary)
     case failed(CarriedError)
 }
 

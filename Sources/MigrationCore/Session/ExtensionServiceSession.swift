@@ -83,7 +83,7 @@ extension ExtensionServiceSession {
             }
             if isCancelled { appends.cancel() }
             try await adapter.export(call, to: appends)
-            return .finished(nil)
+            return .finished(SessionSummary(wasCancelled: appends.wasCancelled))
         }
     }
 
@@ -100,7 +100,7 @@ extension ExtensionServiceSession {
                 // Where the host is gone, the thread that reads from it ends the process.
                 try? send(.progress(completed: completed, total: total))
             }
-            return .finished(summary)
+            return .finished(SessionSummary(progress: summary))
         }
     }
 

@@ -11,9 +11,13 @@ final class RemoteAppends: AppendDestination {
         var waiting: [UInt32: Answer] = [:]
         /// Why nothing can be appended any more.
         var failure: (any Error)?
+        var wasCancelled = false
 
         mutating func takeNumber() throws -> UInt32 {
-            if let failure { throw failure }
+            if let failure {
+                wasCancelled = wasCancelled || failure is CancellationError
+                throw failure
+            }
             lastNumber &+= 1
             return lastNumber
         }
@@ -27,6 +31,9 @@ final class RemoteAppends: AppendDestination {
         self.channel = channel
         state = Monitor(State(ahead: ahead))
     }
+
+    /// Whether an append threw because the session was cancelled.
+    var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
 
     func append(itemAt source: ByteString, as name: ByteString) async throws {
         if let number = try numberAhead(source, name) {
@@ -57,6 +64,7 @@ final class RemoteAppends: AppendDestination {
         let waiting = state.withLock { state in
             defer { state.waiting = [:] }
             state.failure = CancellationError()
+            state.wasCancelled = state.wasCancelled || !state.waiting.isEmpty
             return state.waiting.values
         }
         for answer in waiting { answer.resume(throwing: CancellationError()) }

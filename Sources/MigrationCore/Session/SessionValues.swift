@@ -43,3 +43,12 @@ struct ImportCall: Codable, Sendable {
     let source: MigrationAppIdentifier
     let sourceVersion: String
 }
+
+/// What the extension's process saw of the work that it is done with.
+struct SessionSummary: Codable, Sendable {
+    /// Whether the archiver threw a cancellation that the extension did not let pass.
+    var wasCancelled = false
+
+    /// What was seen of an import's progress.
+    var progress = ImportProgressSummary()
+}

@@ -34,6 +34,30 @@ public struct ImportRecord: Sendable, Equatable {
     public let fingerprint: String?
 }
 
+extension ImportRecord.Outcome {
+    /// The failure of an import with `error`, as an `NSError` carries it.
+    ///
+    /// What an app's own extension threw is persisted as such, in the words meant for a person.
+    init(failure error: any Error) {
+        let failure = error as? MigrationError
+        if failure?.code == .extensionFailed, let cause = failure?.cause {
+            let bridged = cause as NSError
+            self = .failure(
+                domain: bridged.domain,
+                code: bridged.code,
+                description: bridged.localizedDescription
+            )
+        } else {
+            let bridged = error as NSError
+            self = .failure(
+                domain: bridged.domain,
+                code: bridged.code,
+                description: "\(error)"
+            )
+        }
+    }
+}
+
 extension ImportRecord {
     /// The version of the persisted form that this code writes.
     static let version = 1

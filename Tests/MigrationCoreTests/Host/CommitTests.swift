@@ -77,7 +77,7 @@ struct CommitTests {
         // What is in a directory of the system's own can't be moved into the container.
         let staging = StagingDirectory(
             parent: commit.staging.parent,
-            name: commit.staging.name,
+            path: commit.staging.path,
             directory: OpenFile(try FileDescriptor.open([UInt8](directory.utf8), .directory)),
             place: .beside
         )

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The export that an app's own extension makes.
+struct AppExtensionExport: ExportingExtension {
+    let host: AppExtensionHost
+    let call: ExportCall
+
+    var container: MigrationDataContainer { host.container }
+
+    func properties(availableSpace: UInt64?) throws -> ExportProperties {
+        let exports = try host.exports()
+        for option in call.options.keys.sorted() where !exports.options.contains(option) {
+            let known = exports.options.joined(separator: ", ")
+            let message =
+                "\(host.description.name) has no option '\(PrintableText.escaping(option))'; "
+                + (known.isEmpty ? "it has none" : "it has: \(known)")
+            throw MigrationError(.extensionUnsuitable, message)
+        }
+        host.appExtension.preflightHandler?(host.preflight(availableSpace: availableSpace))
+        return ExportProperties(
+            sizeEstimate: UInt64(max(0, exports.sizeEstimate)),
+            allocatedBytes: nil,
+            resourcesVersion: exports.resourcesVersion,
+            isCompressible: exports.isCompressible
+        )
+    }
+
+    func exportResources(to archiver: ItemArchiver) throws {
+        let roots = try host.place.sourceRoots()
+        let intake = ItemIntake(to: archiver, from: roots, observer: host.observer)
+        archiver.activityHandler = { [observer = host.observer] in observer.noteActivity() }
+        do {
+            try host.session.export(call, to: intake)
+        } catch {
+            throw error is CancellationError ? error : intake.failure ?? error
+        }
+        // An extension may have caught it.
+        if let failure = intake.failure { throw failure }
+    }
+
+    func report(of totals: ArchiveTotals) -> ExtensionReport? {
+        let findings = ExportFindings(host, estimate: host.description.exports?.sizeEstimate ?? 0)
+        return host.report(findings.all(of: totals))
+    }
+
+    func end() {
+        host.end()
+    }
+}

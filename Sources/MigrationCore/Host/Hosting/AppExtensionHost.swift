@@ -1,0 +1,146 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// One session with an app's extension, from the check of its entitlement to its end.
+final class AppExtensionHost {
+    let appExtension: MigrationExtension
+    let container: MigrationDataContainer
+    let place: SessionPlace
+    let session: any ExtensionSession
+    let observer: SessionObserver
+    let description: ExtensionDescription
+
+    /// The app that the entitlement names; `nil` where the extension needs none.
+    let entitlement: String?
+
+    /// Begins a session in `container`, which is locked.
+    ///
+    /// - Throws: ``MigrationError`` of code `entitlementInvalid` before anything of the extension runs.
+    static func begin(
+        _ role: SessionPlace.Role,
+        _ appExtension: MigrationExtension,
+        in container: MigrationDataContainer,
+        awaitingAppends: Bool = false,
+        cancellation: CancellationFlag
+    ) throws -> AppExtensionHost {
+        let entitlement: String?
+        do {
+            entitlement = try Entitlement.check(appExtension, for: container)
+        } catch let problem as EntitlementProblem {
+            throw problem.error
+        }
+        let entitled = container.identified(by: entitlement)
+        var place = try SessionPlace(role, container: entitled, for: appExtension)
+        if awaitingAppends { place.isContainerFixed = false }
+        do {
+            let observer = SessionObserver()
+            let session = try appExtension.beginSession(
+                in: place,
+                observer: observer,
+                cancellation: cancellation
+            )
+            do {
+                return AppExtensionHost(
+                    appExtension,
+                    place,
+                    session,
+                    observer,
+                    try session.description(),
+                    entitlement: entitlement
+                )
+            } catch {
+                session.end()
+                throw error
+            }
+        } catch {
+            place.remove()
+            throw error
+        }
+    }
+
+    private init(
+        _ appExtension: MigrationExtension,
+        _ place: SessionPlace,
+        _ session: any ExtensionSession,
+        _ observer: SessionObserver,
+        _ description: ExtensionDescription,
+        entitlement: String?
+    ) {
+        self.appExtension = appExtension
+        self.container = place.container
+        self.place = place
+        self.session = session
+        self.observer = observer
+        self.description = description
+        self.entitlement = entitlement
+    }
+
+    /// Ends the extension and removes its temporary directory.
+    func end() {
+        session.end()
+        place.remove()
+    }
+
+    /// What the extension says of its exports.
+    ///
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where it does not export.
+    func exports() throws(MigrationError) -> ExtensionDescription.Exports {
+        guard let exports = description.exports else { throw lacking("ResourcesExporting") }
+        return exports
+    }
+
+    /// Checks that the extension imports.
+    ///
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where it does not.
+    func checkImports() throws(MigrationError) {
+        guard description.imports else { throw lacking("ResourcesImporting") }
+    }
+
+    private func lacking(_ conformance: String) -> MigrationError {
+        let message = "\(description.name) does not conform to \(conformance)"
+        return MigrationError(.extensionUnsuitable, message)
+    }
+}
+
+extension AppExtensionHost {
+    /// What is shown before any data moves.
+    func preflight(availableSpace: UInt64?, findings: [ExtensionFinding] = []) -> PreflightReport {
+        PreflightReport(
+            name: description.name,
+            entitlement: entitlement,
+            exports: description.exports.map { exports in
+                PreflightReport.Exports(
+                    sizeEstimate: exports.sizeEstimate,
+                    resourcesVersion: exports.resourcesVersion,
+                    isCompressible: exports.isCompressible,
+                    options: exports.options
+                )
+            },
+            imports: description.imports,
+            availableSpace: availableSpace,
+            confinement: session.confinement,
+            findings: findings
+        )
+    }
+
+    /// The report of the session, with what it came upon.
+    func report(_ findings: [ExtensionFinding]) -> ExtensionReport {
+        ExtensionReport(
+            name: description.name,
+            confinement: session.confinement,
+            findings: findings
+        )
+    }
+}
+
+extension MigrationDataContainer {
+    /// The same container, of the app that an entitlement names where nothing else said whose it is.
+    fileprivate func identified(by entitlement: String?) -> MigrationDataContainer {
+        guard knownIdentifier == nil, let entitlement else { return self }
+        return MigrationDataContainer(
+            root: rootPath,
+            knownIdentifier: entitlement,
+            platform: platform
+        )
+    }
+}

@@ -1,0 +1,112 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The entitlement by which an extension may reach its app's container.
+///
+/// Source: Apple's documentation of the key; its value is an array of exactly one string, the bundle
+/// identifier of the app that contains the extension.
+struct Entitlement {
+    static let key = "com.apple.developer.app-migration.data-container-access"
+    private static let sizeLimit = 1 << 20
+
+    /// The entitlement of `appExtension`, checked; `nil` for a value in this process that has none.
+    ///
+    /// - Throws: ``EntitlementProblem``, and ``MigrationError`` where the file can't be read.
+    static func check(
+        _ appExtension: MigrationExtension,
+        for container: MigrationDataContainer
+    ) throws -> String? {
+        guard let path = path(of: appExtension) else { return nil }
+        let identifier = try identifier(inFileAt: path)
+        if let known = container.knownIdentifier, known != identifier {
+            throw EntitlementProblem.mismatched(identifier, container: known)
+        }
+        return identifier
+    }
+
+    private static func path(of appExtension: MigrationExtension) -> ByteString? {
+        if let given = appExtension.entitlements { return ByteString(pathOf: given) }
+        guard case .executable(let url) = appExtension.place else { return nil }
+        return ByteString(pathOf: url) + ByteString(utf8: ".entitlements")
+    }
+
+    private static func identifier(inFileAt path: ByteString) throws -> String {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            let file = try FileDescriptor.openFollowingLinks(path, .reading)
+            bytes = try file.readAll(limit: sizeLimit)
+        } catch {
+            let shown = PrintableText.escaping(path)
+            guard !error.isMissing else { throw EntitlementProblem.noFile(shown) }
+            let message = "the entitlements can't be read"
+            throw MigrationError(.entitlementInvalid, message, path: path, cause: error)
+        }
+        let list = bytes.flatMap {
+            unsafe try? PropertyListSerialization.propertyList(from: Data($0), format: nil)
+        }
+        guard let entitlements = list as? [String: Any] else {
+            let message = "the entitlements are no property list"
+            throw MigrationError(.entitlementInvalid, message, path: path)
+        }
+        guard let value = entitlements[key] else { throw EntitlementProblem.missing }
+        guard let identifiers = value as? [String] else { throw EntitlementProblem.malformed }
+        switch identifiers.count {
+        case 0: throw EntitlementProblem.empty
+        case 1: return identifiers[0]
+        default: throw EntitlementProblem.plural(identifiers.count)
+        }
+    }
+}
+
+/// What is wrong with an entitlement.
+enum EntitlementProblem: Error {
+    case noFile(String)
+    case missing
+    case malformed
+    case empty
+    case plural(Int)
+    case mismatched(String, container: String)
+
+    /// The problem as an error that refuses a session.
+    var error: MigrationError {
+        MigrationError(.entitlementInvalid, "\(finding.message); \(finding.fix)")
+    }
+
+    /// The problem as a finding.
+    var finding: ExtensionFinding {
+        ExtensionFinding(code: code, message: message, fix: fix)
+    }
+
+    private var code: ExtensionFinding.Code {
+        switch self {
+        case .noFile, .missing, .malformed: .entitlementMissing
+        case .empty: .entitlementEmpty
+        case .plural: .entitlementPlural
+        case .mismatched: .entitlementMismatched
+        }
+    }
+
+    private var message: String {
+        switch self {
+        case .noFile(let path): "the extension has no entitlements at \(path)"
+        case .missing: "the entitlements lack \(Entitlement.key)"
+        case .malformed: "\(Entitlement.key) is no array of strings"
+        case .empty: "\(Entitlement.key) names no app"
+        case .plural(let count): "\(Entitlement.key) names \(count) apps"
+        case .mismatched(let found, let container):
+            "\(Entitlement.key) names \(PrintableText.escaping(found)), the container is of "
+                + PrintableText.escaping(container)
+        }
+    }
+
+    private var fix: String {
+        let value = "an array of exactly one string, the app's bundle identifier"
+        return switch self {
+        case .noFile: "put a property list there, or name one, with \(Entitlement.key): \(value)"
+        case .missing: "add it: \(value)"
+        case .malformed, .empty, .plural: "make it \(value)"
+        case .mismatched: "name the app whose container it is"
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// A session with an extension, wherever it runs.
+///
+/// Its calls block until the extension is done. They end with a ``MigrationError`` where it hangs, ends
+/// before its time or goes on after it was cancelled, and with `CancellationError` where it obeyed.
+protocol ExtensionSession {
+    /// How the extension is confined.
+    var confinement: ConfinementReport { get }
+
+    /// Asks the extension what it can do.
+    func description() throws -> ExtensionDescription
+
+    /// Has the extension export into `intake`.
+    func export(_ call: ExportCall, to intake: ItemIntake) throws
+
+    /// Has the extension import what is in a directory.
+    func importResources(
+        _ call: ImportCall,
+        onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+    ) throws -> ImportProgressSummary
+
+    /// Ends the extension and everything that it started.
+    func end()
+}
+
+/// How long an extension may take, and whether it must stop.
+struct SessionLimits {
+    let hangTimeout: Duration
+    let gracePeriod: Duration
+    let cancellation: CancellationFlag
+
+    /// How often limits are looked at.
+    static let interval = Duration.milliseconds(50)
+}
+
+extension MigrationExtension {
+    /// Begins a session in `place`, watched by `observer`.
+    func beginSession(
+        in place: SessionPlace,
+        observer: SessionObserver,
+        cancellation: CancellationFlag
+    ) throws -> any ExtensionSession {
+        let limits = SessionLimits(
+            hangTimeout: hangTimeout,
+            gracePeriod: gracePeriod,
+            cancellation: cancellation
+        )
+        switch self.place {
+        case .value(let hosted):
+            return InProcessSession(hosted, in: place, observer: observer, limits: limits)
+        case .executable(let url):
+            return try ProcessSession(
+                executable: ByteString(pathOf: url),
+                terms: self,
+                in: place,
+                observer: observer,
+                limits: limits
+            )
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// What an extension's process prints, in lines.
+final class ProcessOutput {
+    private static let lineLimit = 4 << 10
+    private static let keptLines = 5
+
+    private let process: ChildProcess
+    private let handler: (@Sendable (String) -> Void)?
+    private var line: [UInt8] = []
+    private var buffer = [UInt8](repeating: 0, count: 16 << 10)
+
+    /// The last lines, as they may be shown.
+    private(set) var lastLines: [String] = []
+
+    init(of process: ChildProcess, handler: (@Sendable (String) -> Void)?) {
+        self.process = process
+        self.handler = handler
+    }
+
+    /// Reads what has been printed, without waiting for more.
+    func drain() {
+        while let count = read(), count > 0 {
+            for byte in buffer[..<count] { take(byte) }
+        }
+        if !line.isEmpty, process.ending != nil { endLine() }
+    }
+
+    /// Reads once; `nil` where nothing has come, or nobody will print any more.
+    private func read() -> Int? {
+        do throws(SystemError) {
+            return try process.output.descriptor.read(
+                into: &buffer,
+                from: 0,
+                count: buffer.count
+            )
+        } catch {
+            return nil
+        }
+    }
+
+    private func take(_ byte: UInt8) {
+        if byte == UInt8(ascii: "\n") || line.count == Self.lineLimit { endLine() }
+        if byte != UInt8(ascii: "\n") { line.append(byte) }
+    }
+
+    private func endLine() {
+        let text = PrintableText.escaping(line)
+        line.removeAll(keepingCapacity: true)
+        lastLines.append(text)
+        if lastLines.count > Self.keptLines { lastLines.removeFirst() }
+        handler?(text)
+    }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// The directories that a session gives to an extension.
+struct SessionPlace {
+    /// What the extension is there for.
+    enum Role {
+        case exporting
+        case importing
+    }
+
+    let role: Role
+    let container: MigrationDataContainer
+    let temporaryDirectory: PathName
+    /// The directories of the app groups, by identifier.
+    let groups: [String: PathName]
+    /// Whether appends of files in the container need no answer, because those can't change.
+    var isContainerFixed: Bool
+
+    /// Whether the temporary directory ends with the session.
+    private let ownsTemporaryDirectory: Bool
+
+    /// Prepares the place of a session in `container`, as `appExtension` asks for it.
+    init(
+        _ role: Role,
+        container: MigrationDataContainer,
+        for appExtension: MigrationExtension
+    ) throws(MigrationError) {
+        self.role = role
+        isContainerFixed = role == .exporting
+        self.container = container
+        groups = try Self.groups(appExtension.applicationGroups)
+        let common = ByteString(pathOf: FileManager.default.temporaryDirectory)
+        do throws(SystemError) {
+            let parent = try PathName(resolving: common)
+            guard case .executable = appExtension.place else {
+                temporaryDirectory = parent
+                ownsTemporaryDirectory = false
+                return
+            }
+            let name = ByteString(utf8: "migration-\(UUID().uuidString)")
+            temporaryDirectory = PathName(parent: parent.path, name: name)
+            ownsTemporaryDirectory = true
+            let directory = try FileDescriptor.open(parent.path, .directory)
+            try directory.makeDirectory(name, permissions: 0o700)
+        } catch {
+            let message = "the extension's temporary directory can't be made"
+            throw MigrationError(.outputFailed, message, path: common, cause: error)
+        }
+    }
+
+    /// Removes the extension's temporary directory.
+    func remove() {
+        guard ownsTemporaryDirectory else { return }
+        do throws(SystemError) {
+            let parent = try FileDescriptor.open(temporaryDirectory.parent, .directory)
+            try parent.removeTree(temporaryDirectory.name)
+        } catch {
+            // Nothing of the migration is in it; the system removes temporary files in time.
+        }
+    }
+
+    /// Opens the places that the extension may export from.
+    func sourceRoots() throws(MigrationError) -> SourceRoots {
+        var roots = SourceRoots()
+        do throws(SystemError) {
+            try roots.add(container.rootPath.path, .container)
+            for group in groups.values { try roots.add(group.path, .applicationGroup) }
+            try roots.add(temporaryDirectory.path, .temporaryDirectory)
+        } catch {
+            let message = "what the extension may export can't be opened"
+            let path = container.rootPath.path
+            throw MigrationError(.containerInvalid, message, path: path, cause: error)
+        }
+        return roots
+    }
+
+    /// The place as the extension's code asks for it.
+    var context: ExtensionContext {
+        ExtensionContext(
+            container: container,
+            groups: groups.mapValues { URL(directoryAtPath: $0.path) },
+            temporaryDirectory: URL(directoryAtPath: temporaryDirectory.path)
+        )
+    }
+
+    private static func groups(
+        _ directories: [String: URL]
+    ) throws(MigrationError) -> [String: PathName] {
+        var groups: [String: PathName] = [:]
+        for (identifier, url) in directories {
+            let path = ByteString(pathOf: url)
+            do throws(SystemError) {
+                let name = try PathName(resolving: path)
+                _ = try FileDescriptor.open(name.path, .directory)
+                groups[identifier] = name
+            } catch {
+                let message = "the directory of the app group \(identifier) can't be opened"
+                throw MigrationError(.invalidOption, message, path: path, cause: error)
+            }
+        }
+        return groups
+    }
+}

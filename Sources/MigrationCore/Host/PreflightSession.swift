@@ -1,0 +1,112 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// One preflight: the container locked, the extension asked, and perhaps cancelled to see what it does.
+struct PreflightSession {
+    let container: MigrationDataContainer
+    let appExtension: MigrationExtension
+    let rehearsesCancellation: Bool
+    let cancellation: CancellationFlag
+
+    func run() throws -> PreflightReport {
+        let lock = try ContainerLock(container.rootPath, .exclusive)
+        defer { lock.release() }
+        try ContainerRecovery.recover(container.rootPath, root: lock.root)
+        let space = try lock.root.descriptor.availableSpace()
+        do {
+            _ = try Entitlement.check(appExtension, for: container)
+        } catch let problem as EntitlementProblem {
+            return refused(problem, availableSpace: space)
+        }
+        let rehearsal = CancellationFlag(following: cancellation)
+        let host = try AppExtensionHost.begin(
+            .exporting,
+            appExtension,
+            in: container,
+            awaitingAppends: true,
+            cancellation: rehearsal
+        )
+        defer { host.end() }
+        var findings: [ExtensionFinding] = []
+        if rehearsesCancellation, host.description.exports != nil {
+            findings = try rehearse(with: host, rehearsal)
+            try cancellation.check()
+        }
+        return host.preflight(availableSpace: space, findings: findings)
+    }
+
+    /// The report where the extension may not be started.
+    private func refused(
+        _ problem: EntitlementProblem,
+        availableSpace: UInt64
+    ) -> PreflightReport {
+        PreflightReport(
+            name: appExtension.name,
+            entitlement: nil,
+            exports: nil,
+            imports: false,
+            availableSpace: availableSpace,
+            confinement: ConfinementReport(lackingBecause: "it was not started"),
+            findings: [problem.finding]
+        )
+    }
+
+    private func rehearse(
+        with host: AppExtensionHost,
+        _ rehearsal: CancellationFlag
+    ) throws -> [ExtensionFinding] {
+        let writer = try ArchiveWriter(
+            writingTo: try ArchiveOutput(
+                writing: try FileDescriptor.openForDiscarding(),
+                cancellation: cancellation
+            ),
+            header: ArchiveHeader(
+                bundleIdentifier: host.container.bundleIdentifier,
+                platform: host.container.platform.rawValue,
+                resourcesVersion: "",
+                sizeEstimate: 0,
+                isCompressible: false,
+                creator: MigrationHost.creator
+            ),
+            level: 1,
+            threadCount: 1,
+            cancellation: cancellation
+        )
+        defer { writer.abandon() }
+        let archiver = ItemArchiver(
+            writingTo: writer,
+            outputIdentity: nil,
+            progress: nil,
+            cancellation: cancellation
+        )
+        let intake = ItemIntake(
+            to: archiver,
+            from: try host.place.sourceRoots(),
+            observer: host.observer
+        ) {
+            rehearsal.cancel()
+            throw CancellationError()
+        }
+        do {
+            let call = ExportCall(platform: .android, options: [:])
+            try host.session.export(call, to: intake)
+            return [.nothingExported]
+        } catch let error as MigrationError where error.code == .cancellationIgnored {
+            return [.cancellationSwallowed(error.message)]
+        } catch is CancellationError {
+            return []
+        }
+    }
+}
+
+extension ExtensionFinding {
+    /// The finding of an extension that went on after it was cancelled.
+    static func cancellationSwallowed(_ message: String) -> ExtensionFinding {
+        ExtensionFinding(
+            code: .cancellationSwallowed,
+            message: message,
+            fix: "let the CancellationError of appendItem pass, and end soon after it"
+        )
+    }
+}
