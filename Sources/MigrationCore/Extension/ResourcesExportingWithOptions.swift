@@ -1,5 +1,3 @@
-public import Foundation
-
 /// An extension that exports the app's resources and knows options of the destination.
 ///
 /// Corresponds to AppMigrationKit's type of that name. Few destinations have options; without them,

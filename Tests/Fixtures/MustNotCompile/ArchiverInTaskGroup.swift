@@ -7,10 +7,7 @@ struct Exporter: ResourcesExporting {
     var resourcesVersion: String { "1.0" }
     var resourcesCompressible: Bool { true }
 
-    func exportResources(
-        to archiver: sending ResourcesArchiver,
-        request: MigrationRequest
-    ) async throws {
+    func exportResources(to archiver: ResourcesArchiver, request: MigrationRequest) async throws {
         let root = appContainer.containerRootDirectory
         try await withThrowingTaskGroup(of: Void.self) { group in
             for name in ["a", "b"] {
