@@ -106,5 +106,22 @@ package.targets += [
         dependencies: ["MigrationCore"],
         swiftSettings: librarySettings
     ),
+    // What stands for an app's source has the settings of a new package, none.
+    .executableTarget(
+        name: "MinimalExtension",
+        dependencies: ["AppMigrationKit"],
+        path: "Tests/Fixtures/MinimalExtension"
+    ),
+    .executableTarget(
+        name: "MemberVisibilityExtension",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation"],
+        path: "Tests/Fixtures/MemberVisibilityExtension",
+        swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]
+    ),
+    .testTarget(
+        name: "SourceCompatibilityTests",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation"],
+        path: "Tests/SourceCompatibility"
+    ),
 ]
 #endif
