@@ -118,6 +118,26 @@ package.targets += [
         path: "Tests/Fixtures/MemberVisibilityExtension",
         swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]
     ),
+    .target(
+        name: "ScriptedExtension",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation"],
+        path: "Tests/ScriptedExtension",
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "scripted-extension",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation", "ScriptedExtension"],
+        path: "Tests/Fixtures/ScriptedExtensionProgram",
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "ExtensionTests",
+        dependencies: [
+            "AppMigrationKit", "ExtensionFoundation", "MigrationArchive", "MigrationCore",
+            "MigrationSystem", "ScriptedExtension", "TestSupport", "scripted-extension",
+        ],
+        swiftSettings: settings
+    ),
     .testTarget(
         name: "SourceCompatibilityTests",
         dependencies: ["AppMigrationKit", "ExtensionFoundation"],
