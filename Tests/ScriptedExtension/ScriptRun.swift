@@ -68,7 +68,10 @@ struct ScriptRun {
         case "print":
             FileHandle.standardError.write(Data((words.joined(separator: " ") + "\n").utf8))
         case "exit": exit(Int32(number(words[0])))
-        case "kill": _ = kill(getpid(), Int32(number(words[0])))
+        case "kill":
+            _ = kill(getpid(), Int32(number(words[0])))
+            // Another thread may be the one that it ends.
+            usleep(2_000_000)
         case "crash": fatalError(words.joined(separator: " "))
         case "daemon": note("daemon \(Attempts.startDaemon(marker: words[0]))")
         case "throw":

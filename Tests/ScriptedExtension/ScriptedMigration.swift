@@ -45,7 +45,9 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
             run.note("option \(option.rawValue) \(String(decoding: value, as: UTF8.self))")
         }
         for command in try Self.commands(in: appContainer.containerRootDirectory) {
-            if let append = try await run.perform(command) {
+            if command[0] == "append-until-caught" {
+                await Self.appendUntilCaught(archiver, appContainer.documentsDirectory)
+            } else if let append = try await run.perform(command) {
                 do {
                     try await archiver.appendItem(at: append.url, pathInArchive: append.name)
                 } catch {
@@ -72,6 +74,20 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
             guard try await run.perform(command) == nil else {
                 throw ScriptError("an import appends nothing")
             }
+        }
+    }
+
+    /// Appends something again and again, and takes the first error for no reason to fail.
+    private static func appendUntilCaught(_ archiver: ResourcesArchiver, _ item: URL) async {
+        var number = 0
+        do {
+            while true {
+                try await archiver.appendItem(at: item, pathInArchive: "\(number)")
+                number += 1
+                try await Task.detached { try await Task.sleep(for: .milliseconds(10)) }.value
+            }
+        } catch {
+            return
         }
     }
 

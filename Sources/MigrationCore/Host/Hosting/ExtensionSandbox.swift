@@ -57,7 +57,10 @@ enum ExtensionSandbox {
     /// What Landlock of this version, and the filter of system calls, leave open.
     private static func gaps(_ version: Int) -> [String] {
         var gaps = ["the names, sizes and times of files anywhere (stat)"]
-        gaps.append("the modes and times of its own files anywhere (chmod, utimes)")
+        gaps.append(
+            "the modes, times and attributes of the user's own files anywhere (chmod, utimes)"
+        )
+        gaps.append("the names and command lines of other processes (/proc)")
         if version < 3 { gaps.append("cutting files short (truncate)") }
         if version < 6 { gaps.append("signals to other processes of the same user") }
         return gaps
