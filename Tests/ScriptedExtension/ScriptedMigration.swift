@@ -13,25 +13,32 @@ public enum ScriptedOption: String, CaseIterable, Sendable {
 /// An export runs `script` at the container's root, an import `script` at the root of the import
 /// directory. Each line is a command, as ``ScriptRun`` reads it.
 public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporting {
+    /// The options of the destination.
     public typealias OptionsType = ScriptedOption
 
     private let progress = Progress(totalUnitCount: 10)
     private let state = ScriptState()
 
+    /// Makes an extension that does what scripts say.
     public nonisolated init() {}
 
+    /// What the setting `estimate` says, else 0.
     public var resourcesSizeEstimate: Int {
         get async { Int(setting("estimate") ?? "") ?? 0 }
     }
 
+    /// What the setting `version` says, else 1.0.
     public var resourcesVersion: String { setting("version") ?? "1.0" }
 
+    /// Whether there is no setting `stored`.
     public var resourcesCompressible: Bool { setting("stored") == nil }
 
+    /// One object, unless the script says otherwise.
     public var resourcesImportProgress: Progress {
         state.makesNewProgress ? Progress(totalUnitCount: 10) : progress
     }
 
+    /// Follows the container's script.
     public func exportResources(
         to archiver: sending ResourcesArchiver,
         request: MigrationRequestWithOptions<ScriptedOption>
@@ -58,6 +65,7 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
         }
     }
 
+    /// Follows the script in the import directory.
     public func importResources(at url: URL, request: ResourcesImportRequest) async throws {
         var run = ScriptRun(
             container: appContainer,
@@ -116,6 +124,7 @@ final class ScriptState: Sendable {
 
 /// A script that can't be followed.
 public struct ScriptError: Error, CustomStringConvertible {
+    /// What is wrong with it.
     public let description: String
 
     init(_ description: String) {
