@@ -49,6 +49,7 @@ struct ScriptRun {
         case "progress":
             progress.totalUnitCount = Int64(number(words[1]))
             progress.completedUnitCount = Int64(number(words[0]))
+        case "describe": describe()
         case "new-progress": state.makesNewProgress = true
         case "notes": try write(notes.joined(separator: "\n"), to: words[0])
         case "write": try write(words.dropFirst().joined(separator: " "), to: words[0])
@@ -60,6 +61,13 @@ struct ScriptRun {
         default: try await end(command[0], words)
         }
         return nil
+    }
+
+    private mutating func describe() {
+        note("identifier \(container.bundleIdentifier)")
+        note("root \(container.containerRootDirectory.path)")
+        note("documents \(container.documentsDirectory.path)")
+        note("support \(container.applicationSupportDirectory.path)")
     }
 
     /// Performs a command by which the extension goes wrong.
