@@ -9,7 +9,7 @@ struct SessionBenchmarks {
     static func main() async throws {
         let place = try ExportPlace()
         defer { place.remove() }
-        print("export by an extension, in its own process and in the host's")
+        print("Exports by an extension, in its own process and in the host's:")
         print("")
         print("| | own process | host's process | difference | ratio |")
         print("|---|--:|--:|--:|--:|")
