@@ -13,9 +13,10 @@ extension Sandbox {
         rule("/dev/zero", .read),
         rule("/dev/random", .read),
         rule("/dev/urandom", .read),
-        // The states of its threads, without which Dispatch crashes. Other processes' names and
-        // command lines can be read there too; their memory, environment and files can't.
-        rule("/proc", .read),
+        // Swift reads its arguments there, and Dispatch the state of each thread by its number: it
+        // ends the program where it can't. Nobody knows these numbers before. What tells more of a
+        // process than `ps` does, its environment and memory, is denied outside the sandbox.
+        rule("/proc", .readByName),
         // The number of processors, which concurrency asks for.
         rule("/sys/devices/system/cpu/online", .read),
         rule("/sys/devices/system/cpu/possible", .read),

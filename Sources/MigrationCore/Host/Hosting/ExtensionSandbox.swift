@@ -60,7 +60,7 @@ enum ExtensionSandbox {
         gaps.append(
             "the modes, times and attributes of the user's own files anywhere (chmod, utimes)"
         )
-        gaps.append("the names and command lines of other processes (/proc)")
+        gaps.append("what /proc tells everybody of a process whose number is known")
         if version < 3 { gaps.append("cutting files short (truncate)") }
         if version < 6 { gaps.append("signals to other processes of the same user") }
         return gaps
