@@ -192,7 +192,7 @@ extension ImportSession {
         )
         let appImport = AppExtensionImport(host: host, call: call)
         return try appImport.run(progress: progress, cancellation: cancellation) {
-            try directory.unreadFiles(cancellation)
+            try UnreadFiles(in: directory.directory, cancellation)
         }
     }
 
