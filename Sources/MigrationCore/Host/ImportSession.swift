@@ -17,7 +17,7 @@ struct ImportSession {
         let threadCount = ThreadCount.resolve(options.threadCount)
         let input = try source.open(cancellation)
         let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
-        progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
+        progress?.setTotal(Int64(clamping: input.size ?? 0))
         try checkBeforehand(reader.header)
         try makeContainer()
         let lock = try ContainerLock(path, .exclusive)

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 package import MigrationSystem
 
 /// A temporary directory that only this user can enter, removed with the last reference to it.
@@ -22,6 +22,9 @@ package final class PrivateDirectory: Sendable {
             throw MigrationError(.outputFailed, message, path: common, cause: error)
         }
     }
+
+    /// The directory as Foundation names it.
+    package var url: URL { URL(directoryAtPath: path.path) }
 
     deinit {
         remove()

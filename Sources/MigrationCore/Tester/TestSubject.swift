@@ -75,11 +75,3 @@ final class TestSubject: Sendable {
         state.withLock { $0.findings = report.findings }
     }
 }
-
-extension Progress {
-    /// Makes the progress complete, with `total` units where there are any.
-    func complete(of total: Int64) {
-        totalUnitCount = max(total, 1)
-        completedUnitCount = totalUnitCount
-    }
-}
