@@ -5,9 +5,7 @@ public import Testing
 
 /// Gives each test an app's extension to test and a container of its own.
 ///
-/// Make one with ``Testing/Trait/migration(of:bundleIdentifier:applicationGroups:hangTimeout:gracePeriod:)``
-/// or with
-/// ``Testing/Trait/migration(executable:entitlements:applicationGroups:confinement:hangTimeout:gracePeriod:)``.
+/// Make one with `.migration(of:)` or `.migration(executable:)`.
 public struct MigrationTrait: SuiteTrait, TestTrait, TestScoping {
     let bundleIdentifier: String?
     let applicationGroups: [String]
