@@ -18,7 +18,7 @@ struct AppExtensionImport {
         try host.checkImports()
         let groups = try snapshots(cancellation)
         let summary = try host.session.importResources(call) { completed, total in
-            progress?.totalUnitCount = total
+            progress?.setTotal(total)
             progress?.completedUnitCount = completed
         }
         host.session.end()

@@ -49,6 +49,9 @@ enum ExtensionSandbox {
         for group in place.groups.values {
             rules.append(Sandbox.Rule(path: group.path, access: access))
         }
+        if let directory = place.importDirectory {
+            rules.append(Sandbox.Rule(path: directory.path, access: .readAndWrite))
+        }
         let temporary = place.temporaryDirectory.path
         rules.append(Sandbox.Rule(path: temporary, access: .readAndWrite))
         return rules
