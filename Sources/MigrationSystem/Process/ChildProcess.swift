@@ -1,6 +1,5 @@
 internal import CMigrationShims
 internal import Glibc
-internal import Synchronization
 
 /// A program in a process of its own, of which nothing outlives this value or its host.
 ///
@@ -60,7 +59,7 @@ package final class ChildProcess: Sendable {
     let control: OpenFile
 
     private let supervisor: pid_t
-    private let isCollected = Mutex(false)
+    private let isCollected = Monitor(false)
 
     init(
         supervisor: pid_t,
