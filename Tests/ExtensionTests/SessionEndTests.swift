@@ -80,7 +80,7 @@ struct SessionEndTests {
     func `rule 17: ends an extension that is still there after the grace period`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage("append Documents as a\nsleep-on 4000")
+        let stage = try Stage("append Documents as a\nsleep-on 30000")
         var scripted = stage.scripted(hosting)
         scripted.gracePeriod = .milliseconds(200)
         let hosted = scripted

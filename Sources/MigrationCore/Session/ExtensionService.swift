@@ -28,7 +28,7 @@ enum ExtensionService {
         let path = CommandLine.arguments.first ?? "\(type(of: hosted))"
         let text = """
             \(type(of: hosted)) is an app's migration extension: a host runs it, such as \
-            'migrate export --container dir --out archive --extension \(path)'
+            'migrate export --extension \(path)'
 
             """
         FileHandle.standardError.write(Data(text.utf8))
