@@ -10,7 +10,7 @@ struct ImportedResourcesTests {
     func `are moved, not copied`() async throws {
         try await withScratchDirectory { root in
             let directory = root.appending(path: "import", directoryHint: .isDirectory)
-            try FileManager.default.copyItem(at: ReleasedFormat.version3.resources, to: directory)
+            try ReleasedFormat.version3.copyResources(to: directory)
             let layout = StoreLayout(inContainerAt: root)
             let resources = ImportedResources(in: directory, for: layout)
             let files = try resources.files()

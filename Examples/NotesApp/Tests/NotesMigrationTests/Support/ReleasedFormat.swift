@@ -40,6 +40,12 @@ enum ReleasedFormat: String, CaseIterable {
         ]
     }
 
+    /// Copies the store as an export transports it.
+    func copyResources(to directory: URL) throws {
+        try FileManager.default.copyItem(at: resources, to: directory)
+        try setTimes(in: directory.appending(path: "Notes"))
+    }
+
     /// Lays the store out in the container at `root`, as an app of that version left it.
     func write(to root: URL) throws {
         let documents = root.appending(path: "Documents")
