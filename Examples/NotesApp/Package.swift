@@ -44,6 +44,7 @@ let package = Package(
                 "NotesStore",
                 "notes",
                 .product(name: "AppMigrationKit", package: "migration"),
+                .product(name: "AppMigrationTesting", package: "migration"),
             ],
             exclude: ["Fixtures"],
             swiftSettings: settings
