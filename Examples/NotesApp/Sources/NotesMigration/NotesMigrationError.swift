@@ -6,7 +6,7 @@ enum NotesMigrationError: Error, Equatable {
     case noAppThere(String)
 
     /// The notes come from an app that they are not taken from.
-    case untrustedSource(String)
+    case untrustedSource(String, platform: String, store: String)
 
     /// A file came along that belongs nowhere.
     case unknownFile(String)
@@ -19,8 +19,11 @@ extension NotesMigrationError: LocalizedError {
     var errorDescription: String? {
         switch self {
         case .noAppThere(let platform): "There is no Notes app on \(platform)."
-        case .untrustedSource(let source):
-            "The notes come from “\(source)”, which is not the Notes app from Google Play."
+        case .untrustedSource(let app, let platform, let store):
+            """
+            The notes come from “\(app)” (platform \(platform), store \(store)), which is not the \
+            Notes app for Android from Google Play.
+            """
         case .unknownFile(let path): "The file “\(path)” is nothing that Notes can keep."
         case .notMoved(let path, let reason): "“\(path)” could not be put in its place: \(reason)"
         }

@@ -12,7 +12,7 @@ enum TrustedSource {
 
     /// Checks that `source` is one of them.
     ///
-    /// - Throws: ``NotesMigrationError/untrustedSource(_:)``.
+    /// - Throws: ``NotesMigrationError/untrustedSource(_:platform:store:)``.
     static func check(_ source: MigrationAppIdentifier) throws(NotesMigrationError) {
         let isTrusted = sources.contains { trusted in
             trusted.storeIdentifier == source.storeIdentifier
@@ -20,7 +20,11 @@ enum TrustedSource {
                 && trusted.platform == source.platform
         }
         guard isTrusted else {
-            throw NotesMigrationError.untrustedSource(source.bundleIdentifier)
+            throw NotesMigrationError.untrustedSource(
+                source.bundleIdentifier,
+                platform: source.platform.rawValue,
+                store: source.storeIdentifier.rawValue
+            )
         }
     }
 }

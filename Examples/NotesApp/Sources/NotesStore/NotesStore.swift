@@ -9,7 +9,9 @@ public struct NotesStore: Sendable {
     /// - Throws: ``StoreError/unknownVersion(_:)`` with the store untouched; errors of files.
     public init(in layout: StoreLayout) throws {
         self.layout = layout
-        try StoreMigration.run(from: layout.version, in: layout)
+        let version = try layout.version
+        guard version != StoreMigration.currentVersion else { return }
+        try StoreMigration.run(from: version, in: layout)
     }
 
     /// All notes, in the order that the person has set.
@@ -37,6 +39,8 @@ public struct NotesStore: Sendable {
 
     /// Keeps a note, in place of the one of that identifier.
     public func save(_ note: Note) throws {
+        // Notes without a version are of format 1.0.
+        try layout.write(version: StoreMigration.currentVersion)
         let file = layout.notesDirectory.appending(path: "\(note.id).json")
         try JSONFile.write(note, to: file)
     }

@@ -41,12 +41,14 @@ struct HostedRefusalTests {
         _ untrusted: Untrusted
     ) async throws {
         let source = untrusted.source
-        let name = source.bundleIdentifier ?? HostedMigration.identifier
+        let app = source.bundleIdentifier ?? HostedMigration.identifier
+        let platform = source.platform?.rawValue ?? "android"
+        let store = source.store?.rawValue ?? (platform == "linux" ? "unknown" : "googlePlay")
         try await refuse(
             source,
             saying: """
-                Your notes did not arrive. The notes come from “\(name)”, which is not the Notes \
-                app from Google Play.
+                Your notes did not arrive. The notes come from “\(app)” (platform \(platform), \
+                store \(store)), which is not the Notes app for Android from Google Play.
 
                 """
         )

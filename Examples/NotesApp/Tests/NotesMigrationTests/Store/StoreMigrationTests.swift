@@ -66,6 +66,15 @@ struct StoreMigrationTests {
     }
 
     @Test
+    func `looking into a new store writes nothing`() async throws {
+        try await withScratchDirectory { root in
+            let store = try NotesStore(in: StoreLayout(inContainerAt: root))
+            #expect(try store.notes() == [])
+            #expect(try root.files == [:])
+        }
+    }
+
+    @Test
     func `a new store is in the current version`() async throws {
         try await withScratchDirectory { root in
             let layout = StoreLayout(inContainerAt: root)

@@ -116,7 +116,7 @@ struct NotesMigrationTests {
     @Test
     func `the app says once why the notes did not arrive`() async throws {
         let tester = try await AppMigrationTester(platform: .android)
-        let failure = NotesMigrationError.untrustedSource("com.example.rival")
+        let failure = NotesMigrationError.noAppThere("toaster")
         try await tester.importController.registerImportCompletion(with: .failure(failure))
         var notices: [String] = []
         for _ in 1...2 { ImportNotice.showOnce { notices.append($0) } }
