@@ -54,7 +54,8 @@ public struct NotesStore: Sendable {
         let name = file.lastPathComponent
         let copy = layout.attachmentsDirectory.appending(path: "\(id)/\(name)")
         try copy.makeParent()
-        try FileManager.default.copyItem(at: file, to: copy)
+        // Copying the file itself would fail for one of another owner.
+        try Data(contentsOf: file).write(to: copy, options: .withoutOverwriting)
         note.attachments.append(name)
         try save(note)
     }

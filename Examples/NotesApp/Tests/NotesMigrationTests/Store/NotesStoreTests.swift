@@ -24,6 +24,10 @@ struct NotesStoreTests {
             note.attachments = ["plan.txt"]
             #expect(try store.note("a") == note)
             #expect(try root.files["Documents/Attachments/a/plan.txt"] == Data("plan".utf8))
+            try Data("another plan".utf8).write(to: file)
+            #expect(throws: (any Error).self) { try store.attach(file, to: "a") }
+            #expect(try root.files["Documents/Attachments/a/plan.txt"] == Data("plan".utf8))
+            #expect(try store.note("a") == note)
         }
     }
 

@@ -42,7 +42,7 @@ enum ReleasedFormat: String, CaseIterable {
 
     /// Copies the store as an export transports it.
     func copyResources(to directory: URL) throws {
-        try FileManager.default.copyItem(at: resources, to: directory)
+        try resources.copyFiles(to: directory)
         try setTimes(in: directory.appending(path: "Notes"))
     }
 
@@ -50,17 +50,10 @@ enum ReleasedFormat: String, CaseIterable {
     func write(to root: URL) throws {
         let documents = root.appending(path: "Documents")
         let support = root.appending(path: "Library/Application Support")
-        let manager = FileManager.default
-        for directory in [documents, support] {
-            try manager.createDirectory(at: directory, withIntermediateDirectories: true)
-        }
-        for name in ["Notes", "Attachments"] {
-            let source = resources.appending(path: name)
-            guard manager.fileExists(atPath: source.path) else { continue }
-            try manager.copyItem(at: source, to: documents.appending(path: name))
-        }
-        try manager.copyItem(
-            at: resources.appending(path: "settings.json"),
+        try resources.copyFiles(to: documents)
+        try FileManager.default.createDirectory(at: support, withIntermediateDirectories: true)
+        try FileManager.default.moveItem(
+            at: documents.appending(path: "settings.json"),
             to: support.appending(path: "settings.json")
         )
         try setTimes(in: documents.appending(path: "Notes"))

@@ -29,6 +29,18 @@ extension URL {
         }
     }
 
+    /// Copies every file beneath the directory, whoever owns it.
+    func copyFiles(to directory: URL) throws {
+        for (path, data) in try files {
+            let copy = directory.appending(path: path)
+            try FileManager.default.createDirectory(
+                at: copy.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try data.write(to: copy)
+        }
+    }
+
     /// What tells the file from every other one of its file system, whatever its name.
     var fileNumber: Int? {
         get throws {
