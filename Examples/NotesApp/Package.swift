@@ -1,0 +1,53 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "notes-app",
+    products: [
+        .executable(name: "notes", targets: ["notes"]),
+        .executable(name: "NotesMigration", targets: ["NotesMigration"]),
+    ],
+    dependencies: [
+        // The name makes it work whatever directory the repository was cloned into.
+        .package(name: "migration", path: "../..")
+    ],
+    targets: [
+        .target(name: "NotesStore", swiftSettings: settings),
+        .executableTarget(
+            name: "notes",
+            dependencies: [
+                "NotesStore",
+                .product(name: "AppMigrationKit", package: "migration"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "NotesMigration",
+            dependencies: [
+                "NotesStore",
+                .product(name: "AppMigrationKit", package: "migration"),
+            ],
+            exclude: ["NotesMigration.entitlements"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "NotesMigrationTests",
+            dependencies: [
+                "NotesMigration",
+                "NotesStore",
+                "notes",
+                .product(name: "AppMigrationKit", package: "migration"),
+                .product(name: "AppMigrationTesting", package: "migration"),
+            ],
+            exclude: ["Fixtures"],
+            swiftSettings: settings
+        ),
+    ]
+)

@@ -1,0 +1,78 @@
+import AppMigrationKit
+import ExtensionFoundation
+import Foundation
+import NotesStore
+
+/// Moves a person's notes to the app on Android, and from there.
+@main
+struct NotesMigration: ResourcesExporting, ResourcesImporting {
+    /// One object for the whole import: the system observes the one that it gets.
+    let resourcesImportProgress = Progress(totalUnitCount: 1)
+
+    /// Notes are text, and by far the most of what there is.
+    let resourcesCompressible = true
+
+    /// The format that the files are in, which is an earlier one where the app was not opened since
+    /// its update: they are exported as they are.
+    var resourcesVersion: String {
+        (try? layout.version) ?? StoreMigration.currentVersion
+    }
+
+    /// The sum of what an export appends.
+    var resourcesSizeEstimate: Int {
+        get async {
+            let files = (try? layout.transportableFiles()) ?? []
+            return files.reduce(0) { $0 + $1.size }
+        }
+    }
+
+    func exportResources(
+        to archiver: sending ResourcesArchiver,
+        request: MigrationRequest
+    ) async throws {
+        guard request.destinationPlatform == .android else {
+            throw NotesMigrationError.noAppThere(request.destinationPlatform.rawValue)
+        }
+        // A cancelled archiver throws, and that must pass: nothing is caught here.
+        for file in try layout.transportableFiles() {
+            try await archiver.appendItem(at: file.url, pathInArchive: file.path)
+        }
+    }
+
+    func importResources(at url: URL, request: ResourcesImportRequest) async throws {
+        // Everything that can be refused is refused before anything is touched.
+        try TrustedSource.check(request.sourceAppIdentifier)
+        let steps = try StoreMigration.steps(from: request.sourceVersion)
+        let resources = ImportedResources(in: url, for: layout)
+        let files = try resources.files()
+        let progress = resourcesImportProgress
+        progress.totalUnitCount = Int64(files.count + steps.count + 1)
+
+        // The system clears the app's container after a failure, but never an app group.
+        try group?.clear()
+        for file in files {
+            try Task.checkCancellation()
+            try resources.move(file)
+            progress.completedUnitCount += 1
+        }
+        try StoreMigration.run(from: request.sourceVersion, in: layout)
+        progress.completedUnitCount += Int64(steps.count)
+        try group?.update(with: NotesStore(in: layout).notes())
+        progress.completedUnitCount = progress.totalUnitCount
+    }
+
+    private var layout: StoreLayout {
+        let container = appContainer
+        return StoreLayout(
+            documents: container.documentsDirectory,
+            applicationSupport: container.applicationSupportDirectory
+        )
+    }
+
+    /// What the app shares with its widget.
+    private var group: SharedGroup? {
+        FileManager.default
+            .containerURL(forSecurityApplicationGroupIdentifier: SharedGroup.identifier)
+            .map { SharedGroup(in: $0) }
+    }
+}

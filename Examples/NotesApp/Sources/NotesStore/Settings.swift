@@ -1,0 +1,17 @@
+/// What the person has set.
+public struct Settings: Codable, Equatable, Sendable {
+    /// The order in which notes are listed.
+    public enum SortOrder: String, CaseIterable, Codable, Sendable {
+        /// By their titles.
+        case title
+
+        /// The latest first.
+        case created
+    }
+
+    /// The order in which notes are listed.
+    public var sortOrder = SortOrder.created
+
+    /// Makes the settings of someone who has set nothing.
+    public init() {}
+}

@@ -1,0 +1,41 @@
+public import Foundation
+
+/// The app group that the app shares with its widget.
+public struct SharedGroup: Sendable {
+    /// The identifier of the group.
+    public static let identifier = "group.com.example.notes"
+
+    private let directory: URL
+
+    private var snapshotFile: URL { directory.appending(path: "widget.json") }
+
+    /// The group whose directory the system says.
+    public init(in directory: URL) {
+        self.directory = directory
+    }
+
+    /// Removes everything that the group holds.
+    public func clear() throws {
+        for item in try directory.contents() {
+            try FileManager.default.removeItem(at: item)
+        }
+    }
+
+    /// Shows the widget the notes that were made last.
+    public func update(with notes: [Note]) throws {
+        let latest = notes.sorted { $0.created > $1.created }.prefix(3)
+        try JSONFile.write(WidgetSnapshot(titles: latest.map(\.title)), to: snapshotFile)
+    }
+
+    /// What the widget shows; `nil` before there is anything.
+    public func snapshot() throws -> WidgetSnapshot? {
+        guard FileManager.default.fileExists(atPath: snapshotFile.path) else { return nil }
+        return try JSONFile.read(WidgetSnapshot.self, from: snapshotFile)
+    }
+}
+
+/// What the app's widget shows.
+public struct WidgetSnapshot: Codable, Equatable, Sendable {
+    /// The titles of the latest notes.
+    public let titles: [String]
+}

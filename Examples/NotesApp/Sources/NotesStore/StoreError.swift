@@ -1,0 +1,28 @@
+public import Foundation
+
+/// Why the notes can't be used as asked.
+public enum StoreError: Error, Equatable, Sendable {
+    /// The notes are in a format that no step leads from.
+    case unknownVersion(String)
+
+    /// There is no note of that identifier.
+    case noSuchNote(String)
+
+    /// The file of that name holds no note.
+    case unreadableNote(String)
+}
+
+extension StoreError: LocalizedError {
+    /// What happened, for the person.
+    public var errorDescription: String? {
+        switch self {
+        case .unknownVersion(let version):
+            """
+            These notes are in format \(version), which this version of Notes can't read. \
+            Update Notes and try again.
+            """
+        case .noSuchNote(let id): "There is no note “\(id)”."
+        case .unreadableNote(let name): "The file “\(name)” holds no note."
+        }
+    }
+}

@@ -1,0 +1,78 @@
+public import Foundation
+
+/// Where a store's files lie in the app's container.
+public struct StoreLayout: Sendable {
+    /// The notes, one file each.
+    public let notesDirectory: URL
+
+    /// The attached files, in a directory for each note.
+    public let attachmentsDirectory: URL
+
+    /// What the person has set.
+    public let settingsFile: URL
+
+    /// The version of the format that the notes are in.
+    let versionFile: URL
+
+    /// Lays a store out in the container's two directories for what the app keeps.
+    public init(documents: URL, applicationSupport: URL) {
+        notesDirectory = documents.appending(path: "Notes", directoryHint: .isDirectory)
+        attachmentsDirectory = documents.appending(path: "Attachments", directoryHint: .isDirectory)
+        settingsFile = applicationSupport.appending(path: "settings.json")
+        versionFile = applicationSupport.appending(path: "format-version.txt")
+    }
+}
+
+extension StoreLayout {
+    /// The version of the format that the notes are in.
+    ///
+    /// Format 1.0 had no file that says it. Where there are no notes at all it is the current one.
+    public var version: String {
+        get throws {
+            if let version = try writtenVersion { return version }
+            let hasNotes = FileManager.default.fileExists(atPath: notesDirectory.path)
+            return hasNotes ? "1.0" : StoreMigration.currentVersion
+        }
+    }
+
+    /// The files worth moving to another device, in the format that they are in now.
+    ///
+    /// What can be made of them again, such as the widget's snapshot, is not among them.
+    public func transportableFiles() throws -> [StoreFile] {
+        var files = try StoreFile.all(in: notesDirectory, under: "Notes")
+        for directory in try attachmentsDirectory.directories() {
+            let path = "Attachments/" + directory.lastPathComponent
+            files += try StoreFile.all(in: directory, under: path)
+        }
+        if FileManager.default.fileExists(atPath: settingsFile.path) {
+            files.append(try StoreFile(at: settingsFile, path: "settings.json"))
+        }
+        return files
+    }
+
+    /// Where a transported file belongs, by the path that it had; `nil` for one that no store has.
+    public func destination(of path: String) -> URL? {
+        if path == "settings.json" { return settingsFile }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return switch (parts.first, parts.count) {
+        case ("Notes", 2): notesDirectory.appending(path: parts[1])
+        case ("Attachments", 3): attachmentsDirectory.appending(path: "\(parts[1])/\(parts[2])")
+        default: nil
+        }
+    }
+
+    /// Writes the version down, where it is not written already.
+    func write(version: String) throws {
+        guard try writtenVersion != version else { return }
+        try versionFile.makeParent()
+        try Data("\(version)\n".utf8).write(to: versionFile, options: .atomic)
+    }
+
+    private var writtenVersion: String? {
+        get throws {
+            guard FileManager.default.fileExists(atPath: versionFile.path) else { return nil }
+            return try String(contentsOf: versionFile, encoding: .utf8)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+}

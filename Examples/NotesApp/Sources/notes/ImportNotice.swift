@@ -1,0 +1,19 @@
+import AppMigrationKit
+import Foundation
+
+/// What the app tells the person once, at its first launch after a migration.
+enum ImportNotice {
+    /// Shows how the import ended, and then clears it: the person was told.
+    static func showOnce(by show: (String) -> Void) {
+        guard let status = MigrationStatus.importStatus else { return }
+        show(text(for: status))
+        MigrationStatus.clearImportStatus()
+    }
+
+    static func text(for status: MigrationStatus) -> String {
+        switch status {
+        case .success: "Your notes have arrived."
+        case .failure(let error): "Your notes did not arrive. \(error.localizedDescription)"
+        }
+    }
+}
