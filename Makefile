@@ -17,6 +17,7 @@ test: ## runs everything that CI runs
 	$(SWIFT) build --build-tests
 	Scripts/demo --debug
 	$(SWIFT) run --quiet --package-path Examples/RoundTrip
+	$(SWIFT) test --package-path Examples/NotesApp --disable-xctest
 	$(SWIFT) test --skip-build --disable-xctest --parallel
 
 install: ## installs migrate, one binary, into $(DESTDIR)$(PREFIX)/bin
@@ -29,7 +30,7 @@ check: ## runs format lint, strict builds, all tests with sanitizers, the docume
 	@Scripts/install-dependencies test
 	@Scripts/check
 
-bench: ## measures migrate against tar and zstd on the same tree
+bench: ## measures migrate against tar and zstd, and what an extension's process costs
 	@Scripts/bench
 
 fidelity: ## proves the round trip on large trees of this machine

@@ -5,10 +5,7 @@ import MigrationSystem
 import Testing
 
 /// An extension in a process of its own, found beside the tests.
-@Suite(
-    .migration(executable: "ProfileMigration", entitlements: SampleProgram.entitlements),
-    .enabled(if: SampleProgram.canStartProcesses, "no extension's process can be started")
-)
+@Suite(.migration(executable: "ProfileMigration", entitlements: SampleProgram.entitlements))
 struct ExecutableTraitTests {
     @Test
     func `moves documents out of a process of its own and back into another`() async throws {
@@ -38,17 +35,6 @@ enum SampleProgram {
         .deletingLastPathComponent()
         .appending(path: "../Fixtures/ProfileMigration.entitlements")
         .standardizedFileURL
-
-    static var canStartProcesses: Bool {
-        let configuration = ChildProcess.Configuration(
-            executable: ByteString(utf8: "/bin/true"),
-            arguments: [ByteString(utf8: "true")],
-            environment: [],
-            workingDirectory: ByteString(utf8: "/"),
-            sandbox: nil
-        )
-        return (try? ChildProcess.start(configuration).terminate()) != nil
-    }
 }
 
 /// Where the trait looks for programs.
