@@ -106,5 +106,42 @@ package.targets += [
         dependencies: ["MigrationCore"],
         swiftSettings: librarySettings
     ),
+    // What stands for an app's source has the settings of a new package, none.
+    .executableTarget(
+        name: "MinimalExtension",
+        dependencies: ["AppMigrationKit"],
+        path: "Tests/Fixtures/MinimalExtension"
+    ),
+    .executableTarget(
+        name: "MemberVisibilityExtension",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation"],
+        path: "Tests/Fixtures/MemberVisibilityExtension",
+        swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]
+    ),
+    .target(
+        name: "ScriptedExtension",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation"],
+        path: "Tests/ScriptedExtension",
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "scripted-extension",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation", "ScriptedExtension"],
+        path: "Tests/Fixtures/ScriptedExtensionProgram",
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "ExtensionTests",
+        dependencies: [
+            "AppMigrationKit", "ExtensionFoundation", "MigrationArchive", "MigrationCore",
+            "MigrationSystem", "ScriptedExtension", "TestSupport", "scripted-extension",
+        ],
+        swiftSettings: settings
+    ),
+    .testTarget(
+        name: "SourceCompatibilityTests",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation"],
+        path: "Tests/SourceCompatibility"
+    ),
 ]
 #endif

@@ -39,7 +39,7 @@ public struct BytePath: Hashable, Sendable {
     }
 }
 
-extension BytePath: ExpressibleByStringLiteral {
+extension BytePath: ExpressibleByStringInterpolation {
     /// Makes a path of the UTF-8 bytes of a literal.
     public init(stringLiteral text: String) {
         self.init([UInt8](text.utf8))

@@ -25,12 +25,13 @@ extension AppMigrationExtension {
     /// child of it; a detached task has no host. With neither a host nor that environment variable
     /// there is no container, and the program ends.
     public var appContainer: MigrationDataContainer {
+        // Unlike a precondition's, this message is printed by optimized builds too.
         do {
             if let context = try ExtensionContext.active { return context.container }
         } catch {
-            preconditionFailure("\(MigrationHost.containerVariable) names no container: \(error)")
+            fatalError("\(MigrationHost.containerVariable) names no container: \(error)")
         }
-        preconditionFailure(
+        fatalError(
             """
             there is no app container: let a host run the extension, or set \
             \(MigrationHost.containerVariable) to the container's directory

@@ -1,0 +1,153 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+import TestSupport
+import Testing
+
+/// What an append makes of its item (the decisions where Apple is silent).
+@Suite(.scratchDirectory)
+struct AppendTests {
+    @Test(arguments: Hosting.allCases)
+    func `appends a directory in the byte order of its names`(_ hosting: Hosting) async throws {
+        let stage = try Stage("append Documents as content/all")
+        for name in ["b", "a", "Z", "c"] { try (stage.source / "Documents/\(name)").write(name) }
+        try (stage.source / "Documents/empty").makeDirectory()
+        try (stage.source / "Documents/link").makeSymbolicLink(to: "a")
+        try await stage.export(stage.scripted(hosting))
+        let expected =
+            ["content", "content/all"]
+            + ["Z", "a", "b", "c", "empty", "link"].map { "content/all/" + $0 }
+        #expect(try await stage.archivedPaths() == expected)
+    }
+
+    @Test(
+        arguments: Hosting.allCases,
+        ["", "/a", "a/../b", "..", "./a", "a//b", "a/", "."]
+    )
+    func `refuses a path that an archive can't hold, and goes on`(
+        _ hosting: Hosting,
+        _ name: String
+    ) async throws {
+        let stage = try Stage("try-append Documents/a as \(name)\nappend Documents/a as kept")
+        try (stage.source / "Documents/a").write("a")
+        try await stage.export(stage.scripted(hosting))
+        #expect(try await stage.archivedPaths() == ["kept"])
+    }
+
+    @Test(
+        arguments: Hosting.allCases,
+        ["append Documents/a as x", "append Documents as x", "append Documents/a as x/y"]
+    )
+    func `keeps the first of two items of one path`(
+        _ hosting: Hosting,
+        _ first: String
+    ) async throws {
+        let stage = try Stage(
+            """
+            \(first)
+            try-append Documents/b as x
+            notes tmp:notes
+            append tmp:notes as notes
+            """
+        )
+        try (stage.source / "Documents/a").write("a")
+        try (stage.source / "Documents/b").write("b")
+        try await stage.export(stage.scripted(hosting))
+        let paths = try await stage.archivedPaths()
+        #expect(paths.filter { $0 == "x" }.count == 1)
+        let notes = try await stage.archivedText("notes")
+        #expect(notes.contains("caught ArchiveError is in the archive already: x"))
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `refuses a file beneath a file`(_ hosting: Hosting) async throws {
+        let stage = try Stage("append Documents/a as x\ntry-append Documents/a as x/y")
+        try (stage.source / "Documents/a").write("a")
+        try await stage.export(stage.scripted(hosting))
+        #expect(try await stage.archivedPaths() == ["x"])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `archives a link as a link, wherever it leads`(_ hosting: Hosting) async throws {
+        let stage = try Stage("append Documents/out as out")
+        try (stage.source / "Documents/out").makeSymbolicLink(to: "/etc/passwd")
+        let report = try await stage.export(stage.scripted(hosting))
+        #expect(report.totals.symbolicLinks == 1)
+        #expect(report.externalLinks == ["out -> /etc/passwd"])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `follows no link out of the container on the way to an item`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage(
+            """
+            try-append Documents/out/hostname as stolen
+            try-append /etc/hostname as stolen
+            try-append Documents/../../outside as stolen
+            notes tmp:notes
+            append tmp:notes as notes
+            """
+        )
+        try (stage.source / "Documents/out").makeSymbolicLink(to: "/etc")
+        try (stage.root / "outside").write("outside")
+        try await stage.export(stage.scripted(hosting))
+        #expect(try await stage.archivedPaths() == ["notes"])
+        let notes = try await stage.archivedText("notes")
+        #expect(notes.split(separator: "\n").count { $0.contains("lies outside") } == 3)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `fails for a FIFO that is named, and reports one in a directory`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage(
+            "try-append Documents/fifo as fifo\nappend Documents as all"
+        )
+        try (stage.source / "Documents/fifo").makeFIFO()
+        let report = try await stage.export(stage.scripted(hosting))
+        #expect(try await stage.archivedPaths() == ["all"])
+        #expect(report.omissions.items.map(\.path) == ["all/fifo"])
+        #expect(report.omissions.items.map(\.reason) == [.specialFile])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `goes on after an item that is not there`(_ hosting: Hosting) async throws {
+        let stage = try Stage("try-append Documents/none as a\nappend Documents as b")
+        try await stage.export(stage.scripted(hosting))
+        #expect(try await stage.archivedPaths() == ["b"])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `archives both names of one file as links`(_ hosting: Hosting) async throws {
+        let stage = try Stage(
+            "try-append Documents/none as a\nappend Documents/one as a\nappend Documents/two as b"
+        )
+        try (stage.source / "Documents/one").write("content")
+        try (stage.source / "Documents/two").makeHardLink(to: stage.source / "Documents/one")
+        let report = try await stage.export(stage.scripted(hosting))
+        #expect(report.totals.hardLinks == 1)
+        #expect(try await stage.archivedText("a") == "content")
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `leaves out the container's bookkeeping alone`(_ hosting: Hosting) async throws {
+        let stage = try Stage("try-append .migration as stolen\nappend . as root")
+        try (stage.source / ".migration").makeDirectory()
+        try (stage.source / ".migration/import-status.json").write("{}")
+        try (stage.source / "tmp").makeDirectory()
+        try await stage.export(stage.scripted(hosting))
+        let paths = try await stage.archivedPaths()
+        #expect(!paths.contains { $0.contains("migration") || $0.contains("stolen") })
+        #expect(paths.contains("root/tmp"))
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `gives the same bytes wherever the extension runs`(_ hosting: Hosting) async throws {
+        let stage = try Stage("append Documents/a as x/a\nappend Documents as all")
+        try (stage.source / "Documents/a").write("a")
+        let first = try await stage.export(stage.scripted(.inProcess))
+        let second = try await stage.export(stage.scripted(hosting))
+        #expect(first.fingerprint == second.fingerprint)
+    }
+}

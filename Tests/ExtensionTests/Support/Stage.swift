@@ -1,0 +1,138 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+import ScriptedExtension
+import Synchronization
+import TestSupport
+import Testing
+
+/// Where a scripted extension runs.
+enum Hosting: CaseIterable, Sendable {
+    case inProcess
+    case ownProcess
+}
+
+/// The containers and the archive of a test, and an extension that does what a script says.
+struct Stage {
+    let root: BytePath
+    let source: BytePath
+    let archive: BytePath
+    let destination: BytePath
+    let entitlements: BytePath
+
+    static let identifier = "com.example.scripted"
+
+    /// The program of the scripted extension, beside the tests'.
+    static var program: URL {
+        URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+            .deletingLastPathComponent().appending(path: "scripted-extension")
+    }
+
+    /// Makes a container with `script` to export by.
+    init(_ script: String = "") throws {
+        root = try BytePath.scratch
+        source = root / "source"
+        archive = root / "app.tar.zst"
+        destination = root / "destination"
+        entitlements = root / "entitlements"
+        try source.makeDirectory()
+        for name in ["Documents", "settings", "Library"] {
+            try (source / "\(name)").makeDirectory()
+        }
+        try (source / "script").write(script)
+        try writeEntitlements("<array><string>\(Self.identifier)</string></array>")
+    }
+
+    /// Writes the extension's entitlements, with `value` as that for the data container.
+    func writeEntitlements(_ value: String?) throws {
+        let entry = value.map {
+            "<key>com.apple.developer.app-migration.data-container-access</key>\($0)"
+        }
+        let text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict>\(entry ?? "")</dict></plist>
+            """
+        try? FileManager.default.removeItem(at: entitlements.url)
+        try entitlements.write(text)
+    }
+
+    /// The extension, hosted as `hosting` says.
+    func scripted(_ hosting: Hosting = .ownProcess) -> MigrationExtension {
+        var scripted: MigrationExtension
+        switch hosting {
+        case .inProcess: scripted = .inProcess(ScriptedMigration())
+        case .ownProcess: scripted = .executable(at: Self.program)
+        }
+        scripted.entitlements = entitlements.url
+        return scripted
+    }
+
+    /// Exports the source by its script.
+    @discardableResult
+    func export(
+        _ scripted: MigrationExtension,
+        options: ExportOptions = ExportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ExportReport {
+        try await MigrationHost().exportContainer(
+            MigrationDataContainer(atPath: source.bytes),
+            to: .file(path: archive.bytes, replacingExisting: true),
+            using: scripted,
+            options: options,
+            progress: progress
+        )
+    }
+
+    /// Makes an archive of `files`, which an import gets, with `script` to import by.
+    func makeArchive(_ script: String, files: [String: String] = [:]) async throws {
+        let content = root / "content"
+        try content.makeDirectory()
+        try (content / "script").write(script)
+        for (name, text) in files { try (content / "\(name)").write(text) }
+        _ = try await MigrationHost().exportContainer(
+            MigrationDataContainer(
+                atPath: content.bytes,
+                bundleIdentifier: "com.example.android"
+            ),
+            to: .file(path: archive.bytes, replacingExisting: true)
+        )
+    }
+
+    /// Imports the archive by its script.
+    @discardableResult
+    func importArchive(
+        _ scripted: MigrationExtension,
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportReport {
+        try await MigrationHost().importArchive(
+            .file(path: archive.bytes),
+            into: MigrationDataContainer(atPath: destination.bytes),
+            using: scripted,
+            options: options,
+            progress: progress
+        )
+    }
+
+    /// The paths in the archive, in its order.
+    func archivedPaths() async throws -> [String] {
+        let paths = Mutex<[String]>([])
+        _ = try await ArchiveSource.file(path: archive.bytes).forEachEntry { entry in
+            paths.withLock { $0.append(entry.path.description) }
+        }
+        return paths.withLock { $0 }
+    }
+
+    /// The text of a file in the archive.
+    func archivedText(_ path: String) async throws -> String {
+        let place = root / "extracted-\(UUID().uuidString)"
+        _ = try await ArchiveSource.file(path: archive.bytes)
+            .extract(to: place.url, only: [EntryPath(path)])
+        return try String(contentsOf: place.url.appending(path: path), encoding: .utf8)
+    }
+
+    /// The text of a file in the destination.
+    func importedText(_ path: String) throws -> String {
+        try String(contentsOf: destination.url.appending(path: path), encoding: .utf8)
+    }
+}

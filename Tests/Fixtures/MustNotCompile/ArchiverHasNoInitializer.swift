@@ -1,0 +1,5 @@
+// error: 'ResourcesArchiver' initializer is inaccessible due to 'internal' protection level
+// error: missing argument for parameter 'appendingTo' in call
+import AppMigrationKit
+
+let archiver = ResourcesArchiver()

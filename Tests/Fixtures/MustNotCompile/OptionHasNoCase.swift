@@ -1,0 +1,4 @@
+// error: type 'MigrationDefaultSupportedOptions' has no member 'quality'
+import AppMigrationKit
+
+let option = MigrationDefaultSupportedOptions.quality

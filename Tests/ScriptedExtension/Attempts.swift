@@ -1,0 +1,62 @@
+internal import Foundation
+internal import Glibc
+
+/// What an extension may try that it must not do; each says how it went.
+enum Attempts {
+    static func read(_ path: String) -> String {
+        let file = open(path, O_RDONLY)
+        guard file >= 0 else { return outcome() }
+        defer { close(file) }
+        var byte: UInt8 = 0
+        return Glibc.read(file, &byte, 1) >= 0 ? "done" : outcome()
+    }
+
+    static func write(_ path: String) -> String {
+        let file = open(path, O_WRONLY | O_CREAT, 0o600)
+        guard file >= 0 else { return outcome() }
+        close(file)
+        return "done"
+    }
+
+    static func list(_ path: String) -> String {
+        guard let directory = opendir(path) else { return outcome() }
+        closedir(directory)
+        return "done"
+    }
+
+    static func connect() -> String {
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard socket >= 0 else { return outcome() }
+        close(socket)
+        return "done"
+    }
+
+    static func signal(_ process: Int32) -> String {
+        kill(process, 0) == 0 ? "done" : outcome()
+    }
+
+    /// Starts a process that leaves the session and the group of this one.
+    static func startDaemon(marker: String) -> String {
+        let command = "setsid sh -c 'sleep \(marker) & sleep \(marker)' >/dev/null 2>&1 &"
+        var process: pid_t = 0
+        let words = ["sh", "-c", command].map { (word: String) in strdup(word) }
+        defer { words.forEach { free($0) } }
+        var actions: posix_spawn_file_actions_t = .init()
+        posix_spawn_file_actions_init(&actions)
+        let result = posix_spawn(&process, "/bin/sh", &actions, nil, words + [nil], environ)
+        guard result == 0 else { return "error \(result)" }
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        return "done"
+    }
+
+    private static func outcome() -> String {
+        let code = errno
+        return switch code {
+        case EACCES: "EACCES"
+        case EPERM: "EPERM"
+        case ENOENT: "ENOENT"
+        default: "error \(code)"
+        }
+    }
+}

@@ -1,0 +1,142 @@
+internal import AppMigrationKit
+internal import Foundation
+internal import Glibc
+
+/// One run of a script.
+///
+/// Paths are relative to the container; `tmp:`, `in:` and `group:ID/` at their start mean the temporary
+/// directory, the import directory and an app group; absolute ones are taken as they are.
+struct ScriptRun {
+    /// What is to be appended.
+    struct Append: Equatable {
+        let url: URL
+        let name: String?
+        let isCaught: Bool
+    }
+
+    let container: MigrationDataContainer
+    let progress: Progress
+    var resources: URL?
+
+    /// What was seen, one line each, for a test to read.
+    private(set) var notes: [String] = []
+
+    init(container: MigrationDataContainer, progress: Progress, resources: URL? = nil) {
+        self.container = container
+        self.progress = progress
+        self.resources = resources
+    }
+
+    mutating func note(_ text: String) {
+        notes.append(text)
+    }
+
+    /// Performs a command; returns what it appends.
+    mutating func perform(_ command: [String]) async throws -> Append? {
+        let words = Array(command.dropFirst())
+        switch command[0] {
+        case "append": return Append(url: url(words[0]), name: name(words), isCaught: false)
+        case "try-append": return Append(url: url(words[0]), name: name(words), isCaught: true)
+        case "sleep": try await Task.sleep(for: .milliseconds(number(words[0])))
+        case "sleep-on": await sleepOn(number(words[0]))
+        case "progress":
+            progress.totalUnitCount = Int64(number(words[1]))
+            progress.completedUnitCount = Int64(number(words[0]))
+        case "notes": try write(notes.joined(separator: "\n"), to: words[0])
+        case "write": try write(words.dropFirst().joined(separator: " "), to: words[0])
+        case "fill": try write(String(repeating: "x", count: number(words[1])), to: words[0])
+        case "move": try FileManager.default.moveItem(at: url(words[0]), to: url(words[1]))
+        case "remove": try FileManager.default.removeItem(at: url(words[0]))
+        case "read": note("read \(words[0]) \(Attempts.read(url(words[0]).path))")
+        case "attempt": note("attempt \(words.joined(separator: " ")) \(attempt(words))")
+        default: try await end(command[0], words)
+        }
+        return nil
+    }
+
+    /// Performs a command by which the extension goes wrong.
+    private mutating func end(_ command: String, _ words: [String]) async throws {
+        switch command {
+        case "print":
+            FileHandle.standardError.write(Data((words.joined(separator: " ") + "\n").utf8))
+        case "exit": exit(Int32(number(words[0])))
+        case "kill": _ = kill(getpid(), Int32(number(words[0])))
+        case "crash": fatalError(words.joined(separator: " "))
+        case "daemon": note("daemon \(Attempts.startDaemon(marker: words[0]))")
+        case "throw":
+            throw NSError(
+                domain: words[0],
+                code: number(words[1]),
+                userInfo: [
+                    NSLocalizedDescriptionKey: words.dropFirst(2).joined(separator: " ")
+                ]
+            )
+        default: throw ScriptError("no command is called \(command)")
+        }
+    }
+
+    private func attempt(_ words: [String]) -> String {
+        switch words[0] {
+        case "write": Attempts.write(url(words[1]).path)
+        case "list": Attempts.list(url(words[1]).path)
+        case "connect": Attempts.connect()
+        case "signal": Attempts.signal(Int32(number(words[1])))
+        default: "unknown"
+        }
+    }
+
+    private func url(_ path: String) -> URL {
+        if path.hasPrefix("/") { return URL(filePath: path) }
+        if path == "." { return container.containerRootDirectory }
+        guard let colon = path.firstIndex(of: ":") else {
+            return container.containerRootDirectory.appending(path: path)
+        }
+        let rest = String(path[path.index(after: colon)...])
+        switch path[..<colon] {
+        case "tmp": return temporaryDirectory.appending(path: rest)
+        case "in": return (resources ?? URL(filePath: "/nowhere")).appending(path: rest)
+        default:
+            let parts = rest.split(separator: "/", maxSplits: 1).map(String.init)
+            let group = FileManager.default.containerURL(
+                forSecurityApplicationGroupIdentifier: parts[0]
+            )
+            return (group ?? URL(filePath: "/nowhere")).appending(path: parts[1])
+        }
+    }
+
+    /// A directory of this run's own, since extensions in one process share the temporary directory.
+    private var temporaryDirectory: URL {
+        let name = container.containerRootDirectory.path.replacing("/", with: "-")
+        return FileManager.default.temporaryDirectory.appending(path: "scripted\(name)")
+    }
+
+    /// Makes the temporary directory.
+    func begin() throws {
+        try FileManager.default.createDirectory(
+            at: temporaryDirectory,
+            withIntermediateDirectories: false
+        )
+    }
+
+    /// Removes the temporary directory.
+    func end() {
+        try? FileManager.default.removeItem(at: temporaryDirectory)
+    }
+
+    private func name(_ words: [String]) -> String? {
+        guard words.count > 1, words[1] == "as" else { return nil }
+        return words.count > 2 ? words[2] : ""
+    }
+
+    private func number(_ word: String) -> Int { Int(word) ?? 0 }
+
+    /// Sleeps whatever cancels the task.
+    private func sleepOn(_ milliseconds: Int) async {
+        let end = ContinuousClock.now + .milliseconds(milliseconds)
+        while ContinuousClock.now < end { usleep(5_000) }
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: url(path))
+    }
+}

@@ -1,0 +1,90 @@
+public import AppMigrationKit
+public import Foundation
+
+/// An option of a destination, as an extension declares its own.
+public enum ScriptedOption: String, CaseIterable, Sendable {
+    case account
+    case theme
+}
+
+/// An extension that does what a script says, for tests of what a host makes of it.
+///
+/// An export runs `script` at the container's root, an import `script` at the root of the import
+/// directory. Each line is a command, as ``ScriptRun`` reads it.
+public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporting {
+    public typealias OptionsType = ScriptedOption
+
+    private let progress = Progress(totalUnitCount: 10)
+
+    public nonisolated init() {}
+
+    public var resourcesSizeEstimate: Int {
+        get async { Int(setting("estimate") ?? "") ?? 0 }
+    }
+
+    public var resourcesVersion: String { setting("version") ?? "1.0" }
+
+    public var resourcesCompressible: Bool { setting("stored") == nil }
+
+    public var resourcesImportProgress: Progress {
+        setting("new-progress") == nil ? progress : Progress(totalUnitCount: 10)
+    }
+
+    public func exportResources(
+        to archiver: sending ResourcesArchiver,
+        request: MigrationRequestWithOptions<ScriptedOption>
+    ) async throws {
+        var run = ScriptRun(container: appContainer, progress: progress)
+        try run.begin()
+        defer { run.end() }
+        run.note("platform \(request.destinationPlatform.rawValue)")
+        for option in ScriptedOption.allCases {
+            guard let value = request.options[option] else { continue }
+            run.note("option \(option.rawValue) \(String(decoding: value, as: UTF8.self))")
+        }
+        for command in try Self.commands(in: appContainer.containerRootDirectory) {
+            if let append = try await run.perform(command) {
+                do {
+                    try await archiver.appendItem(at: append.url, pathInArchive: append.name)
+                } catch {
+                    guard append.isCaught else { throw error }
+                    run.note("caught \(type(of: error)) \(error)")
+                }
+            }
+        }
+    }
+
+    public func importResources(at url: URL, request: ResourcesImportRequest) async throws {
+        var run = ScriptRun(container: appContainer, progress: progress, resources: url)
+        try run.begin()
+        defer { run.end() }
+        let source = request.sourceAppIdentifier
+        run.note("source \(source.bundleIdentifier) \(source.platform.rawValue)")
+        run.note("store \(source.storeIdentifier.rawValue) version \(request.sourceVersion)")
+        for command in try Self.commands(in: url) {
+            guard try await run.perform(command) == nil else {
+                throw ScriptError("an import appends nothing")
+            }
+        }
+    }
+
+    private static func commands(in directory: URL) throws -> [[String]] {
+        let script = try String(contentsOf: directory.appending(path: "script"), encoding: .utf8)
+        return script.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    }
+
+    /// A property of the extension, by a file of its name in the container's `settings`.
+    private func setting(_ name: String) -> String? {
+        let root = appContainer.containerRootDirectory
+        return try? String(contentsOf: root.appending(path: "settings/\(name)"), encoding: .utf8)
+    }
+}
+
+/// A script that can't be followed.
+public struct ScriptError: Error, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
