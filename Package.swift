@@ -16,8 +16,10 @@ let librarySettings = settings + [.strictMemorySafety()]
 #if os(Linux)
 // Apple's systems have this module of their own.
 let extensionSupport: [Target.Dependency] = ["ExtensionFoundation"]
+let extensionPrograms: [Target.Dependency] = ["scripted-extension"]
 #else
 let extensionSupport: [Target.Dependency] = []
+let extensionPrograms: [Target.Dependency] = []
 #endif
 
 let package = Package(
@@ -88,7 +90,7 @@ let package = Package(
             name: "MigrateTests",
             dependencies: [
                 "MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport", "migrate",
-            ],
+            ] + extensionPrograms,
             exclude: ["Snapshots"],
             swiftSettings: settings
         ),
