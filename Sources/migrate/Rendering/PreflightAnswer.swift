@@ -37,7 +37,7 @@ struct PreflightAnswer: Answer {
         guard let exports = report.exports else { return [] }
         return [
             ("options", exports.options.isEmpty ? "none" : PreflightText.options(exports)),
-            ("estimate", PreflightText.space(report, includingEstimate: true)),
+            ("size", PreflightText.space(report, includingEstimate: true)),
         ]
     }
 }
@@ -52,7 +52,7 @@ struct PreflightText {
     var lines: [String] {
         let identifier = PrintableText.escaping(report.entitlement ?? "")
         let skills = [
-            report.exports.map { "exports \(Self.version($0))" },
+            report.exports.map(Self.exports),
             report.imports ? "imports" : nil,
         ]
         let space = Self.space(report, includingEstimate: isOfExport)
@@ -60,7 +60,8 @@ struct PreflightText {
             "\(PrintableText.escaping(report.name)) of \(identifier) "
                 + skills.compactMap(\.self).joined(separator: " and "),
             space.isEmpty ? nil : space,
-            "confined: \(Self.confinement(report.confinement))",
+            report.confinement.isConfined
+                ? "confined: \(Self.confinement(report.confinement))" : nil,
             "not confined: \(report.confinement.gaps.joined(separator: "; "))",
         ].compactMap(\.self)
     }
@@ -74,6 +75,11 @@ extension PreflightText {
             + (exports.isCompressible ? "" : ", stored as it is")
     }
 
+    private static func exports(_ exports: PreflightReport.Exports) -> String {
+        let options = exports.options.isEmpty ? "" : " (options: \(options(exports)))"
+        return "exports \(version(exports))\(options)"
+    }
+
     static func options(_ exports: PreflightReport.Exports) -> String {
         exports.options.map { PrintableText.escaping($0) }.joined(separator: ", ")
     }
@@ -81,7 +87,7 @@ extension PreflightText {
     static func space(_ report: PreflightReport, includingEstimate: Bool) -> String {
         let estimate = report.exports.map { ByteCount(UInt64(max(0, $0.sizeEstimate))) }
         return [
-            includingEstimate ? estimate.map { "about \($0)" } : nil,
+            includingEstimate ? estimate.map { "estimate \($0)" } : nil,
             report.availableSpace.map { "\(ByteCount($0)) free" },
         ].compactMap(\.self).joined(separator: ", ")
     }
