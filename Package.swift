@@ -70,9 +70,10 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        .executableTarget(name: "CallProbe", path: "Tests/CallProbe"),
         .testTarget(
             name: "MigrationSystemTests",
-            dependencies: ["MigrationSystem", "TestSupport"],
+            dependencies: ["CallProbe", "MigrationSystem", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -65,6 +65,15 @@ extension FileDescriptor {
         return FileDescriptor(adopting: rawValue)
     }
 
+    /// Opens `path` as a mere place, which can be looked at and named in a rule but not read.
+    static func openPlace(_ path: ByteString) throws(SystemError) -> FileDescriptor {
+        FileDescriptor(
+            adopting: try retryingOnInterrupt("open") {
+                path.withPath { unsafe migration_open_place($0) }
+            }
+        )
+    }
+
     /// Opens `name` in this directory; a link is not followed.
     package borrowing func open(
         _ name: ByteString,

@@ -28,9 +28,8 @@ package struct PathName: Hashable, Sendable {
         let last = ByteString(trimmed[(index.map { $0 + 1 } ?? trimmed.startIndex)...])
         guard !last.isEmpty, last != ByteString(utf8: "."), last != ByteString(utf8: "..") else {
             let real = try Self.realPath(path.isEmpty ? ByteString(utf8: ".") : path)
-            let slashIndex = real.lastIndex(of: slash) ?? 0
-            parent = slashIndex == 0 ? [slash] : ByteString(real[..<slashIndex])
-            name = ByteString(real[(slashIndex + 1)...])
+            parent = Self.parent(of: real)
+            name = ByteString(real[((real.lastIndex(of: slash) ?? 0) + 1)...])
             return
         }
         let directory = index.map { $0 == 0 ? [slash] : ByteString(trimmed[..<$0]) }
@@ -43,7 +42,14 @@ package struct PathName: Hashable, Sendable {
         try self.init(resolving: Self.realPath(path))
     }
 
-    private static func realPath(_ path: ByteString) throws(SystemError) -> ByteString {
+    /// The directory of a file with an absolute path.
+    static func parent(of path: ByteString) -> ByteString {
+        let index = path.lastIndex(of: UInt8(ascii: "/")) ?? 0
+        return index == 0 ? [UInt8(ascii: "/")] : ByteString(path[..<index])
+    }
+
+    /// The absolute path of what `path` leads to, with no link in it.
+    static func realPath(_ path: ByteString) throws(SystemError) -> ByteString {
         let resolved: ByteString? = path.withPath { path in
             guard let pointer = unsafe realpath(path, nil) else { return nil }
             defer { unsafe free(pointer) }

@@ -16,12 +16,19 @@ struct ScriptRun {
 
     let container: MigrationDataContainer
     let progress: Progress
+    let state: ScriptState
     var resources: URL?
 
     /// What was seen, one line each, for a test to read.
     private(set) var notes: [String] = []
 
-    init(container: MigrationDataContainer, progress: Progress, resources: URL? = nil) {
+    init(
+        container: MigrationDataContainer,
+        progress: Progress,
+        state: ScriptState,
+        resources: URL? = nil
+    ) {
+        self.state = state
         self.container = container
         self.progress = progress
         self.resources = resources
@@ -42,6 +49,7 @@ struct ScriptRun {
         case "progress":
             progress.totalUnitCount = Int64(number(words[1]))
             progress.completedUnitCount = Int64(number(words[0]))
+        case "new-progress": state.makesNewProgress = true
         case "notes": try write(notes.joined(separator: "\n"), to: words[0])
         case "write": try write(words.dropFirst().joined(separator: " "), to: words[0])
         case "fill": try write(String(repeating: "x", count: number(words[1])), to: words[0])
@@ -132,8 +140,7 @@ struct ScriptRun {
 
     /// Sleeps whatever cancels the task.
     private func sleepOn(_ milliseconds: Int) async {
-        let end = ContinuousClock.now + .milliseconds(milliseconds)
-        while ContinuousClock.now < end { usleep(5_000) }
+        _ = await Task.detached { try await Task.sleep(for: .milliseconds(milliseconds)) }.result
     }
 
     private func write(_ text: String, to path: String) throws {

@@ -1,5 +1,6 @@
 public import AppMigrationKit
 public import Foundation
+internal import Synchronization
 
 /// An option of a destination, as an extension declares its own.
 public enum ScriptedOption: String, CaseIterable, Sendable {
@@ -15,6 +16,7 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
     public typealias OptionsType = ScriptedOption
 
     private let progress = Progress(totalUnitCount: 10)
+    private let state = ScriptState()
 
     public nonisolated init() {}
 
@@ -27,14 +29,14 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
     public var resourcesCompressible: Bool { setting("stored") == nil }
 
     public var resourcesImportProgress: Progress {
-        setting("new-progress") == nil ? progress : Progress(totalUnitCount: 10)
+        state.makesNewProgress ? Progress(totalUnitCount: 10) : progress
     }
 
     public func exportResources(
         to archiver: sending ResourcesArchiver,
         request: MigrationRequestWithOptions<ScriptedOption>
     ) async throws {
-        var run = ScriptRun(container: appContainer, progress: progress)
+        var run = ScriptRun(container: appContainer, progress: progress, state: state)
         try run.begin()
         defer { run.end() }
         run.note("platform \(request.destinationPlatform.rawValue)")
@@ -55,7 +57,12 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
     }
 
     public func importResources(at url: URL, request: ResourcesImportRequest) async throws {
-        var run = ScriptRun(container: appContainer, progress: progress, resources: url)
+        var run = ScriptRun(
+            container: appContainer,
+            progress: progress,
+            state: state,
+            resources: url
+        )
         try run.begin()
         defer { run.end() }
         let source = request.sourceAppIdentifier
@@ -77,6 +84,17 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
     private func setting(_ name: String) -> String? {
         let root = appContainer.containerRootDirectory
         return try? String(contentsOf: root.appending(path: "settings/\(name)"), encoding: .utf8)
+    }
+}
+
+/// What a script changes in its extension.
+final class ScriptState: Sendable {
+    private let isProgressNew = Mutex(false)
+
+    /// Whether each reading of the progress makes a new object.
+    var makesNewProgress: Bool {
+        get { isProgressNew.withLock { $0 } }
+        set { isProgressNew.withLock { $0 = newValue } }
     }
 }
 

@@ -41,8 +41,12 @@ struct ExtensionAdapter: Sendable {
         onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) async throws -> ImportProgressSummary {
         guard let importing else { throw lacking("ResourcesImporting") }
+        // The observer's thread is in no task, so it knows nothing of the one that hosts this.
+        let context = ExtensionContext.current
         let observer = ImportProgressObserver(
-            reading: { importing.resourcesImportProgress },
+            reading: {
+                ExtensionContext.$current.withValue(context) { importing.resourcesImportProgress }
+            },
             onChange: onProgress
         )
         do {

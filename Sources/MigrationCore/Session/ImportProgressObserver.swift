@@ -39,9 +39,9 @@ final class ImportProgressObserver: Sendable {
         let isNewPerRead = reading() !== first
         monitor.withLock { $0.summary = Self.summary(of: first, isNewPerRead) }
         onChange(first.completedUnitCount, first.totalUnitCount)
+        let begin = (first.completedUnitCount, first.totalUnitCount)
         let thread = Thread { [self] in
-            var last = (first.completedUnitCount, first.totalUnitCount)
-            let start = last.0
+            var last = begin
             var isFinished = false
             while !isFinished {
                 isFinished = monitor.wait(atMost: Self.interval) { $0.isFinished }
@@ -51,7 +51,7 @@ final class ImportProgressObserver: Sendable {
                 last = now
                 monitor.withLock { state in
                     state.summary.isNewPerRead = state.summary.isNewPerRead || progress !== first
-                    state.summary.hasMoved = state.summary.hasMoved || now.0 != start
+                    state.summary.hasMoved = state.summary.hasMoved || now.0 != begin.0
                     (state.summary.completed, state.summary.total) = now
                 }
             }

@@ -83,6 +83,21 @@ struct Stage {
         )
     }
 
+    /// Exports, and returns the error that it must end with.
+    func failure(of scripted: MigrationExtension) async throws -> MigrationError {
+        let error = await #expect(throws: MigrationError.self) { try await export(scripted) }
+        return try #require(error)
+    }
+
+    /// Waits until an export has begun to write.
+    func waitForPartialArchive() async throws {
+        for _ in 0..<2_000 {
+            if try leftovers().contains(where: { "\($0)".contains("partial") }) { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("no export began")
+    }
+
     /// Makes an archive of `files`, which an import gets, with `script` to import by.
     func makeArchive(_ script: String, files: [String: String] = [:]) async throws {
         let content = root / "content"
@@ -134,5 +149,18 @@ struct Stage {
     /// The text of a file in the destination.
     func importedText(_ path: String) throws -> String {
         try String(contentsOf: destination.url.appending(path: path), encoding: .utf8)
+    }
+
+    /// The container at a path.
+    func container(at path: BytePath) throws -> MigrationDataContainer {
+        try MigrationDataContainer(atPath: path.bytes)
+    }
+
+    /// What lies beside the test's own files, and should not.
+    func leftovers() throws -> [BytePath] {
+        let own: Set<BytePath> = [
+            "app.tar.zst", "content", "destination", "entitlements", "group", "source",
+        ]
+        return try root.names().filter { !own.contains($0) && !"\($0)".contains("extracted") }
     }
 }

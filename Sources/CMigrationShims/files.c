@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CMigrationShims.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +37,8 @@ int migration_sync_file_system(int file) { return syncfs(file); }
 int migration_open_unnamed(int directory) {
   return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
+
+int migration_open_place(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
 
 ssize_t migration_read_directory(int directory, void *buffer, size_t capacity) {
   return syscall(SYS_getdents64, directory, buffer, capacity);

@@ -9,20 +9,16 @@ package enum ProcessReplacement {
         _ command: [ByteString],
         settingVariable assignment: ByteString
     ) throws(SystemError) -> Never {
-        guard let variable = unsafe strdup(terminated(assignment)) else {
+        guard let program = command.first else { throw SystemError("execvp", code: ENOENT) }
+        guard let variable = assignment.withPath({ unsafe strdup($0) }) else {
             throw SystemError("strdup")
         }
         guard unsafe putenv(variable) == 0 else { throw SystemError("putenv") }
-        var arguments = unsafe command.map { unsafe strdup(terminated($0)) }
-        defer { unsafe arguments.forEach { unsafe free($0) } }
-        unsafe arguments.append(nil)
-        guard let program = unsafe arguments[0] else { throw SystemError("strdup") }
-        _ = unsafe execvp(program, arguments)
+        let arguments = CStringList(command)
+        _ = program.withPath { program in
+            arguments.withPointer { unsafe execvp(program, $0) }
+        }
         throw SystemError("execvp")
-    }
-
-    private static func terminated(_ bytes: ByteString) -> [CChar] {
-        bytes.map { CChar(bitPattern: $0) } + [0]
     }
 }
 

@@ -1,0 +1,44 @@
+#ifndef CMIGRATION_FILES_H
+#define CMIGRATION_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#pragma clang assume_nonnull begin
+
+/// Opens `path` as a mere place (O_PATH), following links but never out of `directory` (EXDEV).
+int migration_resolve_beneath(int directory, const char *path);
+
+/// Opens the directory at `path`, following links but never out of `directory` (EXDEV).
+int migration_open_directory_beneath(int directory, const char *path);
+
+/// Swaps two names in one step (renameat2 with RENAME_EXCHANGE).
+int migration_rename_exchange(int fromDirectory, const char *from, int toDirectory, const char *to);
+
+/// Renames without replacing an existing target (renameat2 with RENAME_NOREPLACE).
+int migration_rename_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to);
+
+/// Flushes the file system that holds `file`.
+int migration_sync_file_system(int file);
+
+/// Opens an unnamed file in `directory`, gone when it is closed.
+int migration_open_unnamed(int directory);
+
+/// Opens `path` as a mere place (O_PATH), following links.
+int migration_open_place(const char *path);
+
+/// Reads directory records (getdents64) into `buffer`.
+ssize_t migration_read_directory(int directory, void *buffer, size_t capacity);
+
+/// Lists the names of extended attributes of `file`, each ended by a zero byte.
+ssize_t migration_list_attributes(int file, char *_Nullable names, size_t capacity);
+
+/// Reads one extended attribute of `file`.
+ssize_t migration_get_attribute(int file, const char *name, void *_Nullable value, size_t capacity);
+
+/// Sets one extended attribute of `file`.
+int migration_set_attribute(int file, const char *name, const void *_Nullable value, size_t count);
+
+#pragma clang assume_nonnull end
+#endif

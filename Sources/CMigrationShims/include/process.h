@@ -1,0 +1,49 @@
+#ifndef CMIGRATION_PROCESS_H
+#define CMIGRATION_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#pragma clang assume_nonnull begin
+
+/// What a program is started with; all of it stays as it is until the call returns.
+struct migration_program {
+  const char *executable;
+  char *_Nullable const *_Nonnull arguments;
+  char *_Nullable const *_Nonnull environment;
+  const char *directory;
+  /// The supervisor's end of the sockets that tie it to the host.
+  int control;
+  /// Where a `migration_failure` is written; closed without one when the program has started.
+  int failures;
+  /// What becomes descriptor 3 of the program.
+  int connection;
+  /// What becomes its standard output and its standard error.
+  int output;
+  /// The Landlock ruleset that confines it; -1 for none.
+  int ruleset;
+  /// Whether its system calls are filtered.
+  bool is_filtered;
+};
+
+/// The call that kept a program from being started.
+struct migration_failure {
+  /// A string of this process, which its forked children have at the same address.
+  const char *_Nullable call;
+  int code;
+};
+
+/// Forks a supervisor that runs the program, and kills all that is left of it when the host shuts
+/// its end of the control sockets or dies; returns the supervisor's process.
+///
+/// It sends the program's wait status, an `int`, over the control socket when the program ends.
+pid_t migration_start(const struct migration_program *program);
+
+/// Makes a pipe; the program that replaces this one has neither of its ends.
+int migration_make_pipe(int ends[_Nonnull 2]);
+
+/// Makes a pair of connected stream sockets; the program that replaces this one has neither.
+int migration_make_sockets(int ends[_Nonnull 2]);
+
+#pragma clang assume_nonnull end
+#endif

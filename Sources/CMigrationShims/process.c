@@ -1,0 +1,232 @@
+#define _GNU_SOURCE
+#include "process.h"
+#include "sandbox.h"
+
+#ifdef __linux__
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// Between the forks and the program only calls that are safe in a signal handler are made: another
+// thread of the host may have held any lock at the moment of the fork.
+
+int migration_make_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int migration_make_sockets(int ends[2]) {
+  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+}
+
+/// Tells the host which call failed, and ends.
+static _Noreturn void fail(int failures, const char *call) {
+  struct migration_failure failure = {.call = call, .code = errno};
+  ssize_t count = write(failures, &failure, sizeof failure);
+  _exit(count < 0 ? 126 : 127);
+}
+
+/// Closes all descriptors but `files`, which get the numbers from 0 up.
+///
+/// `failures` is the index of the one among them that failures are told to.
+static void keep_only(int *files, unsigned count, unsigned failures) {
+  int teller = files[failures];
+  // Out of the way of the numbers that are given out first.
+  for (unsigned index = 0; index < count; index++) {
+    files[index] = fcntl(files[index], F_DUPFD_CLOEXEC, (int)count);
+    if (files[index] < 0) fail(teller, "fcntl");
+  }
+  for (unsigned index = 0; index < count; index++) {
+    if (dup2(files[index], (int)index) < 0) fail(files[failures], "dup2");
+  }
+  if (syscall(SYS_close_range, count, ~0U, 0) < 0) fail((int)failures, "close_range");
+}
+
+// MARK: - The program
+
+/// The descriptors of the program, and two that close when it starts.
+enum { child_input, child_output, child_error, child_connection, child_failures, child_ruleset };
+
+static void confine(const struct migration_program *program) {
+  if (program->ruleset >= 0 && migration_restrict_self(child_ruleset) < 0) {
+    fail(child_failures, "landlock_restrict_self");
+  }
+  if (program->is_filtered && migration_filter_self() < 0) fail(child_failures, "seccomp");
+}
+
+static void set_limits(pid_t supervisor) {
+  if (setpgid(0, 0) < 0) fail(child_failures, "setpgid");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) fail(child_failures, "prctl");
+  if (getppid() != supervisor) _exit(127);
+  struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) < 0) fail(child_failures, "setrlimit");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) fail(child_failures, "prctl");
+}
+
+static _Noreturn void run(const struct migration_program *program, int *files, pid_t supervisor) {
+  unsigned count = program->ruleset >= 0 ? child_ruleset + 1 : child_ruleset;
+  keep_only(files, count, child_failures);
+  for (unsigned file = child_failures; file < count; file++) {
+    if (fcntl((int)file, F_SETFD, FD_CLOEXEC) < 0) fail(child_failures, "fcntl");
+  }
+  set_limits(supervisor);
+  if (chdir(program->directory) < 0) fail(child_failures, "chdir");
+  confine(program);
+  sigset_t none;
+  sigemptyset(&none);
+  if (sigprocmask(SIG_SETMASK, &none, NULL) < 0) fail(child_failures, "sigprocmask");
+  execve(program->executable, program->arguments, program->environment);
+  fail(child_failures, "execve");
+}
+
+// MARK: - The supervisor
+
+/// The descriptors of the supervisor; those from `host_failures` on are the program's alone.
+enum {
+  host_control = 3,
+  host_signals,
+  host_children,
+  host_failures,
+  host_connection,
+  host_output,
+  host_ruleset,
+};
+
+/// Sees who has ended and sends the program's status; returns whether anybody is left.
+static bool collect(pid_t *program) {
+  for (;;) {
+    int status;
+    pid_t process = waitpid(-1, &status, WNOHANG);
+    if (process <= 0) return process == 0;
+    if (process != *program) continue;
+    send(host_control, &status, sizeof status, MSG_NOSIGNAL);
+    *program = 0;
+  }
+}
+
+static bool is_child(pid_t process) {
+  siginfo_t info;
+  return waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/// Kills the children that the kernel lists, numbers with a space after each.
+///
+/// What has not been read at the end of the buffer is killed when those before it are gone.
+static void kill_children(void) {
+  char list[4096];
+  ssize_t count = pread(host_children, list, sizeof list, 0);
+  pid_t process = 0;
+  for (ssize_t index = 0; index < count; index++) {
+    if (list[index] >= '0' && list[index] <= '9') {
+      process = process * 10 + (list[index] - '0');
+      continue;
+    }
+    // The list may be of another process namespace, where /proc is.
+    if (process > 0 && is_child(process)) kill(process, SIGKILL);
+    process = 0;
+  }
+}
+
+static void wait_for_signal(int timeout) {
+  struct pollfd request = {.fd = host_signals, .events = POLLIN};
+  struct signalfd_siginfo signal;
+  if (poll(&request, 1, timeout) > 0) {
+    while (read(host_signals, &signal, sizeof signal) > 0) continue;
+  }
+}
+
+/// Kills until nobody is left: whose parent dies becomes a child of this process.
+static _Noreturn void finish(pid_t program) {
+  while (collect(&program)) {
+    // The number of a group is free for others as soon as its first process is collected.
+    if (program > 0) kill(-program, SIGKILL);
+    kill_children();
+    wait_for_signal(10);
+  }
+  _exit(0);
+}
+
+static _Noreturn void watch(pid_t program) {
+  for (;;) {
+    collect(&program);
+    struct pollfd requests[] = {
+      {.fd = host_control, .events = POLLIN},
+      {.fd = host_signals, .events = POLLIN},
+    };
+    if (poll(requests, 2, -1) < 0) continue;
+    if (requests[0].revents != 0) finish(program);
+    wait_for_signal(0);
+  }
+}
+
+static void reset_signals(void) {
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  for (int number = 1; number < NSIG; number++) sigaction(number, &action, NULL);
+}
+
+static int open_signals(void) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  return signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/// Lets go of all that is the host's: its locks must end with it.
+static void leave_host(const struct migration_program *program) {
+  int failures = program->failures;
+  reset_signals();
+  // A session of its own: no terminal's signal reaches it.
+  if (setsid() < 0) fail(failures, "setsid");
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) fail(failures, "prctl");
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) fail(failures, "open");
+  int signals = open_signals();
+  if (signals < 0) fail(failures, "signalfd");
+  int children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  if (children < 0) fail(failures, "open");
+  int files[] = {
+    null, null, null,
+    [host_control] = program->control,
+    [host_signals] = signals,
+    [host_children] = children,
+    [host_failures] = failures,
+    [host_connection] = program->connection,
+    [host_output] = program->output,
+    [host_ruleset] = program->ruleset,
+  };
+  keep_only(files, program->ruleset >= 0 ? host_ruleset + 1 : host_ruleset, host_failures);
+}
+
+static _Noreturn void supervise(const struct migration_program *program) {
+  leave_host(program);
+  pid_t supervisor = getpid();
+  pid_t child = fork();
+  if (child < 0) fail(host_failures, "fork");
+  if (child == 0) {
+    int files[] = {0, host_output, host_output, host_connection, host_failures, host_ruleset};
+    run(program, files, supervisor);
+  }
+  if (syscall(SYS_close_range, host_failures, ~0U, 0) < 0) fail(host_failures, "close_range");
+  // Nothing of it keeps a file system from being unmounted.
+  if (chdir("/") < 0) _exit(126);
+  watch(child);
+}
+
+pid_t migration_start(const struct migration_program *program) {
+  sigset_t all, before;
+  sigfillset(&all);
+  // Blocked in the supervisor as long as it lives, so that no handler of the host runs in it.
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t supervisor = fork();
+  if (supervisor == 0) supervise(program);
+  int code = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = code;
+  return supervisor;
+}
+#endif

@@ -1,0 +1,100 @@
+internal import CMigrationShims
+internal import Glibc
+
+extension ChildProcess {
+    /// Starts a program.
+    ///
+    /// - Throws: ``SystemError`` that names the call that failed, here or in the new process:
+    ///   `execve` where there is no such program, `chdir` where there is no such directory,
+    ///   `landlock_create_ruleset` where a sandbox was asked for and this kernel has none.
+    package static func start(
+        _ configuration: Configuration
+    ) throws(SystemError) -> ChildProcess {
+        try configuration.check()
+        let ruleset = try configuration.sandbox?.ruleset()
+        let control = try DescriptorPair.sockets()
+        let connection = try DescriptorPair.sockets()
+        let output = try DescriptorPair.pipe()
+        let failures = try DescriptorPair.pipe()
+        try output.ours.stopWaiting()
+        let supervisor = try configuration.start(
+            control: control.theirs,
+            connection: connection.theirs,
+            output: output.theirs,
+            failures: failures.theirs,
+            ruleset: ruleset
+        )
+        let process = ChildProcess(
+            supervisor: supervisor,
+            control: control.ours,
+            connection: connection.ours,
+            output: output.ours
+        )
+        // As long as this process has them, their ends can't be seen.
+        try control.theirs.close()
+        try connection.theirs.close()
+        try output.theirs.close()
+        try failures.theirs.close()
+        try throwFailure(told: failures.ours)
+        return process
+    }
+
+    /// Waits until the program has started, or throws why it could not.
+    private static func throwFailure(
+        told failures: borrowing FileDescriptor
+    ) throws(SystemError) {
+        var failure = unsafe migration_failure()
+        let size = unsafe MemoryLayout<migration_failure>.size
+        let file = failures.rawValue
+        let count = try retryingOnInterrupt("read") { unsafe read(file, &failure, size) }
+        guard count == size, let call = unsafe failure.call else { return }
+        throw unsafe SystemError(String(cString: call), code: failure.code)
+    }
+}
+
+extension ChildProcess.Configuration {
+    /// Throws where a string can't be told to the system whole.
+    fileprivate func check() throws(SystemError) {
+        let strings = [executable, workingDirectory] + arguments + environment
+        guard strings.allSatisfy({ !$0.contains(0) }) else {
+            throw SystemError("execve", code: EINVAL)
+        }
+    }
+
+    /// Forks the supervisor and returns its process.
+    fileprivate func start(
+        control: borrowing FileDescriptor,
+        connection: borrowing FileDescriptor,
+        output: borrowing FileDescriptor,
+        failures: borrowing FileDescriptor,
+        ruleset: OpenFile?
+    ) throws(SystemError) -> pid_t {
+        let (control, connection) = (control.rawValue, connection.rawValue)
+        let (output, failures) = (output.rawValue, failures.rawValue)
+        let paths = CStringList([executable, workingDirectory])
+        let arguments = CStringList(arguments)
+        let environment = CStringList(environment)
+        let isFiltered = sandbox != nil && Sandbox.support.filtersSystemCalls
+        let supervisor = paths.withPointer { paths in
+            arguments.withPointer { arguments in
+                environment.withPointer { environment in
+                    var program = unsafe migration_program(
+                        executable: paths[0].unsafelyUnwrapped,
+                        arguments: arguments,
+                        environment: environment,
+                        directory: paths[1].unsafelyUnwrapped,
+                        control: control,
+                        failures: failures,
+                        connection: connection,
+                        output: output,
+                        ruleset: ruleset?.descriptor.rawValue ?? -1,
+                        is_filtered: isFiltered
+                    )
+                    return unsafe migration_start(&program)
+                }
+            }
+        }
+        guard supervisor >= 0 else { throw SystemError("fork") }
+        return supervisor
+    }
+}

@@ -1,0 +1,59 @@
+internal import Glibc
+
+extension ChildProcess {
+    /// What a child can be waited for.
+    package struct Events: OptionSet, Sendable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// There is something to read from ``ChildProcess/connection``, or nobody at its other end.
+        package static let message = Events(rawValue: 1)
+        /// There is something to read from ``ChildProcess/output``, or nobody writes there any more.
+        package static let output = Events(rawValue: 2)
+        /// The child has ended; others that it started may still run.
+        package static let exit = Events(rawValue: 4)
+    }
+
+    /// Waits until one of `events` is there; returns those that are, none where `timeout` passes.
+    ///
+    /// An end is an event that stays: who has read to the end of the output no longer waits for it.
+    package func wait(
+        for events: Events,
+        timeout: Duration
+    ) throws(SystemError) -> Events {
+        let deadline = ContinuousClock.now.advanced(by: timeout)
+        var requests = [
+            request(connection, .message, in: events),
+            request(output, .output, in: events),
+            request(control, .exit, in: events),
+        ]
+        while true {
+            let rest = ContinuousClock.now.duration(to: deadline)
+            let count = unsafe poll(&requests, nfds_t(requests.count), rest.pollTimeout)
+            if count < 0 && errno != EINTR { throw SystemError("poll") }
+            if count > 0 { break }
+            if count == 0 && ContinuousClock.now >= deadline { return [] }
+        }
+        let all: [Events] = [.message, .output, .exit]
+        return Events(zip(all, requests).filter { $0.1.revents != 0 }.map(\.0))
+    }
+
+    /// A descriptor below zero is passed over.
+    private func request(_ file: OpenFile, _ event: Events, in events: Events) -> pollfd {
+        let number = events.contains(event) ? file.descriptor.rawValue : -1
+        return pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+    }
+}
+
+extension Duration {
+    /// The time in whole milliseconds, never less than it is, as `poll(2)` takes it.
+    fileprivate var pollTimeout: Int32 {
+        let (seconds, attoseconds) = components
+        if seconds < 0 || attoseconds < 0 { return 0 }
+        if seconds >= 1_000_000 { return 1_000_000_000 }
+        return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,113 @@
+internal import Glibc
+
+/// What an executable or library in ELF says about the libraries that it is linked with.
+///
+/// The file is of anybody's making: whatever it says, reading it ends, with nothing where it is
+/// damaged.
+struct LinkedImage {
+    /// The program that loads the libraries.
+    private(set) var interpreter: ByteString?
+    /// The names or paths of the libraries.
+    private(set) var libraries: [ByteString] = []
+    /// The directories to look for them, as written.
+    private(set) var searchPath: [ByteString] = []
+
+    /// Reads what `file` says; `nil` where it is no 64-bit ELF of this byte order.
+    init?(_ file: borrowing FileDescriptor) throws(SystemError) {
+        guard let header = try file.bytes(at: 0, count: 64),
+            header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1])
+        else { return nil }
+        let size = Int(header.integer(at: 54, UInt16.self))
+        let count = Int(header.integer(at: 56, UInt16.self))
+        guard size >= 56 else { return nil }
+        let table = header.integer(at: 32, UInt64.self)
+        guard let bytes = try file.bytes(at: table, count: size * count) else { return nil }
+        let segments = (0..<count).map { Segment(bytes, at: $0 * size) }
+        if let segment = segments.first(where: { $0.type == 3 }) {
+            interpreter = try file.string(at: segment.offset)
+        }
+        if let segment = segments.first(where: { $0.type == 2 }) {
+            try readDynamic(segment, segments, of: file)
+        }
+    }
+
+    private mutating func readDynamic(
+        _ dynamic: Segment,
+        _ segments: [Segment],
+        of file: borrowing FileDescriptor
+    ) throws(SystemError) {
+        // Sixteen bytes an entry; a program has some dozens.
+        let size = Int(min(dynamic.size, 1 << 20))
+        guard let bytes = try file.bytes(at: dynamic.offset, count: size) else { return }
+        let entries = stride(from: 0, to: size - 15, by: 16).lazy
+            .map { (bytes.integer(at: $0, UInt64.self), bytes.integer(at: $0 + 8, UInt64.self)) }
+            .prefix { $0.0 != 0 }
+        guard let address = entries.first(where: { $0.0 == 5 })?.1,
+            let strings = segments.lazy.compactMap({ $0.offset(of: address) }).first
+        else { return }
+        for (tag, value) in entries where tag == 1 || tag == 15 || tag == 29 {
+            guard let string = try file.string(at: strings &+ value) else { continue }
+            if tag == 1 {
+                libraries.append(string)
+            } else {
+                searchPath += string.split(separator: UInt8(ascii: ":")).map { ByteString($0) }
+            }
+        }
+    }
+}
+
+/// A part of the file, and where in memory it is mapped.
+private struct Segment {
+    let type: UInt32
+    let offset: UInt64
+    let address: UInt64
+    let size: UInt64
+
+    init(_ table: [UInt8], at start: Int) {
+        type = table.integer(at: start, UInt32.self)
+        offset = table.integer(at: start + 8, UInt64.self)
+        address = table.integer(at: start + 16, UInt64.self)
+        size = table.integer(at: start + 32, UInt64.self)
+    }
+
+    /// Where in the file the byte is that is mapped to `address`.
+    func offset(of address: UInt64) -> UInt64? {
+        guard type == 1, address >= self.address, address - self.address < size else { return nil }
+        return offset &+ (address - self.address)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func integer<Integer: FixedWidthInteger>(
+        at start: Int,
+        _ type: Integer.Type
+    ) -> Integer {
+        self[start..<start + Integer.bitWidth / 8].reversed().reduce(0) { $0 << 8 | Integer($1) }
+    }
+}
+
+extension FileDescriptor {
+    /// Reads `count` bytes at `offset`; `nil` where the file has fewer.
+    fileprivate borrowing func bytes(
+        at offset: UInt64,
+        count: Int
+    ) throws(SystemError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return try readPart(at: offset, into: &bytes) == count ? bytes : nil
+    }
+
+    /// Reads what lies before the next zero byte, which is no longer than a path may be.
+    fileprivate borrowing func string(at offset: UInt64) throws(SystemError) -> ByteString? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = try readPart(at: offset, into: &bytes)
+        return bytes[..<count].firstIndex(of: 0).map { ByteString(bytes[..<$0]) }
+    }
+
+    private borrowing func readPart(
+        at offset: UInt64,
+        into bytes: inout [UInt8]
+    ) throws(SystemError) -> Int {
+        guard offset <= UInt64(Int64.max) - UInt64(bytes.count) else { return 0 }
+        return try read(at: offset, into: &bytes, count: bytes.count)
+    }
+}

@@ -1,0 +1,61 @@
+extension Sandbox {
+    /// What every program needs to start that is linked with libraries.
+    private static let common: [Rule] = [
+        rule("/usr", .readAndExecute),
+        rule("/lib", .readAndExecute),
+        rule("/lib32", .readAndExecute),
+        rule("/lib64", .readAndExecute),
+        rule("/libx32", .readAndExecute),
+        rule("/etc/ld.so.cache", .read),
+        rule("/etc/localtime", .read),
+        rule("/etc/timezone", .read),
+        rule("/dev/null", .readAndWrite),
+        rule("/dev/zero", .read),
+        rule("/dev/random", .read),
+        rule("/dev/urandom", .read),
+        // The number of processors, which concurrency asks for.
+        rule("/sys/devices/system/cpu/online", .read),
+        rule("/sys/devices/system/cpu/possible", .read),
+    ]
+
+    private static func rule(_ path: String, _ access: Access) -> Rule {
+        Rule(path: ByteString(utf8: path), access: access)
+    }
+
+    /// The rules that `executable` needs to start: the system's programs and libraries, itself, the
+    /// libraries that it brings along, and the resource bundles beside it.
+    ///
+    /// The rest of its directory is no part of them, nor are the directories on its search path:
+    /// they may hold anything, and the executable itself names them.
+    ///
+    /// - Throws: ``SystemError`` where the executable can't be read.
+    package static func rules(forRunning executable: ByteString) throws(SystemError) -> [Rule] {
+        let path = try PathName.realPath(executable)
+        let brought = try LinkedLibraries(of: path).paths.sorted { $0.lexicographicallyPrecedes($1) }
+        let rules = ([path] + brought).map { Rule(path: $0, access: .readAndExecute) }
+        let bundles = try resourceBundles(in: PathName.parent(of: path))
+        return common + rules + bundles.map { Rule(path: $0, access: .read) }
+    }
+
+    /// The directories that a package's build puts beside an executable that has resources.
+    private static func resourceBundles(
+        in directory: ByteString
+    ) throws(SystemError) -> [ByteString] {
+        let listing: DirectoryListing
+        do throws(SystemError) {
+            listing = try DirectoryListing(of: FileDescriptor.open(directory, .directory))
+        } catch {
+            guard error.isDenied else { throw error }
+            return []
+        }
+        return (0..<listing.count).map { listing[$0] }
+            .filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }
+            .map { PathName(parent: directory, name: $0).path }
+    }
+}
+
+extension ByteString {
+    fileprivate func hasSuffix(_ suffix: String) -> Bool {
+        count > suffix.utf8.count && self.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+    }
+}

@@ -1,0 +1,132 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Makes the system calls that a sandbox must deny, and prints what comes of each: its name, the
+// error, and the error that the sandbox must give. The arguments are such that no call harms the
+// machine, and none of them gives that error to the superuser where there is no sandbox.
+
+struct call {
+  const char *name;
+  long number;
+  int error;
+  long arguments[5];
+};
+
+static const struct call calls[] = {
+  {"socket", SYS_socket, EPERM, {AF_UNIX, SOCK_STREAM}},
+  {"socketpair", SYS_socketpair, EPERM, {AF_UNIX, SOCK_STREAM}},
+  {"bind", SYS_bind, EPERM, {-1}},
+  {"connect", SYS_connect, EPERM, {-1}},
+  {"listen", SYS_listen, EPERM, {-1}},
+  {"accept", SYS_accept, EPERM, {-1}},
+  {"accept4", SYS_accept4, EPERM, {-1}},
+  {"ptrace", SYS_ptrace, EPERM, {-1}},
+  {"process_vm_readv", SYS_process_vm_readv, EPERM, {-1, 0, 0, 0, 0}},
+  {"process_vm_writev", SYS_process_vm_writev, EPERM, {-1, 0, 0, 0, 0}},
+  {"pidfd_getfd", 438, EPERM, {-1, -1}},
+  {"mount", SYS_mount, EPERM, {1, 1, 1}},
+  {"umount2", SYS_umount2, EPERM, {1}},
+  {"open_tree", 428, EPERM, {-1, 1}},
+  {"move_mount", 429, EPERM, {-1, 1, -1, 1}},
+  {"fsopen", 430, EPERM, {1}},
+  {"fsconfig", 431, EPERM, {-1}},
+  {"fsmount", 432, EPERM, {-1}},
+  {"fspick", 433, EPERM, {-1, 1}},
+  {"mount_setattr", 442, EPERM, {-1, 1}},
+  {"open_tree_attr", 467, EPERM, {-1, 1}},
+  {"pivot_root", SYS_pivot_root, EPERM, {1, 1}},
+  {"chroot", SYS_chroot, EPERM, {1}},
+  {"unshare", SYS_unshare, EPERM, {0}},
+  {"setns", SYS_setns, EPERM, {-1}},
+  // Sharing handlers without memory is invalid.
+  {"clone of namespace", SYS_clone, EPERM, {CLONE_NEWUTS | CLONE_SIGHAND}},
+  {"clone of user", SYS_clone, EPERM, {CLONE_NEWUSER | CLONE_SIGHAND}},
+  {"clone3", 435, ENOSYS, {0}},
+  {"open_by_handle_at", SYS_open_by_handle_at, EPERM, {-1, 1}},
+  {"name_to_handle_at", SYS_name_to_handle_at, EPERM, {-1, 1, 1, 1}},
+  {"io_uring_setup", 425, EPERM, {1, 1}},
+  {"io_uring_enter", 426, EPERM, {-1}},
+  {"io_uring_register", 427, EPERM, {-1}},
+  {"bpf", SYS_bpf, EPERM, {-1}},
+  {"perf_event_open", SYS_perf_event_open, EPERM, {1}},
+  {"userfaultfd", SYS_userfaultfd, EPERM, {-1}},
+  {"init_module", SYS_init_module, EPERM, {1, 0, 1}},
+  {"finit_module", SYS_finit_module, EPERM, {-1}},
+  {"delete_module", SYS_delete_module, EPERM, {1}},
+  {"kexec_load", SYS_kexec_load, EPERM, {0, 0, 0, -1}},
+  {"kexec_file_load", SYS_kexec_file_load, EPERM, {-1, -1, 0, 0, -1}},
+  {"keyctl", SYS_keyctl, EPERM, {-1}},
+  {"add_key", SYS_add_key, EPERM, {1, 1}},
+  {"request_key", SYS_request_key, EPERM, {1, 1}},
+  {"reboot", SYS_reboot, EPERM, {0}},
+  {"swapon", SYS_swapon, EPERM, {1, -1}},
+  {"swapoff", SYS_swapoff, EPERM, {1}},
+  {"sethostname", SYS_sethostname, EPERM, {1, -1}},
+  {"setdomainname", SYS_setdomainname, EPERM, {1, -1}},
+  {"settimeofday", SYS_settimeofday, EPERM, {1, 1}},
+  {"clock_settime", SYS_clock_settime, EPERM, {-1, 1}},
+  {"clock_adjtime", SYS_clock_adjtime, EPERM, {0, 1}},
+  {"adjtimex", SYS_adjtimex, EPERM, {1}},
+  {"quotactl", SYS_quotactl, EPERM, {-1, 1}},
+  {"quotactl_fd", 443, EPERM, {-1}},
+  {"acct", SYS_acct, EPERM, {1}},
+  {"ioctl TIOCSTI", SYS_ioctl, EPERM, {-1, TIOCSTI}},
+  {"ioctl TIOCLINUX", SYS_ioctl, EPERM, {-1, TIOCLINUX}},
+  {"mknodat of a character device", SYS_mknodat, EPERM, {-1, 1, S_IFCHR | 0600}},
+  {"mknodat of a block device", SYS_mknodat, EPERM, {-1, 1, S_IFBLK | 0600}},
+  {"mknodat of a set-user-id file", SYS_mknodat, EPERM, {-1, 1, S_IFREG | S_ISUID}},
+  {"fchmod of set-user-id", SYS_fchmod, EPERM, {-1, S_ISUID | 0755}},
+  {"fchmod of set-group-id", SYS_fchmod, EPERM, {-1, S_ISGID | 0755}},
+  {"fchmodat of set-user-id", SYS_fchmodat, EPERM, {-1, 1, S_ISUID | 0755}},
+  {"fchmodat2 of set-user-id", 452, EPERM, {-1, 1, S_ISUID | 0755}},
+  {"openat of set-user-id", SYS_openat, EPERM, {-1, 1, O_CREAT, S_ISUID | 0755}},
+  {"openat of unnamed set-user-id", SYS_openat, EPERM, {-1, 1, O_TMPFILE, S_ISUID | 0755}},
+  {"openat2", 437, ENOSYS, {-1, 1}},
+#ifdef __x86_64__
+  {"iopl", SYS_iopl, EPERM, {-1}},
+  {"ioperm", SYS_ioperm, EPERM, {-1, -1, 0}},
+  {"mknod of a character device", SYS_mknod, EPERM, {1, S_IFCHR | 0600}},
+  {"mknod of a block device", SYS_mknod, EPERM, {1, S_IFBLK | 0600}},
+  {"mknod of a set-user-id file", SYS_mknod, EPERM, {1, S_IFREG | S_ISUID}},
+  {"chmod of set-user-id", SYS_chmod, EPERM, {1, S_ISUID | 0755}},
+  {"creat of set-user-id", SYS_creat, EPERM, {1, S_ISUID | 0755}},
+  {"open of set-user-id", SYS_open, EPERM, {1, O_CREAT, S_ISUID | 0755}},
+#endif
+  // What looks like one that is denied and is none.
+  {"setpgid", SYS_setpgid, ESRCH, {0x7FFFFFFF, 0}},
+  {"clone", SYS_clone, EINVAL, {CLONE_SIGHAND}},
+  {"ioctl", SYS_ioctl, EBADF, {-1, TIOCGWINSZ}},
+  {"fchmod", SYS_fchmod, EBADF, {-1, 0755}},
+  {"openat", SYS_openat, EFAULT, {-1, 1, O_CREAT, 0755}},
+  {"openat without creating", SYS_openat, EFAULT, {-1, 1, O_DIRECTORY, S_ISUID}},
+  {"mknodat of a FIFO", SYS_mknodat, EFAULT, {-1, 1, S_IFIFO | 0600}},
+};
+
+static void probe(const struct call *call) {
+  const long *given = call->arguments;
+  long result = syscall(call->number, given[0], given[1], given[2], given[3], given[4]);
+  printf("%s: %d %d\n", call->name, result < 0 ? errno : 0, call->error);
+}
+
+int main(int count, char **arguments) {
+  if (count == 2 && strcmp(arguments[1], "foreign") == 0) {
+#ifdef __x86_64__
+    long process;
+    // getpid of the 32-bit interface.
+    __asm__ volatile("int $0x80" : "=a"(process) : "a"(20) : "memory");
+    printf("%d\n", process == getpid());
+#endif
+    return 0;
+  }
+  for (size_t index = 0; index < sizeof calls / sizeof calls[0]; index++) probe(&calls[index]);
+  return 0;
+}

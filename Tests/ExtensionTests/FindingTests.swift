@@ -1,0 +1,126 @@
+import Foundation
+import MigrationCore
+import TestSupport
+import Testing
+
+/// The mistakes that a session finds by itself, each once made and once not.
+@Suite(.scratchDirectory)
+struct FindingTests {
+    @Test(arguments: Hosting.allCases, [(100, false), (80, false), (120, false), (79, true), (121, true)])
+    func `estimateOff: an estimate that is off by more than a fifth`(
+        _ hosting: Hosting,
+        _ estimate: (said: Int, isFound: Bool)
+    ) async throws {
+        let stage = try Stage("append Documents/a as a")
+        try (stage.source / "Documents/a").write(String(repeating: "a", count: 100))
+        try (stage.source / "settings/estimate").write("\(estimate.said)")
+        let codes = try await Self.codes(stage.export(stage.scripted(hosting)))
+        #expect(codes == (estimate.isFound ? [.estimateOff] : []))
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `appendGap: a wait of over a third of the hang timeout`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage("append Documents as a\nsleep 1100\nappend Documents as b")
+        var scripted = stage.scripted(hosting)
+        scripted.hangTimeout = .seconds(3)
+        #expect(try await Self.codes(stage.export(scripted)) == [.appendGap])
+        scripted.hangTimeout = .seconds(30)
+        #expect(try await Self.codes(stage.export(scripted)) == [])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `nothingExported: an extension that appends nothing`(_ hosting: Hosting) async throws {
+        let stage = try Stage("sleep 1")
+        #expect(try await Self.codes(stage.export(stage.scripted(hosting))) == [.nothingExported])
+    }
+
+    @Test(arguments: Hosting.allCases, [(1_048_576, false), (1_048_577, true)])
+    func `convertedCopy: a large item from the temporary directory`(
+        _ hosting: Hosting,
+        _ copy: (size: Int, isFound: Bool)
+    ) async throws {
+        let stage = try Stage("fill tmp:copy \(copy.size)\nappend tmp:copy as copy")
+        try (stage.source / "settings/estimate").write("\(copy.size)")
+        let codes = try await Self.codes(stage.export(stage.scripted(hosting)))
+        #expect(codes == (copy.isFound ? [.convertedCopy] : []))
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `progressNotKept: a new object at each reading`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("new-progress")
+        let codes = try await Self.codes(stage.importArchive(stage.scripted(hosting)))
+        #expect(codes.contains(.progressNotKept))
+    }
+
+    @Test(arguments: Hosting.allCases, [
+        ("progress 10 10", [ExtensionFinding.Code]()),
+        ("sleep 1", [.progressStill]),
+        ("progress 9 10", [.progressIncomplete]),
+    ])
+    func `progressStill and progressIncomplete: a progress that does not tell`(
+        _ hosting: Hosting,
+        _ script: (text: String, expected: [ExtensionFinding.Code])
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive(script.text)
+        let codes = try await Self.codes(stage.importArchive(stage.scripted(hosting)))
+        #expect(codes == script.expected)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `resourcesUnread: files that were left and never read`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive(
+            "read in:read\nmove in:moved Documents/moved\nprogress 10 10",
+            files: ["read": "r", "moved": "m", "left": "l"]
+        )
+        let report = try await stage.importArchive(stage.scripted(hosting))
+        let finding = try #require(report.appExtension?.findings.first)
+        #expect(finding.code == .resourcesUnread)
+        #expect(finding.message == "1 files of the import were never read: left")
+    }
+
+    @Test(arguments: Hosting.allCases, [true, false])
+    func `groupNotCleared: a group that was written to and holds older files`(
+        _ hosting: Hosting,
+        _ isCleared: Bool
+    ) async throws {
+        let stage = try Stage()
+        let clearing = isCleared ? "remove group:shared/old\n" : ""
+        try await stage.makeArchive(clearing + "write group:shared/new n\nprogress 10 10")
+        let group = stage.root / "group"
+        try group.makeDirectory()
+        try (group / "old").write("old")
+        var scripted = stage.scripted(hosting)
+        scripted.applicationGroups = ["shared": group.url]
+        let codes = try await Self.codes(stage.importArchive(scripted))
+        #expect(codes == (isCleared ? [] : [.groupNotCleared]))
+    }
+
+    @Test(arguments: Hosting.allCases, [true, false])
+    func `cancellationSwallowed: a rehearsed cancellation that is caught`(
+        _ hosting: Hosting,
+        _ isCaught: Bool
+    ) async throws {
+        let command = isCaught ? "try-append" : "append"
+        let stage = try Stage("\(command) Documents as a\n\(command) Documents as b")
+        let report = try await MigrationHost().preflight(
+            stage.container(at: stage.source),
+            using: stage.scripted(hosting),
+            rehearsesCancellation: true
+        )
+        #expect(report.findings.map(\.code) == (isCaught ? [.cancellationSwallowed] : []))
+        #expect(report.name.lowercased().contains("scripted"))
+    }
+
+    private static func codes(_ report: ExportReport) -> [ExtensionFinding.Code] {
+        report.appExtension?.findings.map(\.code) ?? []
+    }
+
+    private static func codes(_ report: ImportReport) -> [ExtensionFinding.Code] {
+        report.appExtension?.findings.map(\.code) ?? []
+    }
+}

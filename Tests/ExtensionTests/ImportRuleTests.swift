@@ -1,0 +1,160 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+import TestSupport
+import Testing
+
+/// What the contract says of imports (reference rules 21 to 26).
+@Suite(.scratchDirectory)
+struct ImportRuleTests {
+    @Test(arguments: Hosting.allCases)
+    func `rule 21: lets the extension move files out of a directory`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive(
+            "move in:a Documents/a\nprogress 10 10",
+            files: ["a": "content of a"]
+        )
+        let report = try await stage.importArchive(stage.scripted(hosting))
+        #expect(try stage.importedText("Documents/a") == "content of a")
+        #expect(report.appExtension?.findings == [])
+        let record = try stage.container(at: stage.destination).importRecord()
+        #expect(record?.outcome == .success)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 22: persists what was thrown until the app was told`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("throw com.example.notes 42 the notes can't be read")
+        let error = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(stage.scripted(hosting))
+        }
+        #expect(error?.code == .extensionFailed)
+        let container = try stage.container(at: stage.destination)
+        let expected = ImportRecord.Outcome.failure(
+            domain: "com.example.notes",
+            code: 42,
+            description: "the notes can't be read"
+        )
+        #expect(try container.importRecord()?.outcome == expected)
+        #expect(try container.importRecord()?.outcome == expected)
+        try container.clearImportRecord()
+        #expect(try container.importRecord() == nil)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 23: leaves nothing of an import that failed`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive(
+            "move in:a Documents/a\nwrite Library/b b\nthrow domain 1 late",
+            files: ["a": "a"]
+        )
+        _ = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(stage.scripted(hosting))
+        }
+        #expect(try stage.destination.names() == [".migration"])
+        #expect(try stage.leftovers() == [])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 23: leaves the data that was there as it was`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("move in:a Documents/a\nthrow domain 1 late", files: ["a": "a"])
+        try stage.destination.makeDirectory()
+        try (stage.destination / "kept").write("kept")
+        var options = ImportOptions()
+        options.replacesData = true
+        _ = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(stage.scripted(hosting), options: options)
+        }
+        #expect(try stage.importedText("kept") == "kept")
+        #expect(try stage.destination.names() == [".migration", "kept"])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 23: never clears an app group`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("write group:shared/new new\nthrow domain 1 late")
+        let group = stage.root / "group"
+        try group.makeDirectory()
+        try (group / "old").write("old")
+        var scripted = stage.scripted(hosting)
+        scripted.applicationGroups = ["shared": group.url]
+        let hosted = scripted
+        _ = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(hosted)
+        }
+        #expect(try group.names() == ["new", "old"])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 24: reports the extension's progress as it moves`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("progress 3 8\nsleep 150\nprogress 8 8")
+        let progress = Progress(totalUnitCount: -1)
+        try await stage.importArchive(stage.scripted(hosting), progress: progress)
+        #expect(progress.totalUnitCount == 8)
+        #expect(progress.completedUnitCount == 8)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 25: tells where the archive is from`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("notes Documents/notes")
+        try await stage.importArchive(stage.scripted(hosting))
+        #expect(
+            try stage.importedText("Documents/notes") == """
+                source com.example.android linux
+                store unknown version 1.0
+                """
+        )
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 25: tells what the person says of the source`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("notes Documents/notes")
+        var options = ImportOptions()
+        options.source.bundleIdentifier = "org.example.other"
+        options.source.platform = .android
+        options.source.version = "9"
+        try await stage.importArchive(stage.scripted(hosting), options: options)
+        #expect(
+            try stage.importedText("Documents/notes") == """
+                source org.example.other android
+                store googlePlay version 9
+                """
+        )
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `gives a fresh container, with the directories of one`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("write Library/Preferences/p p")
+        try await stage.importArchive(stage.scripted(hosting))
+        #expect(
+            try stage.destination.names() == [".migration", "Documents", "Library", "tmp"]
+        )
+        #expect(try (stage.destination / ".migration").names() == ["import-status.json"])
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `refuses a destination that holds data`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("write Documents/new new")
+        try stage.destination.makeDirectory()
+        try (stage.destination / "kept").write("kept")
+        let error = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(stage.scripted(hosting))
+        }
+        #expect(error?.code == .containerHoldsData)
+        #expect(try stage.destination.names() == ["kept"])
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import MigrationSystem
+import TestSupport
+import Testing
+
+/// Whether anybody is left is told by a FIFO: it ends when the last one who has it open is gone.
+@Suite(.scratchDirectory)
+struct ChildProcessEndTests {
+    /// A process that leaves session, group and parents, holding the FIFO open.
+    private static let daemon = """
+        exec 9>fifo
+        (setsid sh -c '(setsid sh -c "echo ready >&9; echo up; exec sleep 600" &) & wait' &)
+        """
+
+    private let fifo: OpenFile
+    private let directory: String
+
+    init() throws {
+        let path = try BytePath.scratch / "fifo"
+        try path.makeFIFO()
+        directory = try #require(ScratchDirectory.current).path
+        fifo = OpenFile(try FileDescriptor.open(path.bytes, .reading))
+    }
+
+    private func program(_ script: String) -> TestProgram {
+        var program = TestProgram(script)
+        program.directory = directory
+        return program
+    }
+
+    /// Reads the FIFO once; empty where nobody has it open any more.
+    private func read(waiting milliseconds: Int32 = 60_000) throws -> String {
+        try #require(try fifo.descriptor.waits(until: .readable, milliseconds: milliseconds))
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = try fifo.descriptor.read(into: &buffer, from: 0, count: 64)
+        return String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    @Test func `leaves nobody of a group`() throws {
+        let script = "exec 9>fifo; sleep 600 & echo ready >&9; trap '' TERM INT HUP; sleep 600"
+        let process = try program(script).start()
+        #expect(try read() == "ready\n")
+        #expect(process.terminate() == .signaled(SIGKILL))
+        #expect(try read(waiting: 0) == "")
+    }
+
+    @Test func `leaves nobody who left session, group and parents`() throws {
+        let process = try program(Self.daemon + "; sleep 600").start()
+        #expect(try read() == "ready\n")
+        #expect(process.terminate() == .signaled(SIGKILL))
+        #expect(try read(waiting: 0) == "")
+    }
+
+    @Test func `leaves nobody whom the child left behind when it ended`() throws {
+        let process = try program(Self.daemon + "; exit 5").start()
+        #expect(try read() == "ready\n")
+        #expect(try process.wait(for: .exit, timeout: .seconds(60)) == .exit)
+        #expect(process.terminate() == .exited(5))
+        #expect(try read(waiting: 0) == "")
+    }
+
+    @Test func `leaves nobody of more than one list holds`() throws {
+        let script = "exec 9>fifo; i=0; while [ $i -lt 900 ]; do sleep 600 & i=$((i+1)); done"
+        let process = try program(script + "; echo ready >&9; exit").start()
+        #expect(try read() == "ready\n")
+        process.terminate()
+        #expect(try read(waiting: 0) == "")
+    }
+
+    @Test func `leaves nobody of those who keep starting others`() throws {
+        let chain = "exec 9>fifo; echo 'setsid sh link & exit' >link; sh link; echo ready >&9"
+        let process = try program(chain).start()
+        #expect(try read() == "ready\n")
+        process.terminate()
+        #expect(try read(waiting: 0) == "")
+    }
+
+    @Test func `leaves nobody when it is forgotten`() throws {
+        do {
+            let process = try program(Self.daemon + "; sleep 600").start()
+            #expect(try read() == "ready\n")
+            withExtendedLifetime(process) {}
+        }
+        #expect(try read() == "")
+    }
+
+    @Test func `leaves nobody when the host is killed`() async throws {
+        let directory = directory
+        let script = Self.daemon + "; sleep 600"
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [directory = directory as String, script = script as String] in
+            var program = TestProgram(script)
+            program.directory = directory
+            let process = try program.start()
+            _ = try process.wait(for: .output, timeout: .seconds(60))
+            kill(getpid(), SIGKILL)
+            process.terminate()
+        }
+        #expect(try read() == "ready\n")
+        #expect(try read() == "")
+    }
+
+    @Test func `ends once, whoever asks and how often`() async throws {
+        let process = try program("sleep 600").start()
+        await withTaskGroup(of: ChildProcess.Ending.self) { group in
+            for _ in 0..<8 { group.addTask { process.terminate() } }
+            for await ending in group { #expect(ending == .signaled(SIGKILL)) }
+        }
+        #expect(process.terminate() == .signaled(SIGKILL))
+        #expect(process.ending == .signaled(SIGKILL))
+    }
+
+    @Test func `keeps no file of the host open`() throws {
+        let file = try BytePath.scratch / "locked"
+        try file.write("")
+        let lock = try LockHolder(file, LOCK_EX)
+        let output = try TestProgram("ls -l /proc/$PPID/fd").run().output
+        #expect(output.contains("children"))
+        #expect(!output.contains("locked"))
+        lock.release()
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import MigrationSystem
+import TestSupport
+import Testing
+
+/// What a program needs to start, and nothing that its own making can widen.
+@Suite(.scratchDirectory)
+struct SandboxRunningTests {
+    private func paths(forRunning executable: BytePath) throws -> [BytePath] {
+        try Sandbox.rules(forRunning: executable.bytes).map { BytePath($0.path) }
+    }
+
+    @Test(.enabled(if: Sandbox.isVersion(1), "this kernel has no Landlock"))
+    func `runs a program that is linked with the toolchain's libraries`() throws {
+        let outcome = try TestProgram(built: "migrate", "--version").confined().run()
+        #expect(outcome.output.hasPrefix("migrate "))
+        #expect(outcome.ending == .exited(0))
+    }
+
+    @Test(.enabled(if: Sandbox.isVersion(1), "this kernel has no Landlock"))
+    func `runs a program that reads files with threads`() throws {
+        let scratch = try BytePath.scratch
+        try (scratch / "container").makeDirectory()
+        try (scratch / "out").makeDirectory()
+        try VariedTree.make(in: scratch / "container")
+        let directory = String(decoding: scratch.bytes, as: UTF8.self)
+        let program = TestProgram(
+            built: "migrate", "export", "--container", directory + "/container",
+            "--out", directory + "/out/archive"
+        )
+        let outcome = try program.confined([("container", .read), ("out", .readAndWrite)]).run()
+        #expect(outcome.ending == .exited(0), "\(outcome.output)")
+        #expect(try (scratch / "out").names() == ["archive"])
+    }
+
+    @Test func `names the executable and resource bundles, not the directory`() throws {
+        let scratch = try BytePath.scratch
+        for name: BytePath in ["a.resources", "b.bundle", "neighbour"] {
+            try (scratch / name).makeDirectory()
+        }
+        let executable = scratch / "program"
+        try executable.write("#!/bin/sh\n")
+        let paths = try paths(forRunning: executable)
+        for path in [executable, scratch / "a.resources", scratch / "b.bundle"] {
+            #expect(paths.contains(path))
+        }
+        #expect(!paths.contains(scratch))
+        #expect(!paths.contains(scratch / "neighbour"))
+    }
+
+    @Test func `names the real place of an executable that is a link`() throws {
+        let scratch = try BytePath.scratch
+        try (scratch / "real").makeDirectory()
+        try (scratch / "real/program").write("")
+        try (scratch / "link").makeSymbolicLink(to: "real/program")
+        #expect(try paths(forRunning: scratch / "link").contains(scratch / "real/program"))
+    }
+
+    @Test func `throws where there is no executable`() {
+        let error = systemError { _ = try Sandbox.rules(forRunning: ByteString(utf8: "/nowhere")) }
+        #expect(error?.isMissing == true)
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import MigrationSystem
+import TestSupport
+import Testing
+
+@Suite(
+    .scratchDirectory,
+    .enabled(if: Sandbox.isVersion(1), "this kernel has no Landlock")
+)
+struct SandboxTests {
+    private let scratch: BytePath
+
+    init() throws {
+        scratch = try BytePath.scratch
+        for name: BytePath in ["read", "write", "write/a", "write/b", "other"] {
+            try (scratch / name).makeDirectory()
+        }
+        for name: BytePath in ["read/file", "write/a/file", "other/file"] {
+            try (scratch / name).write("content")
+        }
+    }
+
+    /// Runs a script that may read `read` and write in `write`, and knows the directory as `$0`.
+    private func run(_ script: String) throws -> TestProgram.Outcome {
+        var program = try TestProgram(script).confined([("read", .read), ("write", .readAndWrite)])
+        program.arguments.append(String(decoding: scratch.bytes, as: UTF8.self))
+        return try program.run()
+    }
+
+    /// Expects that the shell command fails for lack of permission.
+    private func expectDenied(
+        _ command: String,
+        location: SourceLocation = #_sourceLocation
+    ) throws {
+        let outcome = try run("(\(command)) && echo done")
+        #expect(outcome.output.contains("Permission denied"), sourceLocation: location)
+        #expect(!outcome.output.contains("done"), sourceLocation: location)
+    }
+
+    @Test(arguments: ["cat /etc/passwd", "ls /etc", "ls /", "ls /proc", "cat /proc/1/status"])
+    func `keeps the machine's files from being read`(_ command: String) throws {
+        try expectDenied(command)
+    }
+
+    @Test(arguments: ["cat $0/other/file", "ls $0/other", "ls $0", "cat $0/read/../other/file"])
+    func `keeps a neighbour from being read`(_ command: String) throws {
+        try expectDenied(command)
+    }
+
+    @Test func `follows no link out`() throws {
+        try (scratch / "write/link").makeSymbolicLink(to: scratch / "other/file")
+        try expectDenied("cat $0/write/link")
+        try expectDenied("ln $0/other/file $0/write/hard")
+        try expectDenied("ln -s $0/other/file $0/write/out; cat $0/write/out")
+    }
+
+    @Test func `lets what may be read be read, and only that`() throws {
+        #expect(try run("cd $0/read && ls && cat file").output == "file\ncontent")
+        try expectDenied("echo more >>$0/read/file")
+        try expectDenied("echo new >$0/read/new")
+        try expectDenied("rm $0/read/file")
+        try expectDenied("mkdir $0/read/directory")
+        try expectDenied("ln -s file $0/read/link")
+        #expect(try (scratch / "read").names() == ["file"])
+        #expect(try (scratch / "read/file").contents() == Data("content".utf8))
+    }
+
+    @Test(.enabled(if: Sandbox.isVersion(3), "Landlock below 3 can't confine truncating"))
+    func `lets nothing be truncated that may only be read`() throws {
+        try expectDenied("perl -e 'truncate($ARGV[0], 0) || die $!' $0/read/file")
+        try expectDenied(": >$0/read/file")
+        #expect(try (scratch / "read/file").contents() == Data("content".utf8))
+    }
+
+    @Test func `lets what may be read not be run`() throws {
+        try (scratch / "read/script").write("#!/bin/sh\n")
+        try (scratch / "read/script").setMode(0o755)
+        try expectDenied("$0/read/script")
+    }
+
+    @Test func `lets what may be written be written`() throws {
+        let script = """
+            cd $0/write && echo new >a/new && echo more >>a/file && mkdir c && ln -s a link \
+            && mkfifo fifo && chmod 600 a/new && rm a/new && rmdir c && cat a/file && ls
+            """
+        let outcome = try run(script)
+        #expect(outcome.output == "contentmore\na\nb\nfifo\nlink\n")
+        #expect(outcome.ending == .exited(0))
+    }
+
+    @Test(.enabled(if: Sandbox.isVersion(2), "Landlock below 2 denies it everywhere"))
+    func `lets files move between directories that may be written`() throws {
+        // A rename and no copy: the file keeps its number.
+        let script = "cd $0/write && n=$(stat -c %i a/file) && mv a/file b/ && mv a b/ "
+        let outcome = try run(script + "&& ln b/file twin && [ $n = $(stat -c %i twin) ] && ls b")
+        #expect(outcome == TestProgram.Outcome(ending: .exited(0), output: "a\nfile\n"))
+    }
+
+    @Test(arguments: ["echo x >$0/new", "mkdir $0/new", "mv $0/write/a/file $0/", "rm $0/other/file"])
+    func `lets nothing be made or removed outside`(_ command: String) throws {
+        try expectDenied(command)
+        #expect(try scratch.names() == ["other", "read", "write"])
+        #expect(try (scratch / "other").names() == ["file"])
+    }
+
+    @Test func `lets no device be made`() throws {
+        let outcome = try run("mknod $0/write/null c 1 3")
+        #expect(outcome.ending == .exited(1))
+        #expect(outcome.output.contains("not permitted"))
+    }
+
+    @Test func `gives a file that is named its own rights and no more`() throws {
+        let program = try TestProgram("cat write/a/file; cat other/file; ls other >&-")
+            .confined([("other/file", .readAndWrite)])
+        var here = program
+        here.directory = String(decoding: scratch.bytes, as: UTF8.self)
+        let output = try here.run().output
+        #expect(output.contains("write/a/file: Permission denied"))
+        #expect(output.contains("content"))
+        #expect(output.contains("cannot open directory 'other'"))
+    }
+
+    @Test(.enabled(if: Sandbox.isVersion(6), "Landlock below 6 can't confine signals"))
+    func `signals nobody outside`() throws {
+        let outcome = try run("kill -0 \(getpid()); kill -0 $PPID; kill -0 $$ && echo itself")
+        #expect(outcome.output.hasSuffix("itself\n"))
+        #expect(outcome.output.components(separatedBy: "not permitted").count == 3)
+    }
+
+    @Test func `leaves out what is missing`() throws {
+        let outcome = try TestProgram("echo runs")
+            .confined([("missing", .read), ("read/file/below", .read)]).run()
+        #expect(outcome.output == "runs\n")
+    }
+
+    @Test func `confines what the child starts as well`() throws {
+        try expectDenied("setsid sh -c 'sh -c \"cat /etc/passwd\"'")
+    }
+}
+
+// MARK: - No support
+
+struct SandboxSupportTests {
+    @Test(.enabled(if: !Sandbox.isVersion(1), "this kernel has Landlock"))
+    func `starts nothing where it can't confine it`() {
+        var program = TestProgram("")
+        program.sandbox = Sandbox(rules: [])
+        let error = systemError { _ = try program.start() }
+        #expect(error?.call == "landlock_create_ruleset")
+        #expect(error?.isUnsupported == true)
+    }
+}
