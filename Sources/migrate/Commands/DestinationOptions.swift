@@ -9,8 +9,8 @@ enum DestinationOptions {
 
     static let description = OptionDescription(
         name: "option",
-        help: "An option of the destination for the extension, its value in the file where "
-            + "'@file' stands ('@@' is a plain '@'); may be given again.",
+        help: "An option of the destination, for the extension; a value of '@file' is what the "
+            + "file holds, one that begins with '@@' begins with '@'; may be given again.",
         valueName: "name=value",
         isRepeatable: true,
         companion: "extension"

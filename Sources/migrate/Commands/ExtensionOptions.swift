@@ -102,40 +102,40 @@ extension OptionDescription {
     static let extensionTerms = [
         OptionDescription(
             name: "entitlements",
-            help: "Its entitlements, a property list; by default the file beside it with "
-                + "'.entitlements' after its name.",
+            help: "The extension's entitlements, a property list; by default the file beside it "
+                + "with '.entitlements' after its name.",
             valueName: "file",
             completion: .file,
             companion: "extension"
         ),
         OptionDescription(
             name: "group",
-            help: "The directory of an app group that it may use; may be given again.",
+            help: "The directory of an app group that the extension may use; may be given again.",
             valueName: "id=dir",
             isRepeatable: true,
             companion: "extension"
         ),
         OptionDescription(
             name: "hang-timeout",
-            help: "End it when it does nothing for so many seconds; 30 by default.",
+            help: "End the extension when it does nothing for so many seconds; 30 by default.",
             valueName: "s",
             companion: "extension"
         ),
         OptionDescription(
             name: "grace-period",
-            help: "Give it so many seconds to end once it is cancelled; 5 by default.",
+            help: "Give the extension so many seconds to end once it is cancelled; 5 by default.",
             valueName: "s",
             companion: "extension"
         ),
         OptionDescription(
             name: "no-sandbox",
-            help: "Do not confine it.",
+            help: "Do not confine the extension.",
             companion: "extension",
             rival: "require-sandbox"
         ),
         OptionDescription(
             name: "require-sandbox",
-            help: "Run it only where the system can confine it.",
+            help: "Run the extension only where the system can confine it.",
             companion: "extension"
         ),
     ]

@@ -8,8 +8,8 @@ struct PreflightCommand: Command {
         abstract: "Ask an app's extension what it can do, before any data moves.",
         options: [
             .container("The app's container, in which nothing changes."),
-            .appExtension("The app's extension.", isRequired: true),
             .bundleIdentifier("The app's bundle identifier, where the container does not say it."),
+            .appExtension("The app's extension.", isRequired: true),
         ] + OptionDescription.extensionTerms + [
             OptionDescription(
                 name: "rehearse-cancellation",

@@ -5,25 +5,25 @@ enum SourceOptions {
     static let descriptions = [
         OptionDescription(
             name: "source-app",
-            help: "The app that the data comes from, where the archive does not say it.",
+            help: "The app that the data comes from; by default what the archive says.",
             valueName: "id",
             companion: "extension"
         ),
         OptionDescription(
             name: "source-platform",
-            help: "The platform that it comes from, where the archive does not say it.",
+            help: "The platform that the data comes from; by default what the archive says.",
             valueName: "p",
             companion: "extension"
         ),
         OptionDescription(
             name: "source-store",
-            help: "The store of that app; by default that of the platform.",
+            help: "The store that the app comes from; by default that of its platform.",
             valueName: "s",
             companion: "extension"
         ),
         OptionDescription(
             name: "source-version",
-            help: "The version of the data's format, where the archive does not say it.",
+            help: "The version of the data's format; by default what the archive says.",
             valueName: "v",
             companion: "extension"
         ),
