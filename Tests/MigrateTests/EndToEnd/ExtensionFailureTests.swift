@@ -42,6 +42,19 @@ struct ExtensionFailureTests {
         #expect(try place.names() == ["entitlements", "source"])
     }
 
+    @Test func `asks the extension before it extracts anything`() throws {
+        try place.makeContainer("noise", megabytes: 10)
+        var bytes = try place.export("noise", as: "archive")
+        bytes[bytes.count * 3 / 4] ^= 1
+        try place.write(bytes, to: "archive")
+        let result = try stage.run(["import", archive], container: "destination")
+        #expect(result.exitCode == 65)
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("migrate: ScriptedExtensionProgram of ") ?? false)
+        #expect(lines.last?.hasPrefix("migrate: error: import \(archive): ") ?? false)
+        #expect(try place.tree("destination").isEmpty)
+    }
+
     @Test func `names an extension that is not there`() throws {
         let missing = place.path("missing")
         let result = try stage.run("export", "--out", archive, program: missing)
