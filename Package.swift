@@ -17,9 +17,13 @@ let librarySettings = settings + [.strictMemorySafety()]
 // Apple's systems have this module of their own.
 let extensionSupport: [Target.Dependency] = ["ExtensionFoundation"]
 let extensionPrograms: [Target.Dependency] = ["scripted-extension"]
+let testedExtension: [Target.Dependency] = [
+    "AppMigrationKit", "AppMigrationTesting", "ExtensionFoundation", "ProfileMigration",
+]
 #else
 let extensionSupport: [Target.Dependency] = []
 let extensionPrograms: [Target.Dependency] = []
+let testedExtension: [Target.Dependency] = []
 #endif
 
 let package = Package(
@@ -60,6 +64,12 @@ let package = Package(
             dependencies: ["MigrationArchive", "MigrationSystem"] + extensionSupport,
             swiftSettings: librarySettings
         ),
+        // Apart from what apps link, because it needs Swift Testing.
+        .target(
+            name: "AppMigrationTesting",
+            dependencies: ["MigrationCore", "MigrationSystem"] + extensionSupport,
+            swiftSettings: librarySettings
+        ),
         .executableTarget(
             name: "migrate",
             dependencies: ["MigrationArchive", "MigrationCore", "MigrationSystem"],
@@ -83,8 +93,15 @@ let package = Package(
         ),
         .testTarget(
             name: "MigrationCoreTests",
-            dependencies: ["MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport"],
+            dependencies: [
+                "MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport",
+            ] + testedExtension,
             exclude: ["Fixtures"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationTestingTests",
+            dependencies: ["MigrationCore", "MigrationSystem"] + testedExtension,
             swiftSettings: settings
         ),
         .testTarget(
@@ -99,9 +116,10 @@ let package = Package(
 )
 
 #if os(Linux)
-package.products.append(
-    .library(name: "AppMigrationKit", targets: ["AppMigrationKit", "ExtensionFoundation"])
-)
+package.products += [
+    .library(name: "AppMigrationKit", targets: ["AppMigrationKit", "ExtensionFoundation"]),
+    .library(name: "AppMigrationTesting", targets: ["AppMigrationTesting"]),
+]
 package.targets += [
     .target(name: "ExtensionFoundation", swiftSettings: librarySettings),
     .target(
@@ -145,6 +163,12 @@ package.targets += [
         name: "SourceCompatibilityTests",
         dependencies: ["AppMigrationKit", "ExtensionFoundation"],
         path: "Tests/SourceCompatibility"
+    ),
+    .executableTarget(
+        name: "ProfileMigration",
+        dependencies: ["AppMigrationKit", "ExtensionFoundation"],
+        path: "Tests/Fixtures/ProfileMigration",
+        swiftSettings: settings
     ),
 ]
 #endif

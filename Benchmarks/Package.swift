@@ -2,21 +2,42 @@
 
 import PackageDescription
 
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
 let package = Package(
     name: "benchmarks",
     products: [
-        .executable(name: "migration-benchmarks", targets: ["MigrationBenchmarks"])
+        .executable(name: "migration-benchmarks", targets: ["MigrationBenchmarks"]),
+        .executable(name: "session-benchmarks", targets: ["SessionBenchmarks"]),
+        .executable(name: "appending-extension", targets: ["appending-extension"]),
     ],
+    dependencies: [.package(name: "migration", path: "..")],
     targets: [
+        .executableTarget(name: "MigrationBenchmarks", swiftSettings: settings),
+        .target(
+            name: "AppendingExtension",
+            dependencies: [.product(name: "AppMigrationKit", package: "migration")],
+            swiftSettings: settings
+        ),
         .executableTarget(
-            name: "MigrationBenchmarks",
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("InferIsolatedConformances"),
-                .enableUpcomingFeature("ImmutableWeakCaptures"),
-            ]
-        )
+            name: "appending-extension",
+            dependencies: [
+                "AppendingExtension", .product(name: "AppMigrationKit", package: "migration"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "SessionBenchmarks",
+            dependencies: [
+                "AppendingExtension", .product(name: "MigrationCore", package: "migration"),
+            ],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -53,8 +53,9 @@ static void keep_only(int *files, unsigned count, unsigned failures) {
 enum { child_input, child_output, child_error, child_connection, child_failures, child_ruleset };
 
 static void confine(const struct migration_program *program) {
-  if (program->ruleset >= 0 && migration_restrict_self(child_ruleset) < 0) {
-    fail(child_failures, "landlock_restrict_self");
+  if (program->ruleset >= 0) {
+    if (migration_limit_capabilities() < 0) fail(child_failures, "capset");
+    if (migration_restrict_self(child_ruleset) < 0) fail(child_failures, "landlock_restrict_self");
   }
   if (program->is_filtered && migration_filter_self() < 0) fail(child_failures, "seccomp");
 }
@@ -164,9 +165,13 @@ static _Noreturn void watch(pid_t program) {
   }
 }
 
+/// Gives all signals their default effect, those that the C library keeps to itself included.
 static void reset_signals(void) {
-  struct sigaction action = {.sa_handler = SIG_DFL};
-  for (int number = 1; number < NSIG; number++) sigaction(number, &action, NULL);
+  // All zeros are the default in every machine's layout of the kernel's structure.
+  static const unsigned long action[8];
+  for (int number = 1; number < NSIG; number++) {
+    syscall(SYS_rt_sigaction, number, action, NULL, (NSIG - 1) / 8);
+  }
 }
 
 static int open_signals(void) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -46,6 +47,22 @@ int migration_allow(int ruleset, int place, uint64_t access) {
 
 int migration_restrict_self(int ruleset) {
   return (int)syscall(landlock_restrict_self, ruleset, 0);
+}
+
+// MARK: - Capabilities
+
+int migration_limit_capabilities(void) {
+  const uint32_t kept = 1 << CAP_CHOWN | 1 << CAP_DAC_OVERRIDE | 1 << CAP_DAC_READ_SEARCH
+    | 1 << CAP_FOWNER | 1 << CAP_FSETID;
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+  if (syscall(SYS_capget, &header, data) < 0) return -1;
+  // Without new privileges the program gets no more than is permitted here.
+  data[0].permitted &= kept;
+  data[0].effective &= kept;
+  data[1].permitted = data[1].effective = 0;
+  data[0].inheritable = data[1].inheritable = 0;
+  return (int)syscall(SYS_capset, &header, data);
 }
 
 // MARK: - System calls

@@ -56,6 +56,7 @@ extension MigrationError {
             case invalidPath = 18
             case outsideContainer = 19
             case sessionFailed = 20
+            case nothingToTest = 21
         }
 
         private let value: Value
@@ -117,6 +118,9 @@ extension MigrationError {
 
         /// A path can't be that of an item, or of one in an archive.
         public static let invalidPath = Code(value: .invalidPath)
+
+        /// Nobody said which extension and container a test is of.
+        public static let nothingToTest = Code(value: .nothingToTest)
 
         /// An item lies in no place that the extension may export from.
         public static let outsideContainer = Code(value: .outsideContainer)

@@ -6,7 +6,10 @@ import Testing
 /// The mistakes that a session finds by itself, each once made and once not.
 @Suite(.scratchDirectory)
 struct FindingTests {
-    @Test(arguments: Hosting.allCases, [(100, false), (80, false), (120, false), (79, true), (121, true)])
+    @Test(
+        arguments: Hosting.allCases,
+        [(100, false), (80, false), (120, false), (79, true), (121, true)]
+    )
     func `estimateOff: an estimate that is off by more than a fifth`(
         _ hosting: Hosting,
         _ estimate: (said: Int, isFound: Bool)
@@ -55,11 +58,14 @@ struct FindingTests {
         #expect(codes.contains(.progressNotKept))
     }
 
-    @Test(arguments: Hosting.allCases, [
-        ("progress 10 10", [ExtensionFinding.Code]()),
-        ("sleep 1", [.progressStill]),
-        ("progress 9 10", [.progressIncomplete]),
-    ])
+    @Test(
+        arguments: Hosting.allCases,
+        [
+            ("progress 10 10", [ExtensionFinding.Code]()),
+            ("sleep 1", [.progressStill]),
+            ("progress 9 10", [.progressIncomplete]),
+        ]
+    )
     func `progressStill and progressIncomplete: a progress that does not tell`(
         _ hosting: Hosting,
         _ script: (text: String, expected: [ExtensionFinding.Code])

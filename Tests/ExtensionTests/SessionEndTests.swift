@@ -25,7 +25,7 @@ struct SessionEndTests {
     func `rule 11: lets an extension live that appends steadily`(
         _ hosting: Hosting
     ) async throws {
-        let lines = (0..<6).map { "append Documents as \($0)\nsleep-on 150" }
+        let lines = (0..<6).map { "append Documents as \($0)\nsleep 150" }
         let stage = try Stage(lines.joined(separator: "\n"))
         var scripted = stage.scripted(hosting)
         scripted.hangTimeout = .milliseconds(600)
@@ -51,8 +51,10 @@ struct SessionEndTests {
     func `rule 17: throws a cancellation from the archiver, which the extension lets pass`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage((0..<400).map { "append Documents as \($0)\nsleep-on 20" }
-            .joined(separator: "\n"))
+        let stage = try Stage(
+            (0..<400).map { "append Documents as \($0)\nsleep-on 20" }
+                .joined(separator: "\n")
+        )
         let task = Task { try await stage.export(stage.scripted(hosting)) }
         try await stage.waitForPartialArchive()
         task.cancel()
@@ -65,8 +67,7 @@ struct SessionEndTests {
     func `rule 17: names an extension that swallows the cancellation`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage((0..<30).map { "try-append Documents as \($0)\nsleep-on 20" }
-            .joined(separator: "\n"))
+        let stage = try Stage("append-until-caught")
         let task = Task { try await stage.export(stage.scripted(hosting)) }
         try await stage.waitForPartialArchive()
         task.cancel()
@@ -118,8 +119,9 @@ struct SessionEndTests {
             try await stage.importArchive(stage.scripted())
         }
         #expect(try stage.destination.names() == [".migration"])
-        guard case .failure(let domain, _, let text)? =
-            try stage.container(at: stage.destination).importRecord()?.outcome
+        guard
+            case .failure(let domain, _, let text)? =
+                try stage.container(at: stage.destination).importRecord()?.outcome
         else {
             Issue.record("no failure was persisted")
             return

@@ -49,6 +49,7 @@ struct ScriptRun {
         case "progress":
             progress.totalUnitCount = Int64(number(words[1]))
             progress.completedUnitCount = Int64(number(words[0]))
+        case "describe": describe()
         case "new-progress": state.makesNewProgress = true
         case "notes": try write(notes.joined(separator: "\n"), to: words[0])
         case "write": try write(words.dropFirst().joined(separator: " "), to: words[0])
@@ -62,13 +63,23 @@ struct ScriptRun {
         return nil
     }
 
+    private mutating func describe() {
+        note("identifier \(container.bundleIdentifier)")
+        note("root \(container.containerRootDirectory.path)")
+        note("documents \(container.documentsDirectory.path)")
+        note("support \(container.applicationSupportDirectory.path)")
+    }
+
     /// Performs a command by which the extension goes wrong.
     private mutating func end(_ command: String, _ words: [String]) async throws {
         switch command {
         case "print":
             FileHandle.standardError.write(Data((words.joined(separator: " ") + "\n").utf8))
         case "exit": exit(Int32(number(words[0])))
-        case "kill": _ = kill(getpid(), Int32(number(words[0])))
+        case "kill":
+            _ = kill(getpid(), Int32(number(words[0])))
+            // Another thread may be the one that it ends.
+            usleep(2_000_000)
         case "crash": fatalError(words.joined(separator: " "))
         case "daemon": note("daemon \(Attempts.startDaemon(marker: words[0]))")
         case "throw":

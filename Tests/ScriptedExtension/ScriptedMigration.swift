@@ -13,25 +13,32 @@ public enum ScriptedOption: String, CaseIterable, Sendable {
 /// An export runs `script` at the container's root, an import `script` at the root of the import
 /// directory. Each line is a command, as ``ScriptRun`` reads it.
 public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporting {
+    /// The options of the destination.
     public typealias OptionsType = ScriptedOption
 
     private let progress = Progress(totalUnitCount: 10)
     private let state = ScriptState()
 
+    /// Makes an extension that does what scripts say.
     public nonisolated init() {}
 
+    /// What the setting `estimate` says, else 0.
     public var resourcesSizeEstimate: Int {
         get async { Int(setting("estimate") ?? "") ?? 0 }
     }
 
+    /// What the setting `version` says, else 1.0.
     public var resourcesVersion: String { setting("version") ?? "1.0" }
 
+    /// Whether there is no setting `stored`.
     public var resourcesCompressible: Bool { setting("stored") == nil }
 
+    /// One object, unless the script says otherwise.
     public var resourcesImportProgress: Progress {
         state.makesNewProgress ? Progress(totalUnitCount: 10) : progress
     }
 
+    /// Follows the container's script.
     public func exportResources(
         to archiver: sending ResourcesArchiver,
         request: MigrationRequestWithOptions<ScriptedOption>
@@ -45,7 +52,9 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
             run.note("option \(option.rawValue) \(String(decoding: value, as: UTF8.self))")
         }
         for command in try Self.commands(in: appContainer.containerRootDirectory) {
-            if let append = try await run.perform(command) {
+            if command[0] == "append-until-caught" {
+                await Self.appendUntilCaught(archiver, appContainer.documentsDirectory)
+            } else if let append = try await run.perform(command) {
                 do {
                     try await archiver.appendItem(at: append.url, pathInArchive: append.name)
                 } catch {
@@ -56,6 +65,7 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
         }
     }
 
+    /// Follows the script in the import directory.
     public func importResources(at url: URL, request: ResourcesImportRequest) async throws {
         var run = ScriptRun(
             container: appContainer,
@@ -72,6 +82,20 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
             guard try await run.perform(command) == nil else {
                 throw ScriptError("an import appends nothing")
             }
+        }
+    }
+
+    /// Appends something again and again, and takes the first error for no reason to fail.
+    private static func appendUntilCaught(_ archiver: ResourcesArchiver, _ item: URL) async {
+        var number = 0
+        do {
+            while true {
+                try await archiver.appendItem(at: item, pathInArchive: "\(number)")
+                number += 1
+                try await Task.detached { try await Task.sleep(for: .milliseconds(10)) }.value
+            }
+        } catch {
+            return
         }
     }
 
@@ -100,6 +124,7 @@ final class ScriptState: Sendable {
 
 /// A script that can't be followed.
 public struct ScriptError: Error, CustomStringConvertible {
+    /// What is wrong with it.
     public let description: String
 
     init(_ description: String) {

@@ -25,6 +25,9 @@ int migration_allow(int ruleset, int place, uint64_t access);
 /// Confines this process, for good, to what the ruleset allows.
 int migration_restrict_self(int ruleset);
 
+/// Leaves a superuser's process, once it may gain no privileges, those over files alone.
+int migration_limit_capabilities(void);
+
 /// Whether this kernel can filter system calls and the filter knows this machine.
 bool migration_can_filter(void);
 

@@ -9,6 +9,12 @@ struct ContainerLayout {
     /// The directory at a container's root that holds this project's bookkeeping.
     static let bookkeepingName = ByteString(utf8: ".migration")
 
+    /// The directories that a fresh container has.
+    private static let skeleton = [
+        "Documents", "Library", "Library/Application Support", "Library/Caches",
+        "Library/Preferences", "tmp",
+    ]
+
     private static let propertyListLimit = 1 << 20
 
     /// The root of the container.
@@ -37,6 +43,13 @@ struct ContainerLayout {
         let fromInfo = isBundle ? Self.identifier(inAppDataInfo: info ?? [:]) : nil
         recordedIdentifier = fromMetadata ?? fromInfo
         isFromApple = isBundle || metadata != nil
+    }
+
+    /// Makes the directories of a fresh container in `root`, which is empty of them.
+    static func makeSkeleton(in root: OpenFile) throws(SystemError) {
+        for path in skeleton {
+            try root.descriptor.makeDirectory(ByteString(utf8: path), permissions: 0o755)
+        }
     }
 
     private static func identifier(inAppDataInfo info: [String: Any]) -> String? {

@@ -4,11 +4,20 @@ internal import MigrationSystem
 extension URL {
     /// Names the directory at a path of any bytes.
     init(directoryAtPath path: ByteString) {
+        self.init(path, isDirectory: true)
+    }
+
+    /// Names the file at a path of any bytes.
+    init(fileAtPath path: ByteString) {
+        self.init(path, isDirectory: false)
+    }
+
+    private init(_ path: ByteString, isDirectory: Bool) {
         let terminated = path.map { CChar(bitPattern: $0) } + [0]
         self = unsafe terminated.withUnsafeBufferPointer { buffer in
             unsafe URL(
                 fileURLWithFileSystemRepresentation: buffer.baseAddress.unsafelyUnwrapped,
-                isDirectory: true,
+                isDirectory: isDirectory,
                 relativeTo: nil
             )
         }

@@ -21,7 +21,7 @@ struct ExportSession {
         let report: ExportReport
         do {
             let properties = try hosted.properties(availableSpace: file.availableSpace)
-            progress?.totalUnitCount = Int64(clamping: properties.sizeEstimate)
+            progress?.setTotal(Int64(clamping: properties.sizeEstimate))
             try checkSpace(for: properties, available: file.availableSpace)
             report = try write(hosted, properties, to: file.output, file.identity)
         } catch {

@@ -17,7 +17,7 @@ struct ImportSession {
         let threadCount = ThreadCount.resolve(options.threadCount)
         let input = try source.open(cancellation)
         let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
-        progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
+        progress?.setTotal(Int64(clamping: input.size ?? 0))
         try checkBeforehand(reader.header)
         try makeContainer()
         let lock = try ContainerLock(path, .exclusive)
@@ -169,7 +169,7 @@ extension ImportSession {
         )
         let appImport = AppExtensionImport(host: host, call: call)
         let report = try appImport.run(progress: progress, cancellation: cancellation) {
-            try directory.unreadFiles(cancellation)
+            try UnreadFiles(in: directory.directory, cancellation)
         }
         try directory.remove()
         return (extractor, report)

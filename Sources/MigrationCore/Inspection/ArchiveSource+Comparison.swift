@@ -30,7 +30,7 @@ extension ArchiveSource {
             let input = try open(cancellation)
             let threadCount = ThreadCount.resolve(nil)
             let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
-            progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
+            progress?.setTotal(Int64(clamping: input.size ?? 0))
             let selection = ContainerSelection(includesCaches: includesCaches, exclusions: [])
             return try withoutActuallyEscaping(body) { body in
                 let comparison = try ContainerComparison(

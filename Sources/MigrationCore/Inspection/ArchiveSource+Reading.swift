@@ -75,7 +75,7 @@ extension ArchiveSource {
         try ThreadCount.check(threadCount)
         return try await withOperationThread { cancellation in
             let input = try open(cancellation)
-            progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
+            progress?.setTotal(Int64(clamping: input.size ?? 0))
             let result = try ArchiveVerifier.verify(
                 input,
                 threadCount: ThreadCount.resolve(threadCount)

@@ -24,7 +24,7 @@ struct ExtractionSession {
             paths.isEmpty ? .whole(threadCount: threadCount) : .selective
         let standIns = input.size == nil || paths.isEmpty ? [:] : try findStandIns()
         let reader = try ArchiveReader(input, access: access)
-        progress?.totalUnitCount = Int64(clamping: input.size ?? 0)
+        progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
         do {
             return try restore(reader, standIns, into: root)

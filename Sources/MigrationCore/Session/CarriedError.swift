@@ -32,7 +32,7 @@ struct CarriedError: Codable, Sendable {
         case let error as MigrationError:
             (kind, path) = (.migration, error.path)
             description = error.message + (error.cause.map { ": \($0)" } ?? "")
-        default: (kind, description, path) = (.other, bridged.localizedDescription, nil)
+        default: (kind, description, path) = (.other, error.wording, nil)
         }
     }
 

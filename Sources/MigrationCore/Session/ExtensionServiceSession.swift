@@ -10,6 +10,8 @@ final class ExtensionServiceSession: Sendable {
         var work: Task<Void, Never>?
     }
 
+    private static let flushInterval = 0.02
+
     private let adapter: ExtensionAdapter
     private let channel: SessionChannel
     private let state = Monitor(State())
@@ -24,6 +26,18 @@ final class ExtensionServiceSession: Sendable {
         let thread = Thread { [self] in serve() }
         thread.name = "migration session"
         thread.start()
+        let flusher = Thread { [self] in flush() }
+        flusher.name = "migration flusher"
+        flusher.start()
+    }
+
+    /// Sends what waits to be sent, so that the host sees the extension at work however slow it is.
+    private func flush() {
+        while true {
+            Thread.sleep(forTimeInterval: Self.flushInterval)
+            // Where the host is gone, the thread that reads from it ends the process.
+            try? channel.flush()
+        }
     }
 
     private func serve() {

@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationSystem
+internal import Synchronization
 
 /// Sends what an extension appends to the host of its process, which archives it.
 final class RemoteAppends: AppendDestination {
@@ -24,12 +25,12 @@ final class RemoteAppends: AppendDestination {
     }
 
     private let channel: SessionChannel
-    private let state: Monitor<State>
+    private let state: Mutex<State>
 
     /// Sends through `channel`; what `ahead` is certain of is not waited for.
     init(_ channel: SessionChannel, ahead: AppendAhead?) {
         self.channel = channel
-        state = Monitor(State(ahead: ahead))
+        state = Mutex(State(ahead: ahead))
     }
 
     /// Whether an append threw because the session was cancelled.
@@ -97,6 +98,7 @@ final class RemoteAppends: AppendDestination {
             source: source,
             name: name
         )
-        try channel.send(try message.encoded())
+        let bytes = try message.encoded()
+        if isAwaited { try channel.send(bytes) } else { try channel.sendSoon(bytes) }
     }
 }

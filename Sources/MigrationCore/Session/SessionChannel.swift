@@ -1,4 +1,5 @@
 internal import MigrationSystem
+internal import Synchronization
 
 /// One end of the socket between a host and an extension's process.
 ///
@@ -10,6 +11,9 @@ final class SessionChannel: Sendable {
 
     /// The most bytes of a message that an extension's process takes: a request carries options.
     static let extensionLimit = 64 << 20
+
+    /// How many bytes of messages are sent at once where nobody waits for an answer.
+    private static let batchSize = 8 << 10
 
     private struct Inbox {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
@@ -31,8 +35,8 @@ final class SessionChannel: Sendable {
 
     private let socket: OpenFile
     private let limit: Int
-    private let inbox = Monitor(Inbox())
-    private let outbox = Monitor(())
+    private let inbox = Mutex(Inbox())
+    private let outbox = Mutex<[UInt8]>([])
 
     /// Uses `socket`, taking messages of at most `limit` bytes.
     init(_ socket: OpenFile, limit: Int) {
@@ -40,17 +44,32 @@ final class SessionChannel: Sendable {
         self.limit = limit
     }
 
-    /// Sends a message, or several that were encoded one after another, after those of earlier calls.
+    /// Sends a message, after those of earlier calls.
     func send(_ message: [UInt8]) throws(SystemError) {
-        var failure: SystemError?
-        outbox.withLock { _ in
-            do throws(SystemError) {
-                try socket.descriptor.sendAll(message.span)
-            } catch {
-                failure = error
-            }
+        try outbox.withLock { outbox throws(SystemError) in
+            outbox += message
+            try send(&outbox)
         }
-        if let failure { throw failure }
+    }
+
+    /// Sends a message with others that come soon; ``flush()`` sends what waits.
+    func sendSoon(_ message: [UInt8]) throws(SystemError) {
+        try outbox.withLock { outbox throws(SystemError) in
+            outbox += message
+            if outbox.count >= Self.batchSize { try send(&outbox) }
+        }
+    }
+
+    /// Sends what waits to be sent.
+    func flush() throws(SystemError) {
+        try outbox.withLock { outbox throws(SystemError) in
+            if !outbox.isEmpty { try send(&outbox) }
+        }
+    }
+
+    private func send(_ outbox: inout [UInt8]) throws(SystemError) {
+        defer { outbox.removeAll(keepingCapacity: true) }
+        try socket.descriptor.sendAll(outbox.span)
     }
 
     /// Reads what has come, waiting where nothing has; returns `false` at the end of the stream.

@@ -45,7 +45,7 @@ extension ImportRecord.Outcome {
             self = .failure(
                 domain: bridged.domain,
                 code: bridged.code,
-                description: bridged.localizedDescription
+                description: cause.wording
             )
         } else {
             let bridged = error as NSError

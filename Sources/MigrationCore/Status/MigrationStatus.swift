@@ -4,7 +4,8 @@ internal import Synchronization
 /// How the migration into the app's container ended, for the app to ask at its first launch.
 ///
 /// Corresponds to AppMigrationKit's type of that name. The process that asks finds its container by
-/// the environment variable `MIGRATION_CONTAINER`, else by ``containerDirectory``.
+/// the environment variable `MIGRATION_CONTAINER`, else by ``containerDirectory``; in a test whose
+/// trait gave it a container, that is it.
 public enum MigrationStatus {
     /// The data was imported.
     case success
@@ -65,6 +66,7 @@ extension MigrationStatus {
 
     private static var currentContainer: MigrationDataContainer? {
         get throws {
+            if let tested = ExtensionUnderTest.current { return tested.container }
             if let container = try MigrationDataContainer.namedByEnvironment { return container }
             return try containerDirectory.map { try MigrationDataContainer(at: $0) }
         }

@@ -30,7 +30,7 @@ struct CStringList: ~Copyable {
     }
 
     deinit {
-        for unsafe string in unsafe strings { unsafe string?.deallocate() }
+        unsafe strings.forEach { unsafe $0?.deallocate() }
         unsafe strings.deallocate()
     }
 }

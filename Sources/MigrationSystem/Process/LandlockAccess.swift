@@ -35,6 +35,7 @@ extension Sandbox.Access {
     /// The rights that this stands for.
     var rights: LandlockAccess {
         switch self {
+        case .readByName: [.readFile]
         case .read: [.readFile, .readDirectory]
         case .readAndExecute: [.readFile, .readDirectory, .execute]
         case .readAndWrite:

@@ -13,6 +13,10 @@ extension Sandbox {
         rule("/dev/zero", .read),
         rule("/dev/random", .read),
         rule("/dev/urandom", .read),
+        // Swift reads its arguments there, and Dispatch the state of each thread by its number: it
+        // ends the program where it can't. Nobody knows these numbers before. What tells more of a
+        // process than `ps` does, its environment and memory, is denied outside the sandbox.
+        rule("/proc", .readByName),
         // The number of processors, which concurrency asks for.
         rule("/sys/devices/system/cpu/online", .read),
         rule("/sys/devices/system/cpu/possible", .read),
@@ -31,7 +35,9 @@ extension Sandbox {
     /// - Throws: ``SystemError`` where the executable can't be read.
     package static func rules(forRunning executable: ByteString) throws(SystemError) -> [Rule] {
         let path = try PathName.realPath(executable)
-        let brought = try LinkedLibraries(of: path).paths.sorted { $0.lexicographicallyPrecedes($1) }
+        let brought = try LinkedLibraries(of: path).paths.sorted {
+            $0.lexicographicallyPrecedes($1)
+        }
         let rules = ([path] + brought).map { Rule(path: $0, access: .readAndExecute) }
         let bundles = try resourceBundles(in: PathName.parent(of: path))
         return common + rules + bundles.map { Rule(path: $0, access: .read) }

@@ -4,12 +4,16 @@ internal import Glibc
 /// What a process may reach of the machine.
 ///
 /// Files outside the rules can't be opened, listed, made, renamed or removed. There is no new
-/// socket, no signal to a process outside, no tracing, mount or namespace. Not confined are looking
-/// at the status of a file outside, changing its mode, owner, times or extended attributes where
-/// the user may, and System V and POSIX message queues and shared memory.
+/// socket, no signal to a process outside, no tracing, mount or namespace, and of a superuser's
+/// privileges there are only those over files.
+///
+/// Not confined are looking at the status of a file outside, changing its mode, owner, times or
+/// extended attributes where the user may, and System V and POSIX message queues.
 package struct Sandbox: Sendable {
     /// What may be done with a file, or with all beneath a directory.
     package enum Access: Sendable {
+        /// Reading files by their names, without a list of them.
+        case readByName
         /// Reading and listing.
         case read
         /// Reading, listing and running.

@@ -25,8 +25,12 @@ struct SandboxRunningTests {
         try VariedTree.make(in: scratch / "container")
         let directory = String(decoding: scratch.bytes, as: UTF8.self)
         let program = TestProgram(
-            built: "migrate", "export", "--container", directory + "/container",
-            "--out", directory + "/out/archive"
+            built: "migrate",
+            "export",
+            "--container",
+            directory + "/container",
+            "--out",
+            directory + "/out/archive"
         )
         let outcome = try program.confined([("container", .read), ("out", .readAndWrite)]).run()
         #expect(outcome.ending == .exited(0), "\(outcome.output)")

@@ -46,10 +46,10 @@ struct SystemCallTests {
     }
 
     #if arch(x86_64)
-        @Test func `ends a program that calls the system as another machine's does`() throws {
-            let outcome = try TestProgram(built: "CallProbe", "foreign").confined().run()
-            #expect(outcome == TestProgram.Outcome(ending: .signaled(SIGSYS), output: ""))
-        }
+    @Test func `ends a program that calls the system as another machine's does`() throws {
+        let outcome = try TestProgram(built: "CallProbe", "foreign").confined().run()
+        #expect(outcome == TestProgram.Outcome(ending: .signaled(SIGSYS), output: ""))
+    }
     #endif
 
     @Test func `leaves threads, pipes and processes be`() throws {

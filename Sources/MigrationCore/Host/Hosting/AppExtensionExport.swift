@@ -34,7 +34,7 @@ struct AppExtensionExport: ExportingExtension {
         do {
             try host.session.export(call, to: intake)
         } catch {
-            throw error is CancellationError ? error : intake.failure ?? error
+            throw intake.failure ?? error
         }
         // An extension may have caught it.
         if let failure = intake.failure { throw failure }

@@ -20,6 +20,7 @@ final class AppExtensionHost {
         _ role: SessionPlace.Role,
         _ appExtension: MigrationExtension,
         in container: MigrationDataContainer,
+        from importDirectory: PathName? = nil,
         awaitingAppends: Bool = false,
         cancellation: CancellationFlag
     ) throws -> AppExtensionHost {
@@ -32,6 +33,7 @@ final class AppExtensionHost {
         let entitled = container.identified(by: entitlement)
         var place = try SessionPlace(role, container: entitled, for: appExtension)
         if awaitingAppends { place.isContainerFixed = false }
+        place.importDirectory = importDirectory
         do {
             let observer = SessionObserver()
             let session = try appExtension.beginSession(

@@ -15,9 +15,10 @@ struct AppExtensionImport {
         cancellation: CancellationFlag,
         unreadFiles: () throws -> UnreadFiles?
     ) throws -> ExtensionReport {
+        try host.checkImports()
         let groups = try snapshots(cancellation)
         let summary = try host.session.importResources(call) { completed, total in
-            progress?.totalUnitCount = total
+            progress?.setTotal(total)
             progress?.completedUnitCount = completed
         }
         host.session.end()

@@ -49,6 +49,9 @@ enum ExtensionSandbox {
         for group in place.groups.values {
             rules.append(Sandbox.Rule(path: group.path, access: access))
         }
+        if let directory = place.importDirectory {
+            rules.append(Sandbox.Rule(path: directory.path, access: .readAndWrite))
+        }
         let temporary = place.temporaryDirectory.path
         rules.append(Sandbox.Rule(path: temporary, access: .readAndWrite))
         return rules
@@ -57,7 +60,10 @@ enum ExtensionSandbox {
     /// What Landlock of this version, and the filter of system calls, leave open.
     private static func gaps(_ version: Int) -> [String] {
         var gaps = ["the names, sizes and times of files anywhere (stat)"]
-        gaps.append("the modes and times of its own files anywhere (chmod, utimes)")
+        gaps.append(
+            "the modes, times and attributes of the user's own files anywhere (chmod, utimes)"
+        )
+        gaps.append("what /proc tells everybody of a process whose number is known")
         if version < 3 { gaps.append("cutting files short (truncate)") }
         if version < 6 { gaps.append("signals to other processes of the same user") }
         return gaps

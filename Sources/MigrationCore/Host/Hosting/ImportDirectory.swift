@@ -9,12 +9,6 @@ internal import MigrationSystem
 struct ImportDirectory {
     private static let name = ByteString(utf8: "import")
 
-    /// The directories that a fresh container has.
-    private static let skeleton = [
-        "Documents", "Library", "Library/Application Support", "Library/Caches",
-        "Library/Preferences", "tmp",
-    ]
-
     private let staging: StagingDirectory
 
     /// The open directory.
@@ -24,9 +18,7 @@ struct ImportDirectory {
     init(in staging: StagingDirectory) throws(SystemError) {
         self.staging = staging
         let root = staging.directory
-        for path in Self.skeleton {
-            try root.descriptor.makeDirectory(ByteString(utf8: path), permissions: 0o755)
-        }
+        try ContainerLayout.makeSkeleton(in: root)
         let bookkeeping = try BookkeepingDirectory.make(in: root).openDirectory
         try bookkeeping.descriptor.makeDirectory(Self.name, permissions: 0o700)
         directory = OpenFile(try bookkeeping.descriptor.open(Self.name, .directory))
@@ -42,37 +34,4 @@ struct ImportDirectory {
     func remove() throws(SystemError) {
         try staging.directory.descriptor.removeTree(ContainerLayout.bookkeepingName)
     }
-
-    /// The paths of the first files that nobody read, and how many there are; `nil` where the file
-    /// system does not tell.
-    func unreadFiles(_ cancellation: CancellationFlag) throws -> UnreadFiles? {
-        guard try directory.descriptor.recordsAccess() else { return nil }
-        var unread = UnreadFiles()
-        let root = try directory.descriptor.duplicate()
-        var walker = SourceWalker(root: root, cancellation: cancellation)
-        try walker.walk(&unread)
-        return unread
-    }
-}
-
-/// Files whose access time is still the modification time, as it was when they were extracted.
-struct UnreadFiles: SourceVisitor {
-    /// The first paths, as they may be shown.
-    private(set) var paths: [String] = []
-
-    /// How many files there are.
-    private(set) var count = 0
-
-    mutating func visit(_ item: SourceItem) {
-        let status = item.status
-        guard status.kind == .regular, status.linkCount == 1, status.size > 0,
-            status.accessTime == status.modificationTime
-        else { return }
-        count += 1
-        if paths.count < 3 { paths.append(PrintableText.escaping(item.path)) }
-    }
-
-    func enter(_ item: SourceItem, opened: OpenFile) -> Bool { true }
-
-    func passesOver(_ item: SourceItem) -> Bool { true }
 }

@@ -3,7 +3,8 @@ internal import MigrationSystem
 
 /// A session with an extension that is a value in this process.
 ///
-/// The extension runs in a task of its own. Where that does not end in time it is left behind.
+/// The extension runs in a task of its own, on a thread of its own, since its appends block. Where it
+/// does not end in time it is left behind.
 final class InProcessSession: ExtensionSession {
     let confinement = ConfinementReport.ownProcess
 
@@ -66,7 +67,9 @@ final class InProcessSession: ExtensionSession {
         observer.noteActivity()
         let outcome = Monitor<Result<Value, any Error>?>(nil)
         let context = place.context
-        let task = Task.detached {
+        let thread = OperationThread()
+        defer { thread.close() }
+        let task = Task.detached(executorPreference: thread) {
             let result: Result<Value, any Error>
             do {
                 result = .success(

@@ -36,6 +36,8 @@ final class ItemIntake {
             let location = try roots.locate(source)
             let bytes = try archiver.appendItem(at: location, as: name)
             observer.noteAppend(of: bytes, from: location.kind, name)
+        } catch is CancellationError {
+            throw CancellationError()
         } catch {
             if archiver.entryCount != before { failure = error }
             throw error

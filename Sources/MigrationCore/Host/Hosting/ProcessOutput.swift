@@ -12,6 +12,8 @@ final class ProcessOutput {
     private var line: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
+    private var isInStackTrace = false
+
     /// The last lines, as they may be shown.
     private(set) var lastLines: [String] = []
 
@@ -49,7 +51,9 @@ final class ProcessOutput {
     private func endLine() {
         let text = PrintableText.escaping(line)
         line.removeAll(keepingCapacity: true)
-        lastLines.append(text)
+        // What Swift's runtime adds to a fatal error would leave no room for the error.
+        isInStackTrace = isInStackTrace || text.hasPrefix("Current stack trace:")
+        if !isInStackTrace { lastLines.append(text) }
         if lastLines.count > Self.keptLines { lastLines.removeFirst() }
         handler?(text)
     }

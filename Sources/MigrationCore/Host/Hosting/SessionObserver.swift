@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
+internal import Synchronization
 
 /// Sees what an extension does during a session, and when it last did anything.
 final class SessionObserver: Sendable {
@@ -14,22 +15,22 @@ final class SessionObserver: Sendable {
     /// A copy in the temporary directory over this many bytes is taken for a converted one.
     private static let copyLimit: UInt64 = 1 << 20
 
-    private let monitor = Monitor(State())
+    private let state = Mutex(State())
 
     /// How long nothing has happened.
-    var idleTime: Duration { monitor.withLock { ContinuousClock.now - $0.lastActivity } }
+    var idleTime: Duration { state.withLock { ContinuousClock.now - $0.lastActivity } }
 
     /// The longest time that the extension let the archiver wait.
-    var longestWait: Duration { monitor.withLock { $0.longestWait } }
+    var longestWait: Duration { state.withLock { $0.longestWait } }
 
     /// Takes note that something happened, or that the host begins to wait for the extension.
     func noteActivity() {
-        monitor.withLock { $0.lastActivity = ContinuousClock.now }
+        state.withLock { $0.lastActivity = ContinuousClock.now }
     }
 
     /// Takes note that the extension appends something, or is done with it.
     func noteEndOfWait() {
-        monitor.withLock { state in
+        state.withLock { state in
             let now = ContinuousClock.now
             state.longestWait = max(state.longestWait, now - state.lastActivity)
             state.lastActivity = now
@@ -38,7 +39,7 @@ final class SessionObserver: Sendable {
 
     /// Takes note of an item that was archived.
     func noteAppend(of bytes: UInt64, from kind: SourceRoots.Kind, _ name: ByteString) {
-        monitor.withLock { state in
+        state.withLock { state in
             state.lastActivity = ContinuousClock.now
             guard kind == .temporaryDirectory, bytes > Self.copyLimit else { return }
             state.convertedCount += 1
@@ -50,6 +51,6 @@ final class SessionObserver: Sendable {
 
     /// The names of the first converted copies, and how many there are in all.
     var convertedCopies: (names: [String], count: Int) {
-        monitor.withLock { ($0.convertedCopies, $0.convertedCount) }
+        state.withLock { ($0.convertedCopies, $0.convertedCount) }
     }
 }

@@ -17,8 +17,11 @@ struct SessionPlace {
     /// Whether appends of files in the container need no answer, because those can't change.
     var isContainerFixed: Bool
 
-    /// Whether the temporary directory ends with the session.
-    private let ownsTemporaryDirectory: Bool
+    /// The directory that an import is from, where it is not in the container.
+    var importDirectory: PathName?
+
+    /// The temporary directory, where it ends with the session.
+    private let ownDirectory: PrivateDirectory?
 
     /// Prepares the place of a session in `container`, as `appExtension` asks for it.
     init(
@@ -30,34 +33,19 @@ struct SessionPlace {
         isContainerFixed = role == .exporting
         self.container = container
         groups = try Self.groups(appExtension.applicationGroups)
-        let common = ByteString(pathOf: FileManager.default.temporaryDirectory)
-        do throws(SystemError) {
-            let parent = try PathName(resolving: common)
-            guard case .executable = appExtension.place else {
-                temporaryDirectory = parent
-                ownsTemporaryDirectory = false
-                return
-            }
-            let name = ByteString(utf8: "migration-\(UUID().uuidString)")
-            temporaryDirectory = PathName(parent: parent.path, name: name)
-            ownsTemporaryDirectory = true
-            let directory = try FileDescriptor.open(parent.path, .directory)
-            try directory.makeDirectory(name, permissions: 0o700)
-        } catch {
-            let message = "the extension's temporary directory can't be made"
-            throw MigrationError(.outputFailed, message, path: common, cause: error)
+        if case .executable = appExtension.place {
+            let directory = try PrivateDirectory()
+            temporaryDirectory = directory.path
+            ownDirectory = directory
+        } else {
+            temporaryDirectory = try Self.commonDirectory()
+            ownDirectory = nil
         }
     }
 
     /// Removes the extension's temporary directory.
     func remove() {
-        guard ownsTemporaryDirectory else { return }
-        do throws(SystemError) {
-            let parent = try FileDescriptor.open(temporaryDirectory.parent, .directory)
-            try parent.removeTree(temporaryDirectory.name)
-        } catch {
-            // Nothing of the migration is in it; the system removes temporary files in time.
-        }
+        ownDirectory?.remove()
     }
 
     /// Opens the places that the extension may export from.
@@ -82,6 +70,16 @@ struct SessionPlace {
             groups: groups.mapValues { URL(directoryAtPath: $0.path) },
             temporaryDirectory: URL(directoryAtPath: temporaryDirectory.path)
         )
+    }
+
+    private static func commonDirectory() throws(MigrationError) -> PathName {
+        let path = ByteString(pathOf: FileManager.default.temporaryDirectory)
+        do {
+            return try PathName(resolving: path)
+        } catch {
+            let message = "the directory of temporary files can't be reached"
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
+        }
     }
 
     private static func groups(

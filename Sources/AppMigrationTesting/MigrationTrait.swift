@@ -1,0 +1,53 @@
+internal import Foundation
+internal import MigrationCore
+internal import MigrationSystem
+public import Testing
+
+/// Gives each test an app's extension to test and a container of its own.
+///
+/// Make one with `.migration(of:)` or `.migration(executable:)`.
+public struct MigrationTrait: SuiteTrait, TestTrait, TestScoping {
+    let bundleIdentifier: String?
+    let applicationGroups: [String]
+    let makeExtension: @Sendable () async throws -> MigrationExtension
+
+    /// Tests in suites within a suite are of the same extension.
+    public var isRecursive: Bool { true }
+
+    /// Makes the container and the app groups, runs the test, and removes them whatever became of it.
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        guard testCase != nil else { return try await function() }
+        let directory = try PrivateDirectory()
+        defer { directory.remove() }
+        var appExtension = try await makeExtension()
+        appExtension.applicationGroups = try makeGroups(in: directory)
+        let container = try MigrationDataContainer.makeFresh(
+            in: directory,
+            bundleIdentifier: bundleIdentifier,
+            for: appExtension
+        )
+        let context = MigrationTestContext(
+            container: container,
+            applicationGroups: appExtension.applicationGroups
+        )
+        try await MigrationTestContext.$running.withValue(context) {
+            try await ExtensionUnderTest(appExtension, container: container).perform(function)
+        }
+    }
+
+    private func makeGroups(in directory: PrivateDirectory) throws -> [String: URL] {
+        var groups: [String: URL] = [:]
+        let parent = OpenFile(try FileDescriptor.open(directory.path.path, .directory))
+        for (index, identifier) in applicationGroups.enumerated() {
+            // An identifier need not be a file's name.
+            let name = "group-\(index)"
+            try parent.descriptor.makeDirectory(ByteString(utf8: name), permissions: 0o755)
+            groups[identifier] = directory.url.appending(path: name, directoryHint: .isDirectory)
+        }
+        return groups
+    }
+}

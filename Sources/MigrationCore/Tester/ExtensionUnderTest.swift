@@ -1,0 +1,84 @@
+internal import Foundation
+internal import Glibc
+internal import MigrationSystem
+
+/// The extension that tests are of, and its app's container.
+package struct ExtensionUnderTest: Sendable {
+    /// What a test declared in code; `nil` where it declared nothing.
+    @TaskLocal static var current: ExtensionUnderTest?
+
+    static let extensionVariable = "MIGRATION_EXTENSION"
+    static let entitlementsVariable = "MIGRATION_ENTITLEMENTS"
+
+    let appExtension: MigrationExtension
+    let container: MigrationDataContainer
+    private let directories = TestDirectories()
+
+    /// Says that tests are of `appExtension` and use `container`.
+    package init(_ appExtension: MigrationExtension, container: MigrationDataContainer) {
+        self.appExtension = appExtension
+        self.container = container
+    }
+
+    /// Runs a test in which testers, the status of imports and app groups are those of this extension.
+    package func perform<Result>(
+        _ test: @concurrent @Sendable () async throws -> Result
+    ) async throws -> Result {
+        // What a test calls of its extension itself finds the same places as what a host calls.
+        let context = ExtensionContext(
+            container: container,
+            groups: appExtension.applicationGroups,
+            temporaryDirectory: nil
+        )
+        return try await ExtensionContext.$current.withValue(context) {
+            try await Self.$current.withValue(self) { try await test() }
+        }
+    }
+
+    /// Keeps a tester's directory until the test is over, however early the test lets go of the tester.
+    func keep(_ directory: PrivateDirectory) {
+        directories.keep(directory)
+    }
+}
+
+extension ExtensionUnderTest {
+    /// What a test declared, else what the environment says.
+    ///
+    /// - Throws: ``MigrationError`` of code `nothingToTest` where neither says it all, and of code
+    ///   `containerInvalid` where the environment names no container.
+    static func find() throws(MigrationError) -> ExtensionUnderTest {
+        if let current { return current }
+        guard let program = path(in: extensionVariable) else { throw missing(extensionVariable) }
+        guard let container = try MigrationDataContainer.namedByEnvironment else {
+            throw missing(MigrationHost.containerVariable)
+        }
+        var appExtension = MigrationExtension.executable(at: URL(fileAtPath: program))
+        appExtension.entitlements = path(in: entitlementsVariable).map { URL(fileAtPath: $0) }
+        return ExtensionUnderTest(appExtension, container: container)
+    }
+
+    private static func path(in variable: String) -> ByteString? {
+        // Foundation's environment is text, and a path need not be.
+        let path = unsafe getenv(variable).map { unsafe ByteString(cString: $0) }
+        return path.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func missing(_ variable: String) -> MigrationError {
+        let message = """
+            there is no extension to test: give the suite the trait .migration(of:) or \
+            .migration(executable:) of AppMigrationTesting, or set \(extensionVariable) to the path of \
+            the extension's program and \(MigrationHost.containerVariable) to the directory of its \
+            app's container; \(variable) is not set
+            """
+        return MigrationError(.nothingToTest, message)
+    }
+}
+
+/// The directories of the testers in one test.
+private final class TestDirectories: Sendable {
+    private let directories = Monitor<[PrivateDirectory]>([])
+
+    func keep(_ directory: PrivateDirectory) {
+        directories.withLock { $0.append(directory) }
+    }
+}

@@ -1,0 +1,68 @@
+import AppMigrationTesting
+import Foundation
+import MigrationCore
+import MigrationSystem
+import Testing
+
+/// An extension in a process of its own, found beside the tests.
+@Suite(
+    .migration(executable: "ProfileMigration", entitlements: SampleProgram.entitlements),
+    .enabled(if: SampleProgram.canStartProcesses, "no extension's process can be started")
+)
+struct ExecutableTraitTests {
+    @Test
+    func `moves documents out of a process of its own and back into another`() async throws {
+        let container = try #require(MigrationTestContext.current).container
+        #expect(container.bundleIdentifier == "com.example.profile")
+        let note = container.documentsDirectory.appending(path: "note.txt")
+        try Data(String(repeating: "Buy milk. ", count: 50).utf8).write(to: note)
+
+        let tester = try await AppMigrationTester(platform: .android)
+        let progress = Progress(totalUnitCount: 1)
+        let result = try await tester.exportController.exportResources(progress: progress)
+        #expect(progress.isFinished)
+        #expect(await tester.findings == [])
+        try container.empty()
+        try await tester.importController.importResources(from: result.extractedResourcesURL)
+        #expect(try Data(contentsOf: note).count == 500)
+        #expect(await tester.findings == [])
+        let source = container.applicationSupportDirectory.appending(path: "source.txt")
+        let told = String(decoding: try Data(contentsOf: source), as: UTF8.self)
+        #expect(told == "googlePlay com.example.profile android 2.0")
+    }
+}
+
+/// The program that these tests run.
+enum SampleProgram {
+    static let entitlements = URL(filePath: #filePath)
+        .deletingLastPathComponent()
+        .appending(path: "../Fixtures/ProfileMigration.entitlements")
+        .standardizedFileURL
+
+    static var canStartProcesses: Bool {
+        let configuration = ChildProcess.Configuration(
+            executable: ByteString(utf8: "/bin/true"),
+            arguments: [ByteString(utf8: "true")],
+            environment: [],
+            workingDirectory: ByteString(utf8: "/"),
+            sandbox: nil
+        )
+        return (try? ChildProcess.start(configuration).terminate()) != nil
+    }
+}
+
+/// Where the trait looks for programs.
+@Suite(.migration(executable: "ProfileMigration"))
+struct ExecutableLookupTests {
+    @Test
+    func `takes the entitlements beside the program, which is beside the tests`() async throws {
+        let error = await #expect(throws: MigrationError.self) {
+            try await AppMigrationTester(platform: .android)
+        }
+        #expect(error?.code == .entitlementInvalid)
+        let place = Bundle.main.bundleURL.appending(path: "ProfileMigration.entitlements")
+        #expect(error?.message.contains(place.resolvingSymlinksInPath().path) == true)
+        let program = place.deletingPathExtension()
+        #expect(FileManager.default.isExecutableFile(atPath: program.path))
+    }
+}

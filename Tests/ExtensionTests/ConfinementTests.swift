@@ -1,0 +1,142 @@
+import Foundation
+import MigrationCore
+import MigrationSystem
+import TestSupport
+import Testing
+
+/// What an extension's process can't do, as it tries to.
+@Suite(.scratchDirectory, .enabled(if: Sandbox.support.isFull, "this kernel can't confine"))
+struct ConfinementTests {
+    @Test(arguments: [
+        ("read /etc/passwd", "EACCES"),
+        ("read ROOT/other/secret", "EACCES"),
+        ("attempt list ROOT/other", "EACCES"),
+        ("attempt list ROOT", "EACCES"),
+        ("attempt write ROOT/outside", "EACCES"),
+        ("attempt write Documents/new", "EACCES"),
+        ("attempt connect", "EPERM"),
+        ("attempt write tmp:inside", "done"),
+        ("read Documents/own", "done"),
+    ])
+    func `an export reads the container, writes its temporary directory, and no more`(
+        _ command: String,
+        _ expected: String
+    ) async throws {
+        let stage = try Stage()
+        let other = stage.root / "other"
+        try other.makeDirectory()
+        try (other / "secret").write("secret")
+        try (stage.source / "Documents/own").write("own")
+        let line = command.replacing("ROOT", with: stage.root.url.path)
+        try (stage.source / "script").write("\(line)\nnotes tmp:notes\nappend tmp:notes as notes")
+        let report = try await stage.export(stage.scripted())
+        let notes = try await stage.archivedText("notes").split(separator: "\n")
+        #expect(notes.last == "\(line) \(expected)")
+        #expect(report.appExtension?.confinement.isConfined == true)
+        #expect(!(stage.root / "outside").exists)
+    }
+
+    @Test(arguments: [
+        ("read /etc/passwd", "EACCES"),
+        ("attempt list ROOT", "EACCES"),
+        ("attempt write ROOT/outside", "EACCES"),
+        ("attempt connect", "EPERM"),
+        ("attempt write Documents/new", "done"),
+        ("attempt write in:new", "done"),
+        ("attempt write group:shared/new", "done"),
+    ])
+    func `an import writes its container and its groups, and no more`(
+        _ command: String,
+        _ expected: String
+    ) async throws {
+        let stage = try Stage()
+        let line = command.replacing("ROOT", with: stage.root.url.path)
+        try await stage.makeArchive("\(line)\nnotes Documents/notes")
+        let group = stage.root / "group"
+        try group.makeDirectory()
+        var scripted = stage.scripted()
+        scripted.applicationGroups = ["shared": group.url]
+        try await stage.importArchive(scripted)
+        let notes = try stage.importedText("Documents/notes").split(separator: "\n")
+        #expect(notes.last == "\(line) \(expected)")
+        #expect(!(stage.root / "outside").exists)
+    }
+
+    @Test(.enabled(if: Sandbox.support.landlockVersion >= 6, "this kernel doesn't scope signals"))
+    func `signals no process outside`() async throws {
+        let stage = try Stage()
+        let own = ProcessInfo.processInfo.processIdentifier
+        try (stage.source / "script").write(
+            "attempt signal \(own)\nnotes tmp:notes\nappend tmp:notes as notes"
+        )
+        try await stage.export(stage.scripted())
+        let notes = try await stage.archivedText("notes").split(separator: "\n")
+        #expect(notes.last == "attempt signal \(own) EPERM")
+    }
+
+    @Test func `reads an app group during an export, and does not write it`() async throws {
+        let stage = try Stage(
+            """
+            attempt write group:shared/new
+            append group:shared/old as old
+            notes tmp:notes
+            append tmp:notes as notes
+            """
+        )
+        let group = stage.root / "group"
+        try group.makeDirectory()
+        try (group / "old").write("old")
+        var scripted = stage.scripted()
+        scripted.applicationGroups = ["shared": group.url]
+        try await stage.export(scripted)
+        #expect(try await stage.archivedText("old") == "old")
+        let notes = try await stage.archivedText("notes").split(separator: "\n")
+        #expect(notes.last == "attempt write group:shared/new EACCES")
+    }
+
+    @Test func `says that nothing confines an extension that asked for it`() async throws {
+        let stage = try Stage("read /etc/passwd\nnotes tmp:notes\nappend tmp:notes as notes")
+        var scripted = stage.scripted()
+        scripted.confinement = .none
+        let report = try await stage.export(scripted)
+        let confinement = try #require(report.appExtension?.confinement)
+        #expect(!confinement.isConfined)
+        #expect(confinement.gaps == ["everything: no confinement was asked for"])
+        #expect(try await stage.archivedText("notes").hasSuffix("read /etc/passwd done"))
+    }
+
+    @Test func `lists what stays open`() async throws {
+        let stage = try Stage("append Documents as a")
+        let report = try await stage.export(stage.scripted())
+        let gaps = try #require(report.appExtension?.confinement.gaps)
+        #expect(gaps.contains { $0.contains("stat") })
+        #expect(gaps.contains { $0.contains("chmod") })
+        #expect(gaps.contains { $0.contains("/proc") })
+    }
+
+    @Test func `gives no environment of the host but what a program needs`() async throws {
+        let stage = try Stage("read /proc/self/environ\nappend Documents as a")
+        let lines = Lines()
+        let program = stage.root / "program"
+        try program.write("#!/bin/sh\nenv\n")
+        try program.setMode(0o755)
+        var shell = MigrationExtension.executable(at: program.url)
+        shell.entitlements = stage.entitlements.url
+        shell.outputHandler = { lines.append($0) }
+        _ = try await stage.failure(of: shell)
+        let names = Set(lines.all.compactMap { $0.split(separator: "=").first.map(String.init) })
+        let known: Set = [
+            "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LD_LIBRARY_PATH", "PATH", "PWD",
+            "MIGRATION_SESSION", "SWIFT_BACKTRACE", "TMPDIR", "TZ", "ASAN_OPTIONS",
+            "LLVM_PROFILE_FILE", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "_", "OLDPWD",
+            "SHLVL",
+        ]
+        #expect(names.contains("MIGRATION_SESSION"))
+        #expect(names.subtracting(known) == [])
+    }
+}
+
+extension Sandbox.Support {
+    /// Whether both files and system calls can be confined.
+    fileprivate var isFull: Bool { landlockVersion > 0 && filtersSystemCalls }
+}

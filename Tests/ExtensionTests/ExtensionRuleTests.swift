@@ -1,0 +1,102 @@
+import AppMigrationKit
+import ExtensionFoundation
+import Foundation
+import Glibc
+import MigrationCore
+import MigrationSystem
+import TestSupport
+import Testing
+
+/// What the contract says of the extension itself (reference rules 4 to 10).
+@Suite(.scratchDirectory)
+struct ExtensionRuleTests {
+    @Test func `rule 4: does nothing for an extension of the base protocol alone`() async throws {
+        let stage = try Stage()
+        let error = try await stage.failure(of: .inProcess(BareExtension()))
+        #expect(error.code == .extensionUnsuitable)
+        #expect(error.message == "BareExtension does not conform to ResourcesExporting")
+        try await stage.makeArchive("")
+        let importing = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(.inProcess(BareExtension()))
+        }
+        #expect(importing?.message == "BareExtension does not conform to ResourcesImporting")
+        #expect(try stage.leftovers() == [])
+    }
+
+    @Test func `rule 4: tells by its conformances what an extension can do`() async throws {
+        let stage = try Stage()
+        let container = try stage.container(at: stage.source)
+        let bare = try await MigrationHost().preflight(
+            container,
+            using: .inProcess(BareExtension())
+        )
+        #expect(bare.exports == nil)
+        #expect(!bare.imports)
+        let both = try await MigrationHost().preflight(container, using: stage.scripted())
+        #expect(both.exports?.options == ["account", "theme"])
+        #expect(both.imports)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rules 6 and 7: gives the app's container and its directories`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage("describe\nnotes tmp:notes\nappend tmp:notes as notes")
+        try await stage.export(stage.scripted(hosting))
+        let root = stage.source.url.resolvingSymlinksInPath().path
+        let lines = try await stage.archivedText("notes").split(separator: "\n").map(String.init)
+        #expect(
+            lines.suffix(4) == [
+                "identifier \(Stage.identifier)", "root \(root)", "documents \(root)/Documents",
+                "support \(root)/Library/Application Support",
+            ]
+        )
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 9: lets no app start while the extension exports`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage("append Documents as a\nsleep 3000\nappend Documents as b")
+        let task = Task { try await stage.export(stage.scripted(hosting)) }
+        try await stage.waitForPartialArchive()
+        #expect(throws: CallFailure.self) { try LockHolder(stage.source, LOCK_SH) }
+        task.cancel()
+        _ = await task.result
+        #expect(throws: Never.self) { try LockHolder(stage.source, LOCK_SH) }
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 5: lets no app start while the extension imports`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("write group:shared/begun yes\nsleep 3000")
+        let group = stage.root / "group"
+        try group.makeDirectory()
+        var scripted = stage.scripted(hosting)
+        scripted.applicationGroups = ["shared": group.url]
+        let hosted = scripted
+        let task = Task { try await stage.importArchive(hosted) }
+        while !(group / "begun").exists { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(throws: CallFailure.self) { try LockHolder(stage.destination, LOCK_SH) }
+        task.cancel()
+        _ = await task.result
+        #expect(throws: Never.self) { try LockHolder(stage.destination, LOCK_SH) }
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `rule 10: compresses and archives a file of two names once`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage("append Documents")
+        try (stage.source / "Documents/a").write(String(repeating: "a", count: 300_000))
+        try (stage.source / "Documents/b").makeHardLink(to: stage.source / "Documents/a")
+        let report = try await stage.export(stage.scripted(hosting))
+        #expect(report.totals.contentBytes == 300_000)
+        #expect(report.totals.hardLinks == 1)
+        #expect(report.archiveBytes < 5_000)
+    }
+}
+
+private struct BareExtension: AppMigrationExtension {}

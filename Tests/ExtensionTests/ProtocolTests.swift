@@ -1,0 +1,82 @@
+import Foundation
+import MigrationCore
+import TestSupport
+import Testing
+
+/// What a host makes of a process that does not keep to the session's messages.
+@Suite(.scratchDirectory)
+struct ProtocolTests {
+    /// Programs that write to the session's socket, in the shell's notation, and what is said of each.
+    static let rogues: [(String, MigrationError.Code, String)] = [
+        (#"printf '\377\377\377\377!' >&3"#, .sessionFailed, "over the limit"),
+        (#"printf '\000\000\000\000!' >&3"#, .sessionFailed, "over the limit, or empty"),
+        (
+            #"printf '\001\000\000\000\143' >&3"#, .sessionFailed,
+            "of kind 99 is malformed or unknown"
+        ),
+        (#"printf '\003\000\000\000!{}' >&3"#, .sessionFailed, "it is no ExtensionDescription"),
+        (
+            #"printf '\005\000\000\000"\001\000\000\000' >&3"#, .sessionFailed,
+            "of kind 34 is malformed"
+        ),
+        (
+            #"printf '\012\000\000\000"\001\000\000\000\001\377\377\377\377' >&3"#, .sessionFailed,
+            "of kind 34 is malformed"
+        ),
+        (
+            #"printf '\012\000\000\000"\001\000\000\000\001\000\000\000\000' >&3"#, .sessionFailed,
+            "unexpected message while it was asked"
+        ),
+        (#"printf '\010\000\000\000\043[1,100]' >&3"#, .sessionFailed, "unexpected message"),
+        (#"printf '\010\000\000\000\043[1' >&3; exit 0"#, .extensionCrashed, "with code 0"),
+        ("exec 3>&-; sleep 0.1; exit 4", .extensionCrashed, "crashed"),
+        ("exit 5", .extensionCrashed, "with code 5"),
+        ("sleep 60", .extensionHung, "hung"),
+    ]
+
+    @Test(arguments: rogues.indices)
+    func `ends the session, with an error that names what was wrong`(_ index: Int) async throws {
+        let (script, code, text) = Self.rogues[index]
+        let stage = try Stage()
+        let program = stage.root / "program"
+        try program.write("#!/bin/sh\n\(script)\nsleep 60\n")
+        try program.setMode(0o755)
+        var rogue = MigrationExtension.executable(at: program.url)
+        rogue.entitlements = stage.entitlements.url
+        rogue.hangTimeout = .milliseconds(700)
+        let error = try await stage.failure(of: rogue)
+        #expect(error.code == code, "\(error)")
+        #expect(error.message.contains(text), "\(error)")
+        #expect(!stage.archive.exists)
+    }
+
+    @Test func `refuses an extension that was built for another version`() async throws {
+        let json = #"{"version":99,"name":"X","imports":false}"#
+        let length = String(json.utf8.count + 1, radix: 8)
+        let stage = try Stage()
+        let program = stage.root / "program"
+        try program.write(
+            "#!/bin/sh\nprintf '\\\(length)\\000\\000\\000!%s' '\(json)' >&3\nsleep 60\n"
+        )
+        try program.setMode(0o755)
+        var rogue = MigrationExtension.executable(at: program.url)
+        rogue.entitlements = stage.entitlements.url
+        let error = try await stage.failure(of: rogue)
+        #expect(error.code == .sessionFailed)
+        #expect(error.message.contains("version 99"))
+    }
+
+    @Test(arguments: [
+        ("/nonexistent/program", "there is no such extension"),
+        ("/etc/hostname", "can't be started"),
+        ("/usr", "is no program"),
+    ])
+    func `says why an extension can't be started`(_ path: String, _ text: String) async throws {
+        let stage = try Stage()
+        var missing = MigrationExtension.executable(at: URL(filePath: path))
+        missing.entitlements = stage.entitlements.url
+        let error = try await stage.failure(of: missing)
+        #expect(error.code == .extensionUnsuitable)
+        #expect(error.message.contains(text))
+    }
+}

@@ -1,0 +1,82 @@
+import AppMigrationTesting
+import Foundation
+import Glibc
+import MigrationCore
+import TestSupport
+import Testing
+
+/// How a tester finds what to test, and what it refuses.
+@Suite struct TesterInitializerTests {
+    /// Makes a tester, which must fail.
+    private static func failure() async throws -> MigrationError {
+        do {
+            _ = try await AppMigrationTester(platform: .android)
+        } catch let error as MigrationError {
+            return error
+        }
+        throw CallFailure("the tester was made")
+    }
+
+    private static func clearEnvironment() {
+        for name in ["MIGRATION_EXTENSION", "MIGRATION_ENTITLEMENTS", "MIGRATION_CONTAINER"] {
+            unsetenv(name)
+        }
+    }
+
+    @Test
+    func `rule 30: with neither extension nor container it says what to do`() async {
+        await #expect(processExitsWith: .success) {
+            TesterInitializerTests.clearEnvironment()
+            let error = try await TesterInitializerTests.failure()
+            #expect(error.code == .nothingToTest)
+            for part in [
+                ".migration(of:)", ".migration(executable:)", "AppMigrationTesting",
+                "MIGRATION_EXTENSION", "MIGRATION_CONTAINER",
+            ] {
+                #expect(error.message.contains(part))
+            }
+            #expect(error.message.hasSuffix("; MIGRATION_EXTENSION is not set"))
+        }
+    }
+
+    @Test
+    func `rule 30: an extension without a container is not enough`() async {
+        await #expect(processExitsWith: .success) {
+            TesterInitializerTests.clearEnvironment()
+            setenv("MIGRATION_EXTENSION", "/bin/true", 1)
+            let error = try await TesterInitializerTests.failure()
+            #expect(error.code == .nothingToTest)
+            #expect(error.message.hasSuffix("; MIGRATION_CONTAINER is not set"))
+        }
+    }
+
+    @Test
+    func `rule 30: the environment names a program, its entitlements and a container`() async {
+        await #expect(processExitsWith: .success) {
+            TesterInitializerTests.clearEnvironment()
+            setenv("MIGRATION_EXTENSION", "/bin/true", 1)
+            setenv("MIGRATION_CONTAINER", "/tmp", 1)
+            let beside = try await TesterInitializerTests.failure()
+            #expect(beside.code == .entitlementInvalid)
+            #expect(beside.message.contains("/bin/true.entitlements"))
+            setenv("MIGRATION_ENTITLEMENTS", "/nowhere/named.entitlements", 1)
+            let named = try await TesterInitializerTests.failure()
+            #expect(named.code == .entitlementInvalid)
+            #expect(named.message.contains("/nowhere/named.entitlements"))
+        }
+    }
+
+    @Test(.migration(of: IdleExtension.self))
+    func `rule 30: fails where the extension takes no part`() async throws {
+        let error = try await Self.failure()
+        #expect(error.code == .extensionUnsuitable)
+        #expect(error.message.contains("IdleExtension takes no part"))
+    }
+
+    @Test(.migration(executable: "/bin/true"))
+    func `rule 30: checks the entitlement before anything runs`() async throws {
+        let error = try await Self.failure()
+        #expect(error.code == .entitlementInvalid)
+        #expect(error.message.contains("/bin/true.entitlements"))
+    }
+}
