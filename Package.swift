@@ -16,11 +16,13 @@ let librarySettings = settings + [.strictMemorySafety()]
 #if os(Linux)
 // Apple's systems have this module of their own.
 let extensionSupport: [Target.Dependency] = ["ExtensionFoundation"]
+let extensionPrograms: [Target.Dependency] = ["scripted-extension"]
 let testedExtension: [Target.Dependency] = [
     "AppMigrationKit", "AppMigrationTesting", "ExtensionFoundation", "ProfileMigration",
 ]
 #else
 let extensionSupport: [Target.Dependency] = []
+let extensionPrograms: [Target.Dependency] = []
 let testedExtension: [Target.Dependency] = []
 #endif
 
@@ -106,7 +108,7 @@ let package = Package(
             name: "MigrateTests",
             dependencies: [
                 "MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport", "migrate",
-            ],
+            ] + extensionPrograms,
             exclude: ["Snapshots"],
             swiftSettings: settings
         ),

@@ -49,12 +49,18 @@ extension CommandRunner {
     private func report(_ error: any Error, from command: (any Command)?) -> ExitCode {
         if let error = error as? UsageError { return report(error.adding(command)) }
         if let number = context.signals?.received, isInterruption(error) || isEnd(error) {
+            // Whoever went on after the signal is worth a line of its own.
+            if isIgnoredCancellation(error) { logError(error, from: command) }
             console.log("migrate: interrupted")
             return .signal(number)
         }
         if isBrokenPipe(error) { return OutputError.brokenPipe.exitCode }
-        console.log("migrate: error: \(line(for: error, from: command))")
+        logError(error, from: command)
         return ExitCode(for: error)
+    }
+
+    private func logError(_ error: any Error, from command: (any Command)?) {
+        console.log("migrate: error: \(ErrorText(error, from: command))")
     }
 
     private func report(_ error: UsageError) -> ExitCode {
@@ -65,37 +71,18 @@ extension CommandRunner {
         return .usage
     }
 
-    /// The operation and what went wrong, in one line that names what the command worked on once.
-    private func line(for error: any Error, from command: (any Command)?) -> String {
-        let description = text(of: error).replacing("\n", with: " ")
-        guard let command else { return description }
-        let name = type(of: command).description.name
-        let subject = command.subject(of: error)
-        if (error as? MigrationError)?.isAbout(subject) ?? false {
-            return "\(name): \(description)"
-        }
-        return "\(name) \(subject): \(description)"
-    }
-
-    private func text(of error: any Error) -> String {
-        switch error {
-        case let error as MigrationError: error.description
-        case let error as ArchiveError: error.description
-        case let error as SystemError: error.description
-        case let error as OutputError: error.description
-        case let error as CommandFailure: error.description
-        case is CancellationError: "the operation was cancelled"
-        default: PrintableText.escaping("\(error)")
-        }
-    }
-
     private func isInterruption(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError: true
         case let error as OutputError: error == .interrupted
-        case let error as MigrationError: error.cause.map(isInterruption) ?? false
+        case let error as MigrationError:
+            isIgnoredCancellation(error) || error.cause.map(isInterruption) ?? false
         default: false
         }
+    }
+
+    private func isIgnoredCancellation(_ error: any Error) -> Bool {
+        (error as? MigrationError)?.code == .cancellationIgnored
     }
 
     /// Whether the other end of a pipe has gone, as it does when one key interrupts both ends.
@@ -114,16 +101,5 @@ extension CommandRunner {
         case let error as MigrationError: error.cause.map(isBrokenPipe) ?? false
         default: false
         }
-    }
-}
-
-extension MigrationError {
-    /// Whether the path that this names is `subject`, which may be relative.
-    fileprivate func isAbout(_ subject: String) -> Bool {
-        guard let path else { return false }
-        var name = subject[...]
-        while name.hasPrefix("./") { name.removeFirst(2) }
-        while name.count > 1, name.last == "/" { name.removeLast() }
-        return path == subject || path == name || path.hasSuffix("/" + name)
     }
 }

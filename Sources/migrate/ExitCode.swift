@@ -16,6 +16,9 @@ struct ExitCode: Hashable, Sendable {
     /// `diff` found differences.
     static let differences = ExitCode(rawValue: 1)
 
+    /// `preflight` found mistakes.
+    static let findings = ExitCode(rawValue: 1)
+
     /// The command line was wrong.
     static let usage = ExitCode(rawValue: EX_USAGE)
 
@@ -27,6 +30,9 @@ struct ExitCode: Hashable, Sendable {
 
     /// Another process holds the container.
     static let containerBusy = ExitCode(rawValue: EX_TEMPFAIL)
+
+    /// The extension may not run: its entitlement is not in order, or it can't be confined.
+    static let notPermitted = ExitCode(rawValue: EX_NOPERM)
 
     /// A signal ended the command, after it cleaned up.
     static func signal(_ number: Int32) -> ExitCode {
@@ -64,6 +70,7 @@ extension ExitCode {
             switch code {
             case .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
             case .containerBusy: .containerBusy
+            case .confinementUnavailable, .entitlementInvalid: .notPermitted
             case .invalidOption: .usage
             default: .failure
             }

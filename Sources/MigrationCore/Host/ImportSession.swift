@@ -159,23 +159,28 @@ extension ImportSession {
             return (try extract(reader, into: staging.directory, leavingOut: ownNames), nil)
         }
         let directory = try ImportDirectory(in: staging)
+        let host = try beginSession(with: appExtension, in: staging)
+        defer { host.end() }
         let extractor = try extract(reader, into: directory.directory, leavingOut: [])
         let call = try ImportCall(
             directory: directory.path,
             header: reader.header,
             source: options.source
         )
-        let report = try importResources(appExtension, call, from: directory, into: staging)
+        let appImport = AppExtensionImport(host: host, call: call)
+        let report = try appImport.run(progress: progress, cancellation: cancellation) {
+            try UnreadFiles(in: directory.directory, cancellation)
+        }
         try directory.remove()
         return (extractor, report)
     }
 
-    private func importResources(
-        _ appExtension: MigrationExtension,
-        _ call: ImportCall,
-        from directory: ImportDirectory,
-        into staging: StagingDirectory
-    ) throws -> ExtensionReport {
+    /// Begins the session before anything is extracted, so that an extension that can't import costs
+    /// nothing.
+    private func beginSession(
+        with appExtension: MigrationExtension,
+        in staging: StagingDirectory
+    ) throws -> AppExtensionHost {
         let staged = MigrationDataContainer(
             root: staging.path,
             knownIdentifier: container.knownIdentifier
@@ -186,13 +191,14 @@ extension ImportSession {
             in: staged,
             cancellation: cancellation
         )
-        defer { host.end() }
-        appExtension.preflightHandler?(
-            host.preflight(availableSpace: try staging.directory.descriptor.availableSpace())
-        )
-        let appImport = AppExtensionImport(host: host, call: call)
-        return try appImport.run(progress: progress, cancellation: cancellation) {
-            try UnreadFiles(in: directory.directory, cancellation)
+        do {
+            try host.checkImports()
+            let space = try staging.directory.descriptor.availableSpace()
+            appExtension.preflightHandler?(host.preflight(availableSpace: space))
+            return host
+        } catch {
+            host.end()
+            throw error
         }
     }
 

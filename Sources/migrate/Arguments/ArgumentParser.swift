@@ -129,8 +129,21 @@ extension ArgumentParser {
         where option.isRequired && arguments.values[option.name] == nil {
             throw UsageError("option '\(option.label)' is missing")
         }
+        try checkCompany(in: arguments)
         let needed = command.arguments.filter { $0.count != .any }
         guard arguments.words.count < needed.count else { return }
         throw UsageError("argument '\(needed[arguments.words.count].synopsis)' is missing")
+    }
+
+    /// Throws where an option is given without the one that it needs, or with one that it excludes.
+    private func checkCompany(in arguments: ParsedArguments) throws(UsageError) {
+        for option in command.options where arguments.isGiven(option.name) {
+            if let companion = option.companion, !arguments.isGiven(companion) {
+                throw UsageError("option '--\(option.name)' needs option '--\(companion)'")
+            }
+            if let rival = option.rival, arguments.isGiven(rival) {
+                throw UsageError("option '--\(option.name)' can't be given with '--\(rival)'")
+            }
+        }
     }
 }

@@ -75,6 +75,12 @@ struct OptionDescription: Sendable {
     var isRepeatable = false
     var completion = ValueCompletion.none
 
+    /// The option without which this one means nothing.
+    var companion: String?
+
+    /// The option that this one can't be given with.
+    var rival: String?
+
     /// The option as it is typed, with a word for its value.
     var label: String {
         valueName.map { "--\(name) <\($0)>" } ?? "--\(name)"

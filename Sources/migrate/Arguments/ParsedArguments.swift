@@ -14,6 +14,11 @@ struct ParsedArguments: Sendable {
         flags.contains(name)
     }
 
+    /// Whether the option `name` was given, with a value or without.
+    func isGiven(_ name: String) -> Bool {
+        flags.contains(name) || values[name] != nil
+    }
+
     /// The path that the required option `name` gives.
     func path(_ name: String) throws(UsageError) -> [UInt8] {
         let value = values[name]?.first ?? []
@@ -56,6 +61,42 @@ struct ParsedArguments: Sendable {
             throw wrongValue(name, value, "is no number \(bounds)")
         }
         return number
+    }
+
+    /// The value of the option `name` as a number of seconds of at most a day, if it was given.
+    func duration(_ name: String) throws(UsageError) -> Duration? {
+        guard let value = values[name]?.first else { return nil }
+        let isDecimal = value.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+        }
+        guard isDecimal, let seconds = Double(String(decoding: value, as: UTF8.self)),
+            seconds > 0, seconds <= 86_400
+        else {
+            let bounds = "over 0 and at most 86,400"
+            throw wrongValue(name, value, "is no number of seconds \(bounds)")
+        }
+        return .seconds(seconds)
+    }
+
+    /// The values of the option `name`, each cut at its first equals sign into a name and the rest.
+    ///
+    /// `form` says in messages what a value looks like.
+    func assignments(
+        _ name: String,
+        _ form: String
+    ) throws(UsageError) -> [(name: String, value: [UInt8])] {
+        var assignments: [(name: String, value: [UInt8])] = []
+        for value in values[name] ?? [] {
+            guard let end = value.firstIndex(of: UInt8(ascii: "=")), end > 0,
+                let key = String(validating: value[..<end], as: UTF8.self)
+            else { throw wrongValue(name, value, "is not of the form \(form)") }
+            guard !assignments.contains(where: { $0.name == key }) else {
+                let quoted = UsageError.quoting([UInt8](key.utf8))
+                throw UsageError("option '--\(name)' is given twice for \(quoted)")
+            }
+            assignments.append((key, Array(value[(end + 1)...])))
+        }
+        return assignments
     }
 
     /// The value of the option `name` as one of a type's cases, if it was given.

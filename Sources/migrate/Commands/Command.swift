@@ -34,6 +34,7 @@ enum CommandCatalog {
     static let commands: [any Command.Type] = [
         ExportCommand.self,
         ImportCommand.self,
+        PreflightCommand.self,
         InspectCommand.self,
         ListCommand.self,
         ExtractCommand.self,

@@ -18,27 +18,39 @@ struct ExportCommand: Command {
             .bundleIdentifier("The app's bundle identifier, where the container does not say it."),
             OptionDescription(
                 name: "platform",
-                help: "The platform that the data comes from, such as 'iOS'.",
+                help: "The platform that the data comes from, such as 'iOS'; with --extension the "
+                    + "one that it goes to, 'android' by default.",
                 valueName: "p"
             ),
             OptionDescription(
                 name: "resources-version",
                 help: "The version of the data's format, for the importing app; 1.0 by default.",
-                valueName: "v"
+                valueName: "v",
+                rival: "extension"
             ),
-            OptionDescription(name: "no-compress", help: "Store the content as it is."),
+            OptionDescription(
+                name: "no-compress",
+                help: "Store the content as it is.",
+                rival: "extension"
+            ),
             OptionDescription(
                 name: "level",
                 help: "The zstd compression level, from 1 to 19; 3 by default.",
                 valueName: "n"
             ),
-            .includeCaches,
+            .includeCaches.without("extension"),
             OptionDescription(
                 name: "exclude",
                 help: "Leave out what matches the pattern; may be given again.",
                 valueName: "pattern",
-                isRepeatable: true
+                isRepeatable: true,
+                rival: "extension"
             ),
+            .appExtension(
+                "The app's own extension, which says what is exported; without it, everything is."
+            ),
+            DestinationOptions.description,
+        ] + OptionDescription.extensionTerms + [
             .threads,
             OptionDescription(name: "force", help: "Replace an archive of that name."),
             .json,
@@ -49,6 +61,7 @@ struct ExportCommand: Command {
     let container: [UInt8]
     let archive: ArchiveName
     let bundleIdentifier: String?
+    let appExtension: ExtensionOptions?
     let options: ExportOptions
     let replacesExisting: Bool
     let answersInJSON: Bool
@@ -65,6 +78,7 @@ struct ExportCommand: Command {
         container = try arguments.path("container")
         archive = ArchiveName(try arguments.path("out"))
         bundleIdentifier = try arguments.text("bundle-id")
+        appExtension = try arguments.appExtension
         options = try Self.options(arguments)
         replacesExisting = arguments.has("force")
         answersInJSON = arguments.has("json")
@@ -85,6 +99,7 @@ struct ExportCommand: Command {
             try await MigrationHost().exportContainer(
                 source,
                 to: destination,
+                using: appExtension?.hosted(on: console, to: .export),
                 options: options,
                 progress: progress
             )
@@ -93,6 +108,7 @@ struct ExportCommand: Command {
         let answer = ExportAnswer(archive, report)
         let stream = archive.isStandardStream ? console.errors : console.output
         try stream.write(answer, inJSON: answersInJSON)
+        try console.logFindings(of: report.appExtension)
         return .success
     }
 
@@ -113,7 +129,13 @@ struct ExportCommand: Command {
         _ arguments: ParsedArguments
     ) throws(UsageError) -> ExportOptions {
         var options = ExportOptions()
-        options.platform = try arguments.text("platform").map { MigrationPlatform($0) }
+        let platform = try arguments.text("platform").map { MigrationPlatform($0) }
+        if arguments.isGiven("extension") {
+            options.destinationPlatform = platform ?? .android
+            options.destinationOptions = try DestinationOptions.read(arguments)
+        } else {
+            options.platform = platform
+        }
         if let version = try arguments.text("resources-version") {
             options.resourcesVersion = version
         }

@@ -12,6 +12,11 @@ struct ImportCommand: Command {
             OptionDescription(name: "replace", help: "Replace a container that holds data."),
             .bundleIdentifier("The bundle identifier of the app whose container it is."),
             .externalLinks,
+            .appExtension(
+                "The app's own extension, which puts the data where the app wants it; without "
+                    + "it, everything is put back at its path."
+            ),
+        ] + SourceOptions.descriptions + OptionDescription.extensionTerms + [
             .threads,
             .json,
             .progress,
@@ -21,6 +26,7 @@ struct ImportCommand: Command {
     let archive: ArchiveName
     let container: [UInt8]
     let bundleIdentifier: String?
+    let appExtension: ExtensionOptions?
     let options: ImportOptions
     let answersInJSON: Bool
     let progress: ProgressMode
@@ -36,33 +42,52 @@ struct ImportCommand: Command {
         archive = try arguments.archive
         container = try arguments.path("container")
         bundleIdentifier = try arguments.text("bundle-id")
+        appExtension = try arguments.appExtension
         var options = ImportOptions()
         options.replacesData = arguments.has("replace")
         options.externalLinks = try arguments.externalLinks
         options.threadCount = try arguments.threads
+        options.source = try SourceOptions.read(arguments)
         self.options = options
         answersInJSON = arguments.has("json")
         progress = try arguments.progress
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let source = try archive.source(console: context.console)
+        let console = context.console
+        let source = try archive.source(console: console)
         let destination = try MigrationDataContainer(
             atPath: container,
             bundleIdentifier: bundleIdentifier
         )
-        let report = try await ProgressDisplay.showing(progress, on: context.console) { progress in
-            try await MigrationHost().importArchive(
-                source,
-                into: destination,
-                options: options,
-                progress: progress
-            )
-        }
-        if report.fingerprint == nil { context.console.logMissingFingerprint(of: archive) }
+        let report = try await report(source, into: destination, on: console)
+        if report.fingerprint == nil { console.logMissingFingerprint(of: archive) }
         let answer = ImportAnswer(archive, verb: "imported", into: container, report)
-        try context.console.output.write(answer, inJSON: answersInJSON)
+        try console.output.write(answer, inJSON: answersInJSON)
+        try console.logFindings(of: report.appExtension)
         return .success
+    }
+
+    private func report(
+        _ source: ArchiveSource,
+        into destination: MigrationDataContainer,
+        on console: Console
+    ) async throws -> ImportReport {
+        do {
+            return try await ProgressDisplay.showing(progress, on: console) { progress in
+                try await MigrationHost().importArchive(
+                    source,
+                    into: destination,
+                    using: appExtension?.hosted(on: console, to: .import),
+                    options: options,
+                    progress: progress
+                )
+            }
+        } catch let error as MigrationError where error.code == .invalidOption {
+            // Of all that can be given, only the source is missing rather than wrong.
+            guard error.path == nil else { throw error }
+            throw UsageError("\(error.message); \(SourceOptions.hint)")
+        }
     }
 }
 

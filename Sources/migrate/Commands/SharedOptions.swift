@@ -10,6 +10,13 @@ extension OptionDescription {
         help: "Take Library/Caches too."
     )
 
+    /// The same option, for a command that can't take it together with `rival`.
+    func without(_ rival: String) -> OptionDescription {
+        var option = self
+        option.rival = rival
+        return option
+    }
+
     static let threads = OptionDescription(
         name: "threads",
         help: "Use this many threads, from 1 to 64; by default one a core, at most three.",

@@ -7,6 +7,7 @@ final class TextOutput: Sendable {
     private struct State: Sendable {
         var buffer: [UInt8] = []
         var failure: OutputError?
+        var lastLine = ""
     }
 
     private let descriptor: Int32
@@ -25,9 +26,33 @@ final class TextOutput: Sendable {
     /// Appends `text`.
     func write(_ text: String) throws(OutputError) {
         try state.withLock { state throws(OutputError) in
-            state.buffer.append(contentsOf: text.utf8)
+            if state.lastLine.isEmpty {
+                state.buffer.append(contentsOf: text.utf8)
+            } else {
+                let line = Self.drawing(state.lastLine)
+                state.buffer.append(contentsOf: (Self.erasure + text + line).utf8)
+            }
             if state.buffer.count >= capacity { try drain(&state) }
         }
+    }
+
+    /// Keeps `line` below all that is written to the terminal, in the place of the line before.
+    ///
+    /// While there is one, what is written is whole lines; an empty one is none.
+    func showLastLine(_ line: String) throws(OutputError) {
+        try state.withLock { state throws(OutputError) in
+            state.lastLine = line
+            let text = line.isEmpty ? Self.erasure : Self.drawing(line)
+            state.buffer.append(contentsOf: text.utf8)
+            try drain(&state)
+        }
+    }
+
+    private static let erasure = "\r\u{1B}[K"
+
+    /// The cursor waits at the start, where an answer on the same terminal overwrites the line.
+    private static func drawing(_ line: String) -> String {
+        "\r\(line)\u{1B}[K\r"
     }
 
     /// Writes what the buffer holds.

@@ -3,6 +3,7 @@ import MigrationCore
 
 /// What `migrate export` answers.
 struct ExportAnswer: Answer {
+    var appExtension: ExtensionReport?
     let archive: String
     let archiveBase64: String?
     let archiveBytes: UInt64
@@ -24,6 +25,7 @@ extension ExportAnswer {
     init(_ archive: ArchiveName, _ report: ExportReport) {
         let isStream = archive.isStandardStream
         self.init(
+            appExtension: report.appExtension,
             archive: isStream ? "standard output" : PrintableText.escaping(archive.bytes),
             archiveBase64: JSONText.base64(of: archive.bytes),
             archiveBytes: report.archiveBytes,

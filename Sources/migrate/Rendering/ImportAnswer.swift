@@ -3,6 +3,7 @@ import MigrationCore
 
 /// What `migrate import` and `migrate extract` answer.
 struct ImportAnswer: Answer {
+    var appExtension: ExtensionReport?
     let archive: String
     let archiveBase64: String?
     let destination: String
@@ -17,8 +18,8 @@ struct ImportAnswer: Answer {
     let verb: String
 
     private enum CodingKeys: String, CodingKey {
-        case archive, archiveBase64, destination, destinationBase64, fingerprint, header
-        case omissions, replacedData, totals
+        case appExtension, archive, archiveBase64, destination, destinationBase64, fingerprint
+        case header, omissions, replacedData, totals
     }
 
     var text: String {
@@ -32,6 +33,7 @@ struct ImportAnswer: Answer {
 extension ImportAnswer {
     init(_ archive: ArchiveName, verb: String, into path: [UInt8], _ report: ImportReport) {
         self.init(
+            appExtension: report.appExtension,
             archive: archive.sourceText,
             archiveBase64: JSONText.base64(of: archive.bytes),
             destination: PrintableText.escaping(path),

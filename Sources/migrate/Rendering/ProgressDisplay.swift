@@ -48,7 +48,8 @@ final class ProgressDisplay: Sendable {
     private func stop(_ timer: any DispatchSourceTimer) {
         timer.cancel()
         queue.sync {
-            if style == .bar { show("\r\u{1B}[K") }
+            // Progress that can't be shown must not end the operation.
+            if style == .bar { try? console.errors.showLastLine("") }
         }
     }
 
@@ -63,15 +64,9 @@ final class ProgressDisplay: Sendable {
         switch style {
         case .bar:
             let columns = StandardStream.error.columns ?? 80
-            // The cursor waits at the start, where an answer on the same terminal overwrites it.
-            show("\r\(line.bar(columns: columns))\u{1B}[K\r")
+            try? console.errors.showLastLine(line.bar(columns: columns))
         case .lines:
-            show("migrate: \(line.plain)\n")
+            console.log("migrate: \(line.plain)")
         }
-    }
-
-    private func show(_ text: String) {
-        // Progress that can't be shown must not end the operation.
-        try? console.errors.write(text)
     }
 }

@@ -43,7 +43,9 @@ struct MigrateCommand {
     /// The binary that was built beside the tests.
     static let path = Bundle.main.bundleURL.appending(path: "migrate").path
 
-    private let process: pid_t
+    /// The running process.
+    let process: pid_t
+
     private let output: StreamFile
     private let errors: StreamFile
     private let reader: StreamFile?
@@ -97,6 +99,11 @@ struct MigrateCommand {
     /// Waits until a process whose output stays unread writes.
     func waitUntilItWrites() {
         reader?.waitUntilReadable()
+    }
+
+    /// What the running process has written to standard error.
+    func errorsSoFar() throws -> [UInt8] {
+        try errors.bytes()
     }
 
     /// Whether the running process has a handler of its own for `signal`.

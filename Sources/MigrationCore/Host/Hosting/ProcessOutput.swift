@@ -4,7 +4,8 @@ internal import MigrationSystem
 /// What an extension's process prints, in lines.
 final class ProcessOutput {
     private static let lineLimit = 4 << 10
-    private static let keptLines = 5
+    /// Enough for what a Swift program says of its end, with the stack that it prints below.
+    private static let keptLines = 20
 
     private let process: ChildProcess
     private let handler: (@Sendable (String) -> Void)?

@@ -1,0 +1,55 @@
+import MigrationArchive
+import MigrationCore
+
+/// `migrate preflight`: what an extension says of itself, and what is wrong with it.
+struct PreflightCommand: Command {
+    static let description = CommandDescription(
+        name: "preflight",
+        abstract: "Ask an app's extension what it can do, before any data moves.",
+        options: [
+            .container("The app's container, in which nothing changes."),
+            .bundleIdentifier("The app's bundle identifier, where the container does not say it."),
+            .appExtension("The app's extension.", isRequired: true),
+        ] + OptionDescription.extensionTerms + [
+            OptionDescription(
+                name: "rehearse-cancellation",
+                help: "Begin an export and cancel it, to see whether the extension ends."
+            ),
+            .json,
+        ]
+    )
+
+    let container: [UInt8]
+    let appExtension: ExtensionOptions
+    let bundleIdentifier: String?
+    let rehearsesCancellation: Bool
+    let answersInJSON: Bool
+
+    var subject: String { PrintableText.escaping(container) }
+
+    init(_ arguments: ParsedArguments) throws(UsageError) {
+        container = try arguments.path("container")
+        guard let appExtension = try arguments.appExtension else {
+            throw UsageError("option '--extension' is missing")
+        }
+        self.appExtension = appExtension
+        bundleIdentifier = try arguments.text("bundle-id")
+        rehearsesCancellation = arguments.has("rehearse-cancellation")
+        answersInJSON = arguments.has("json")
+    }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        let container = try MigrationDataContainer(
+            atPath: container,
+            bundleIdentifier: bundleIdentifier
+        )
+        let report = try await MigrationHost().preflight(
+            container,
+            using: appExtension.hosted(on: context.console, to: .preflight),
+            rehearsesCancellation: rehearsesCancellation
+        )
+        let answer = PreflightAnswer(report)
+        try context.console.output.write(answer, inJSON: answersInJSON)
+        return report.findings.isEmpty ? .success : .findings
+    }
+}

@@ -1,0 +1,34 @@
+import MigrationArchive
+import MigrationCore
+
+extension ExtensionOptions {
+    /// What an extension is run for.
+    enum Purpose: Sendable {
+        case export
+        case `import`
+        case preflight
+    }
+
+    /// The extension, whose messages go to `console`, and before its work what it says of itself.
+    func hosted(on console: Console, to purpose: Purpose) -> MigrationExtension {
+        var hosted = appExtension
+        hosted.outputHandler = { [name] line in
+            console.log(line.isEmpty ? "\(name):" : "\(name): \(line)")
+        }
+        guard purpose != .preflight else { return hosted }
+        hosted.preflightHandler = { report in
+            let text = PreflightText(report: report, isOfExport: purpose == .export)
+            console.log(text.lines.map { "migrate: \($0)" }.joined(separator: "\n"))
+        }
+        return hosted
+    }
+}
+
+extension Console {
+    /// Says what a session found wrong with the extension, below the answer.
+    func logFindings(of report: ExtensionReport?) throws {
+        guard let report, !report.findings.isEmpty else { return }
+        try output.flush()
+        for line in FindingLines(report.findings).lines { log("migrate: \(line)") }
+    }
+}

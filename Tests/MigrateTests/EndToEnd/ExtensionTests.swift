@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Exports and imports with an app's own extension, in a process of its own.
+@Suite(.scratchDirectory)
+struct ExtensionTests {
+    private let stage: ExtensionStage
+
+    init() throws {
+        stage = try ExtensionStage()
+    }
+
+    private var place: Workplace { stage.place }
+
+    @Test func `moves what the extension exports to where it puts it`() throws {
+        try stage.script("append Documents\nappend import as script")
+        try stage.write("move in:Documents/note Documents/moved\nprogress 10 10", to: "import")
+        let exported = try stage.run("export", "--out", place.path("archive"))
+        #expect(exported.exitCode == 0, "\(exported.errors)")
+        #expect(exported.output.contains("2 files, 1 directory"))
+        let archive = place.path("archive")
+        let imported = try stage.run("import", archive, container: "destination")
+        #expect(imported.exitCode == 0, "\(imported.errors)")
+        let moved = try place.bytes(of: "destination/Documents/moved")
+        #expect(moved == [UInt8]("a note\n".utf8))
+        #expect(
+            try place.migrate("status", "--container", place.path("destination")).output
+                .hasPrefix("success\n")
+        )
+    }
+
+    @Test func `shows the preflight and what the extension prints, each by its name`() throws {
+        try stage.script("print \u{1B}[1mhello\nappend Documents/note")
+        let result = try stage.run("export", "--no-sandbox", "--out", place.path("archive"))
+        let lines = result.errors.split(separator: "\n").map(String.init)
+        try #require(lines.count == 5, "\(result.errors)")
+        #expect(
+            lines[0] == "migrate: ScriptedExtensionProgram of com.example.notes "
+                + "exports version 1.0 (options: account, theme) and imports"
+        )
+        #expect(lines[1].hasPrefix("migrate: estimate 0 B, ") && lines[1].hasSuffix(" free"))
+        #expect(lines[2] == "migrate: not confined: everything: no confinement was asked for")
+        #expect(lines[3] == "scripted-extension: \\x1B[1mhello")
+        #expect(
+            lines[4] == "migrate: finding: estimateOff: resourcesSizeEstimate said 0 bytes, "
+                + "7 were exported; add up the sizes of the files that exportResources appends"
+        )
+    }
+
+    @Test func `answers in JSON with what the session showed`() throws {
+        try stage.script("append Documents/note")
+        let out = place.path("archive")
+        let result = try stage.run("export", "--no-sandbox", "--json", "--out", out)
+        let answer = try JSONSerialization.jsonObject(with: Data(result.standardOutput))
+        let report = try #require((answer as? [String: Any])?["appExtension"] as? [String: Any])
+        #expect(report["name"] as? String == "ScriptedExtensionProgram")
+        let confinement = report["confinement"] as? [String: Any]
+        #expect(confinement?["isConfined"] as? Bool == false)
+        let findings = report["findings"] as? [[String: Any]]
+        #expect(findings?.map { $0["code"] as? String } == ["estimateOff"])
+    }
+
+    @Test func `tells the extension the platform and its options`() throws {
+        try stage.script("write tmp:notes -\nnotes tmp:notes\nappend tmp:notes as notes")
+        try stage.write("from a file", to: "value")
+        let options = ["--option", "theme=@\(place.path("source/value"))", "--option=account=@@me"]
+        let result = try stage.run(
+            ["export", "--platform", "harmony", "--out", place.path("archive")] + options
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+        let extracted = try place.migrate(
+            "extract",
+            place.path("archive"),
+            "--to",
+            place.path("notes")
+        )
+        #expect(extracted.exitCode == 0, "\(extracted.errors)")
+        let notes = String(decoding: try place.bytes(of: "notes/notes"), as: UTF8.self)
+        let lines = ["platform harmony", "option account @me", "option theme from a file"]
+        #expect(notes == lines.joined(separator: "\n"))
+    }
+
+    @Test func `tells the extension where data comes from that says it nowhere`() throws {
+        try place.shell(
+            """
+            mkdir foreign && cd foreign &&
+            printf 'notes Documents/notes\\nprogress 10 10\\n' > script && tar -cf ../foreign.tar .
+            """
+        )
+        let words = ["import", place.path("foreign.tar")]
+        let refused = try stage.run(words, container: "destination")
+        #expect(refused.exitCode == 64)
+        #expect(refused.errors.contains("give '--source-app', '--source-platform' and "))
+        #expect(!place.exists("destination"))
+        let source = ["--source-app", "org.notes", "--source-platform", "android"]
+        let version = ["--source-version", "7"]
+        let result = try stage.run(words + source + version, container: "destination")
+        #expect(result.exitCode == 0, "\(result.errors)")
+        let bytes = try place.bytes(of: "destination/Documents/notes")
+        let notes = String(decoding: bytes, as: UTF8.self)
+        #expect(notes == "source org.notes android\nstore googlePlay version 7")
+    }
+}

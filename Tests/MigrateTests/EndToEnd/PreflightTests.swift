@@ -1,0 +1,44 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `migrate preflight` answers.
+@Suite(.scratchDirectory)
+struct PreflightTests {
+    private let stage: ExtensionStage
+
+    init() throws {
+        stage = try ExtensionStage()
+    }
+
+    @Test func `says what the extension can do`() throws {
+        try stage.write("84200000", to: "settings/estimate")
+        let result = try stage.run("preflight", "--no-sandbox")
+        #expect(result.exitCode == 0, "\(result.errors)")
+        #expect(result.errors.isEmpty)
+        try Snapshot(name: "preflight").expect(
+            result.output.replacing(#/[0-9.]+ [A-Za-z]+ free/#, with: "N free")
+        )
+        let answer = try stage.run("preflight", "--no-sandbox", "--json")
+        try Snapshot(name: "preflight-json").expect(
+            answer.output.replacing(#/"availableSpace" : [0-9]+/#, with: "\"availableSpace\" : 0")
+        )
+        #expect(try stage.place.names() == ["entitlements", "source"])
+        #expect(!stage.place.exists("source/.migration"))
+    }
+
+    @Test(arguments: [("append Documents/note", 0), ("try-append Documents/note", 1)])
+    func `rehearses a cancellation`(_ script: String, _ code: Int32) throws {
+        try stage.script(script)
+        let result = try stage.run("preflight", "--rehearse-cancellation")
+        #expect(result.exitCode == code, "\(result.errors)")
+        #expect(result.output.contains("\nfinding: cancellationSwallowed: ") == (code == 1))
+        #expect(try stage.place.names() == ["entitlements", "source"])
+    }
+
+    @Test func `says of another app's entitlement that it is one`() throws {
+        let result = try stage.run("preflight", "--bundle-id", "com.example.other")
+        #expect(result.exitCode == 1)
+        #expect(result.output.contains("\nfinding: entitlementMismatched: "))
+    }
+}
