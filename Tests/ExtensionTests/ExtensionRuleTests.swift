@@ -57,12 +57,12 @@ struct ExtensionRuleTests {
     func `rule 9: lets no app start while the extension exports`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage("append Documents as a\nsleep 3000\nappend Documents as b")
+        let stage = try Stage("append Documents as a\nwait settings/go")
         let task = Task { try await stage.export(stage.scripted(hosting)) }
         try await stage.waitForPartialArchive()
         #expect(throws: CallFailure.self) { try LockHolder(stage.source, LOCK_SH) }
-        task.cancel()
-        _ = await task.result
+        try (stage.source / "settings/go").write("")
+        _ = try await task.value
         #expect(throws: Never.self) { try LockHolder(stage.source, LOCK_SH) }
     }
 
@@ -71,7 +71,7 @@ struct ExtensionRuleTests {
         _ hosting: Hosting
     ) async throws {
         let stage = try Stage()
-        try await stage.makeArchive("write group:shared/begun yes\nsleep 3000")
+        try await stage.makeArchive("write group:shared/begun yes\nwait group:shared/go")
         let group = stage.root / "group"
         try group.makeDirectory()
         var scripted = stage.scripted(hosting)
@@ -80,8 +80,8 @@ struct ExtensionRuleTests {
         let task = Task { try await stage.importArchive(hosted) }
         while !(group / "begun").exists { try await Task.sleep(for: .milliseconds(5)) }
         #expect(throws: CallFailure.self) { try LockHolder(stage.destination, LOCK_SH) }
-        task.cancel()
-        _ = await task.result
+        try (group / "go").write("")
+        _ = try await task.value
         #expect(throws: Never.self) { try LockHolder(stage.destination, LOCK_SH) }
     }
 

@@ -45,7 +45,8 @@ struct ScriptRun {
         case "append": return Append(url: url(words[0]), name: name(words), isCaught: false)
         case "try-append": return Append(url: url(words[0]), name: name(words), isCaught: true)
         case "sleep": try await Task.sleep(for: .milliseconds(number(words[0])))
-        case "sleep-on": await sleepOn(number(words[0]))
+        case "sleep-on": sleepOn(number(words[0]))
+        case "wait": try wait(for: url(words[0]))
         case "progress":
             progress.totalUnitCount = Int64(number(words[1]))
             progress.completedUnitCount = Int64(number(words[0]))
@@ -150,8 +151,17 @@ struct ScriptRun {
     private func number(_ word: String) -> Int { Int(word) ?? 0 }
 
     /// Sleeps whatever cancels the task.
-    private func sleepOn(_ milliseconds: Int) async {
-        _ = await Task.detached { try await Task.sleep(for: .milliseconds(milliseconds)) }.result
+    private func sleepOn(_ milliseconds: Int) {
+        for _ in 0..<(milliseconds / 5) { usleep(5_000) }
+    }
+
+    /// Waits for a file that the test makes.
+    private func wait(for url: URL) throws {
+        for _ in 0..<12_000 {
+            if FileManager.default.fileExists(atPath: url.path) { return }
+            usleep(5_000)
+        }
+        throw ScriptError("nobody made \(url.path)")
     }
 
     private func write(_ text: String, to path: String) throws {

@@ -1,5 +1,6 @@
 public import AppMigrationKit
 public import Foundation
+internal import Glibc
 internal import Synchronization
 
 /// An option of a destination, as an extension declares its own.
@@ -52,8 +53,10 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
             run.note("option \(option.rawValue) \(String(decoding: value, as: UTF8.self))")
         }
         for command in try Self.commands(in: appContainer.containerRootDirectory) {
-            if command[0] == "append-until-caught" {
-                await Self.appendUntilCaught(archiver, appContainer.documentsDirectory)
+            if command[0] == "append-on" {
+                try await Self.appendOn(archiver, appContainer.documentsDirectory)
+            } else if command[0] == "append-until-caught" {
+                try? await Self.appendOn(archiver, appContainer.documentsDirectory)
             } else if let append = try await run.perform(command) {
                 do {
                     try await archiver.appendItem(at: append.url, pathInArchive: append.name)
@@ -85,17 +88,11 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
         }
     }
 
-    /// Appends something again and again, and takes the first error for no reason to fail.
-    private static func appendUntilCaught(_ archiver: ResourcesArchiver, _ item: URL) async {
-        var number = 0
-        do {
-            while true {
-                try await archiver.appendItem(at: item, pathInArchive: "\(number)")
-                number += 1
-                try await Task.detached { try await Task.sleep(for: .milliseconds(10)) }.value
-            }
-        } catch {
-            return
+    /// Appends something again and again, for longer than any test takes.
+    private static func appendOn(_ archiver: ResourcesArchiver, _ item: URL) async throws {
+        for number in 0..<10_000 {
+            try await archiver.appendItem(at: item, pathInArchive: "\(number)")
+            usleep(10_000)
         }
     }
 
