@@ -8,7 +8,9 @@ import Testing
 @Suite(.scratchDirectory)
 struct AppendTests {
     @Test(arguments: Hosting.allCases)
-    func `appends a directory in the byte order of its names`(_ hosting: Hosting) async throws {
+    func `rule 15: appends a directory in the byte order of its names`(_ hosting: Hosting)
+        async throws
+    {
         let stage = try Stage("append Documents as content/all")
         for name in ["b", "a", "Z", "c"] { try (stage.source / "Documents/\(name)").write(name) }
         try (stage.source / "Documents/empty").makeDirectory()

@@ -40,7 +40,7 @@ struct FindingTests {
     }
 
     @Test(arguments: Hosting.allCases, [(1_048_576, false), (1_048_577, true)])
-    func `convertedCopy: a large item from the temporary directory`(
+    func `rule 8, convertedCopy: a large item from the temporary directory`(
         _ hosting: Hosting,
         _ copy: (size: Int, isFound: Bool)
     ) async throws {

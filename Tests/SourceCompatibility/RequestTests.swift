@@ -19,7 +19,7 @@ import Testing
         #expect(request.options[.language] == nil)
     }
 
-    @Test func `is made by initializers of exactly these types`() {
+    @Test func `rule 26: is made by initializers of exactly these types`() {
         let makeRequest:
             (MigrationPlatform, [NotesOption: Data]) -> MigrationRequestWithOptions<NotesOption> =
                 MigrationRequestWithOptions.init(destinationPlatform:options:)
@@ -41,7 +41,7 @@ import Testing
         #expect(makeOption("account") == nil)
     }
 
-    @Test func `has no option by default, and none can be made`() {
+    @Test func `rule 19: has no option by default, and none can be made`() {
         let all = MigrationDefaultSupportedOptions.allCases
         #expect(all.isEmpty)
         #expect(MigrationDefaultSupportedOptions(rawValue: "") == nil)

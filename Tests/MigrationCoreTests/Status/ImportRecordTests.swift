@@ -21,14 +21,14 @@ struct ImportRecordTests {
         return places
     }
 
-    @Test func `is nil before any import`() throws {
+    @Test func `rule 27: is nil before any import`() throws {
         let places = try Places()
         try places.destination.makeDirectory()
         #expect(try places.destinationContainer.importRecord() == nil)
         #expect(try places.destination.names() == [])
     }
 
-    @Test func `says what was imported`() async throws {
+    @Test func `rule 27: says what was imported`() async throws {
         let places = try await Places.withSmallArchive()
         let begin = Date()
         let report = try await places.importArchive()
@@ -117,7 +117,7 @@ struct ImportRecordTests {
         #expect(error?.code == .statusUnreadable)
     }
 
-    @Test func `forgets the record when it is cleared`() async throws {
+    @Test func `rule 28: forgets the record when it is cleared`() async throws {
         let places = try await Places.withSmallArchive()
         try await places.importArchive()
         try places.destinationContainer.clearImportRecord()
