@@ -3,15 +3,41 @@ internal import Glibc
 extension FileDescriptor {
     /// Writes all of `bytes` to this socket; a peer that is gone is an error, not a signal.
     package borrowing func sendAll(_ bytes: Span<UInt8>) throws(SystemError) {
-        let rawValue = rawValue
         var rest = bytes
         while !rest.isEmpty {
-            let count = try retryingOnInterrupt("send") {
-                unsafe rest.withUnsafeBytes {
-                    unsafe send(rawValue, $0.baseAddress, $0.count, noSignal)
-                }
+            rest = rest.extracting(droppingFirst: try sendOnce(rest))
+        }
+    }
+
+    /// Writes as many of `bytes` as this socket takes within its send timeout; returns how many.
+    package borrowing func sendSome(_ bytes: Span<UInt8>) throws(SystemError) -> Int {
+        do {
+            return try sendOnce(bytes)
+        } catch {
+            guard error.isBusy else { throw error }
+            return 0
+        }
+    }
+
+    /// Bounds how long a call that writes to this socket waits for the peer.
+    package borrowing func setSendTimeout(_ timeout: Duration) throws(SystemError) {
+        let (seconds, attoseconds) = timeout.components
+        var value = timeval(
+            tv_sec: Int(seconds),
+            tv_usec: Int(attoseconds / 1_000_000_000_000)
+        )
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        guard unsafe setsockopt(rawValue, SOL_SOCKET, SO_SNDTIMEO, &value, size) == 0 else {
+            throw SystemError("setsockopt")
+        }
+    }
+
+    private borrowing func sendOnce(_ bytes: Span<UInt8>) throws(SystemError) -> Int {
+        let rawValue = rawValue
+        return try retryingOnInterrupt("send") {
+            unsafe bytes.withUnsafeBytes {
+                unsafe send(rawValue, $0.baseAddress, $0.count, noSignal)
             }
-            rest = rest.extracting(droppingFirst: count)
         }
     }
 }

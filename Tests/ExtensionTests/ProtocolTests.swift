@@ -32,6 +32,12 @@ struct ProtocolTests {
         ("exec 3>&-; sleep 0.1; exit 4", .extensionCrashed, "crashed"),
         ("exit 5", .extensionCrashed, "with code 5"),
         ("sleep 60", .extensionHung, "hung"),
+        ("kill -STOP $$", .extensionHung, "hung"),
+        ("exec >&- 2>&-; sleep 60", .extensionHung, "hung"),
+        ("trap '' TERM INT HUP; sleep 60", .extensionHung, "hung"),
+        ("while :; do echo flood; done", .extensionHung, "hung"),
+        ("while :; do echo flood >&2; done", .extensionHung, "hung"),
+        ("(setsid sleep 300 &) ; exec 3>&-; exit 6", .extensionCrashed, "with code 6"),
     ]
 
     @Test(arguments: rogues.indices)
@@ -48,6 +54,29 @@ struct ProtocolTests {
         #expect(error.code == code, "\(error)")
         #expect(error.message.contains(text), "\(error)")
         #expect(!stage.archive.exists)
+    }
+
+    @Test func `does not wait for ever for a process that reads nothing`() async throws {
+        let stage = try Stage()
+        let exports =
+            #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["o"]}"#
+        let json = #"{"version":1,"name":"X","imports":false,"exports":\#(exports)}"#
+        let length = String(json.utf8.count + 1, radix: 8)
+        let program = stage.root / "program"
+        try program.write(
+            "#!/bin/sh\nprintf '\\\(length)\\000\\000\\000!%s' '\(json)' >&3\nsleep 60\n"
+        )
+        try program.setMode(0o755)
+        var rogue = MigrationExtension.executable(at: program.url)
+        rogue.entitlements = stage.entitlements.url
+        rogue.hangTimeout = .milliseconds(700)
+        var options = ExportOptions()
+        options.destinationOptions = ["o": Data(count: 4 << 20)]
+        let hosted = rogue
+        let error = await #expect(throws: MigrationError.self) {
+            try await stage.export(hosted, options: options)
+        }
+        #expect(error?.code == .extensionHung)
     }
 
     @Test func `refuses an extension that was built for another version`() async throws {

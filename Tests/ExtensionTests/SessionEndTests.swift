@@ -22,6 +22,16 @@ struct SessionEndTests {
     }
 
     @Test(arguments: Hosting.allCases)
+    func `rule 11: ends an extension whose appends all fail`(_ hosting: Hosting) async throws {
+        let stage = try Stage("reject-on")
+        var scripted = stage.scripted(hosting)
+        scripted.hangTimeout = .milliseconds(500)
+        let error = try await stage.failure(of: scripted)
+        #expect(error.code == .extensionHung)
+        #expect(!stage.archive.exists)
+    }
+
+    @Test(arguments: Hosting.allCases)
     func `rule 11: lets an extension live that appends steadily`(
         _ hosting: Hosting
     ) async throws {

@@ -55,6 +55,11 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
         for command in try Self.commands(in: appContainer.containerRootDirectory) {
             if command[0] == "append-on" {
                 try await Self.appendOn(archiver, appContainer.documentsDirectory)
+            } else if command[0] == "reject-on" {
+                for _ in 0..<20_000 {
+                    try? await archiver.appendItem(at: URL(filePath: "/nowhere"))
+                    usleep(1_000)
+                }
             } else if command[0] == "append-until-caught" {
                 try? await Self.appendOn(archiver, appContainer.documentsDirectory)
             } else if let append = try await run.perform(command) {

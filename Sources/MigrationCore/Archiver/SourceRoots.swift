@@ -55,7 +55,8 @@ struct SourceRoots {
             return Location(kind: last.kind, directory: last.directory, name: name)
         }
         let directory = try Self.open(parent, in: root, for: path)
-        last = (parent, root.kind, directory)
+        // Elsewhere the extension may put another directory in its place.
+        if root.kind == .container { last = (parent, root.kind, directory) }
         return Location(kind: root.kind, directory: directory, name: name)
     }
 

@@ -60,6 +60,11 @@ final class SessionChannel: Sendable {
         }
     }
 
+    /// Sends bytes of a message from `start` on, as many as go at once; returns how many those were.
+    func sendSome(_ message: [UInt8], from start: Int) throws(SystemError) -> Int {
+        try socket.descriptor.sendSome(message.span.extracting(droppingFirst: start))
+    }
+
     /// Sends what waits to be sent.
     func flush() throws(SystemError) {
         try outbox.withLock { outbox throws(SystemError) in

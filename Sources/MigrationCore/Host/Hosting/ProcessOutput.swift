@@ -4,6 +4,7 @@ internal import MigrationSystem
 /// What an extension's process prints, in lines.
 final class ProcessOutput {
     private static let lineLimit = 4 << 10
+    private static let readsAtOnce = 16
     /// Enough for what a Swift program says of its end, with the stack that it prints below.
     private static let keptLines = 20
 
@@ -14,6 +15,9 @@ final class ProcessOutput {
 
     private var isInStackTrace = false
 
+    /// Whether nobody will print any more.
+    private(set) var isAtEnd = false
+
     /// The last lines, as they may be shown.
     private(set) var lastLines: [String] = []
 
@@ -22,15 +26,18 @@ final class ProcessOutput {
         self.handler = handler
     }
 
-    /// Reads what has been printed, without waiting for more.
+    /// Reads what has been printed, without waiting for more, and no more than some at a time.
     func drain() {
-        while let count = read(), count > 0 {
+        for _ in 0..<Self.readsAtOnce {
+            guard let count = read() else { break }
+            isAtEnd = count == 0
+            if isAtEnd { break }
             for byte in buffer[..<count] { take(byte) }
         }
         if !line.isEmpty, process.ending != nil { endLine() }
     }
 
-    /// Reads once; `nil` where nothing has come, or nobody will print any more.
+    /// Reads once; `nil` where nothing has come, 0 where nobody will print any more.
     private func read() -> Int? {
         do throws(SystemError) {
             return try process.output.descriptor.read(

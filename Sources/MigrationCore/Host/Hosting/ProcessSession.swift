@@ -45,6 +45,7 @@ final class ProcessSession: ExtensionSession {
             throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
         }
         channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
+        try process.connection.descriptor.setSendTimeout(SessionLimits.interval)
         output = ProcessOutput(of: process, handler: terms.outputHandler)
         watch = SessionWatch(limits, observer, name: name)
         self.observer = observer
@@ -57,6 +58,7 @@ final class ProcessSession: ExtensionSession {
     }
 
     func description() throws -> ExtensionDescription {
+        observer.noteActivity()
         guard case .description(let description) = try next() else {
             throw unexpected("while it was asked what it can do")
         }
@@ -70,6 +72,7 @@ final class ProcessSession: ExtensionSession {
     }
 
     func export(_ call: ExportCall, to intake: ItemIntake) throws {
+        observer.noteActivity()
         try send(.export(call))
         while true {
             switch try next() {
@@ -91,11 +94,14 @@ final class ProcessSession: ExtensionSession {
         _ call: ImportCall,
         onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) throws -> ImportProgressSummary {
+        observer.noteActivity()
         try send(.importResources(call))
+        var last: (Int64, Int64)?
         while true {
             switch try next() {
             case .progress(let completed, let total):
-                observer.noteActivity()
+                if last.map({ $0 != (completed, total) }) ?? true { observer.noteActivity() }
+                last = (completed, total)
                 onProgress(completed, total)
             case .finished(let summary):
                 if watch.isCancelled { throw CancellationError() }
@@ -122,9 +128,16 @@ extension ProcessSession {
     }
 
     private func send(_ message: HostMessage) throws {
+        let bytes = try message.encoded()
+        var sent = 0
         do {
-            try channel.send(try message.encoded())
-        } catch let error as SystemError where error.isBrokenPipe {
+            // A process that reads nothing must not make the host wait for ever.
+            while true {
+                sent += try channel.sendSome(bytes, from: sent)
+                if sent == bytes.count { return }
+                if try watch.check() { throw CancellationError() }
+            }
+        } catch let error as SystemError where error.isBrokenPipe || error.isConnectionReset {
             throw failureOfProcess()
         }
     }
@@ -145,7 +158,6 @@ extension ProcessSession {
         } catch is CancellationError {
             return
         } catch {
-            observer.noteActivity()
             guard isAwaited, intake.failure == nil else { throw error }
             try send(.rejected(number, CarriedError(error)))
         }
@@ -153,14 +165,13 @@ extension ProcessSession {
 
     /// The next message, once it has come.
     private func next() throws -> ExtensionMessage {
-        observer.noteActivity()
         while true {
             if let (kind, payload) = try channel.nextMessage() {
                 return try ExtensionMessage(kind: kind, payload: payload)
             }
             if try watch.check() { try send(.cancel) }
             let events = try process.wait(
-                for: [.message, .output, .exit],
+                for: output.isAtEnd ? [.message, .exit] : [.message, .output, .exit],
                 timeout: SessionLimits.interval
             )
             if events.contains(.output) { output.drain() }

@@ -23,17 +23,15 @@ final class SessionObserver: Sendable {
     /// The longest time that the extension let the archiver wait.
     var longestWait: Duration { state.withLock { $0.longestWait } }
 
-    /// Takes note that something happened, or that the host begins to wait for the extension.
+    /// Takes note that something moved, or that the host begins to wait for the extension.
     func noteActivity() {
         state.withLock { $0.lastActivity = ContinuousClock.now }
     }
 
-    /// Takes note that the extension appends something, or is done with it.
+    /// Takes note that the extension appends something, well or ill, or is done with it.
     func noteEndOfWait() {
         state.withLock { state in
-            let now = ContinuousClock.now
-            state.longestWait = max(state.longestWait, now - state.lastActivity)
-            state.lastActivity = now
+            state.longestWait = max(state.longestWait, ContinuousClock.now - state.lastActivity)
         }
     }
 
