@@ -1,6 +1,5 @@
 internal import MigrationArchive
 internal import MigrationSystem
-internal import Synchronization
 
 /// Sends what an extension appends to the host of its process, which archives it.
 final class RemoteAppends: AppendDestination {
@@ -25,12 +24,12 @@ final class RemoteAppends: AppendDestination {
     }
 
     private let channel: SessionChannel
-    private let state: Mutex<State>
+    private let state: LockedState<State>
 
     /// Sends through `channel`; what `ahead` is certain of is not waited for.
     init(_ channel: SessionChannel, ahead: AppendAhead?) {
         self.channel = channel
-        state = Mutex(State(ahead: ahead))
+        state = LockedState(State(ahead: ahead))
     }
 
     /// Whether an append threw because the session was cancelled.

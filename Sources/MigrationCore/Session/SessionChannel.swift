@@ -1,5 +1,4 @@
 internal import MigrationSystem
-internal import Synchronization
 
 /// One end of the socket between a host and an extension's process.
 ///
@@ -35,8 +34,8 @@ final class SessionChannel: Sendable {
 
     private let socket: OpenFile
     private let limit: Int
-    private let inbox = Mutex(Inbox())
-    private let outbox = Mutex<[UInt8]>([])
+    private let inbox = LockedState(Inbox())
+    private let outbox = LockedState<[UInt8]>([])
 
     /// Uses `socket`, taking messages of at most `limit` bytes.
     init(_ socket: OpenFile, limit: Int) {

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
-internal import Synchronization
 
 /// Sees what an extension does during a session, and when it last did anything.
 final class SessionObserver: Sendable {
@@ -15,7 +14,7 @@ final class SessionObserver: Sendable {
     /// A copy in the temporary directory over this many bytes is taken for a converted one.
     private static let copyLimit: UInt64 = 1 << 20
 
-    private let state = Mutex(State())
+    private let state = LockedState(State())
 
     /// How long nothing has happened.
     var idleTime: Duration { state.withLock { ContinuousClock.now - $0.lastActivity } }
