@@ -25,9 +25,9 @@ struct FindingTests {
     func `appendGap: a wait of over a third of the hang timeout`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage("append Documents as a\nsleep-on 1100\nappend Documents as b")
+        let stage = try Stage("append Documents as a\nsleep-on 2200\nappend Documents as b")
         var scripted = stage.scripted(hosting)
-        scripted.hangTimeout = .seconds(3)
+        scripted.hangTimeout = .seconds(6)
         #expect(try await Self.codes(stage.export(scripted)) == [.appendGap])
         scripted.hangTimeout = .seconds(30)
         #expect(try await Self.codes(stage.export(scripted)) == [])

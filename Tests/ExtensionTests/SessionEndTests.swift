@@ -35,10 +35,10 @@ struct SessionEndTests {
     func `rule 11: lets an extension live that appends steadily`(
         _ hosting: Hosting
     ) async throws {
-        let lines = (0..<5).map { "append Documents as \($0)\nsleep-on 600" }
+        let lines = (0..<5).map { "append Documents as \($0)\nsleep-on 1000" }
         let stage = try Stage(lines.joined(separator: "\n"))
         var scripted = stage.scripted(hosting)
-        scripted.hangTimeout = .seconds(2)
+        scripted.hangTimeout = .seconds(4)
         let report = try await stage.export(scripted)
         #expect(report.totals.directories == 5)
     }

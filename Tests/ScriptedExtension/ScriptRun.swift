@@ -152,7 +152,7 @@ struct ScriptRun {
 
     /// Sleeps whatever cancels the task.
     private func sleepOn(_ milliseconds: Int) {
-        for _ in 0..<(milliseconds / 5) { usleep(5_000) }
+        usleep(UInt32(milliseconds) * 1_000)
     }
 
     /// Waits for a file that the test makes.
