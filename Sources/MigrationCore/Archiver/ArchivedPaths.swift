@@ -18,7 +18,8 @@ struct ArchivedPaths {
         guard !directories.contains(hash), !others.contains(hash) else {
             throw ArchiveError(.entryExists, "is in the archive already", entry: path)
         }
-        guard let parent = path.parent, parent != lastParent else { return [] }
+        if lastParent?.isParent(of: path) == true { return [] }
+        guard let parent = path.parent else { return [] }
         var missing: [EntryPath] = []
         var next: EntryPath? = parent
         while let directory = next, !directories.contains(directory.hashValue) {
@@ -38,7 +39,19 @@ struct ArchivedPaths {
             directories.insert(path.hashValue)
         } else {
             others.insert(path.hashValue)
-            lastParent = path.parent
+            if lastParent?.isParent(of: path) != true { lastParent = path.parent }
         }
+    }
+}
+
+extension EntryPath {
+    /// Whether `path` is directly in this directory.
+    fileprivate func isParent(of path: EntryPath) -> Bool {
+        let (own, other) = (bytes, path.bytes)
+        let slash = UInt8(ascii: "/")
+        guard other.count > own.count + 1, other[own.count] == slash,
+            other.lastIndex(of: slash) == own.count
+        else { return false }
+        return other.starts(with: own)
     }
 }

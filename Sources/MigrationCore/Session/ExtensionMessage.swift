@@ -25,6 +25,7 @@ extension ExtensionMessage {
         case .description(let description):
             try bytes.appendMessage(Kind.description.rawValue, json: description)
         case .append(let number, let isAwaited, let source, let name):
+            bytes.reserveCapacity(14 + source.count + name.count)
             bytes.appendMessage(Kind.append.rawValue) {
                 $0.append(littleEndian: number)
                 $0.append(isAwaited ? 1 : 0)

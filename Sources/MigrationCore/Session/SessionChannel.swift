@@ -135,6 +135,8 @@ extension [UInt8] {
 extension UInt32 {
     /// Reads the first four bytes as a number, little-endian.
     init(littleEndianBytes bytes: ArraySlice<UInt8>) {
-        self = bytes.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        let start = bytes.startIndex
+        self = UInt32(bytes[start]) | UInt32(bytes[start + 1]) << 8
+        self |= UInt32(bytes[start + 2]) << 16 | UInt32(bytes[start + 3]) << 24
     }
 }
