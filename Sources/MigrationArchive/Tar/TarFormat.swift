@@ -46,5 +46,4 @@ enum TypeFlag {
     static let gnuDumpDirectory = UInt8(ascii: "D")
     static let gnuMultiVolume = UInt8(ascii: "M")
     static let gnuVolumeLabel = UInt8(ascii: "V")
-    static let gnuNames = UInt8(ascii: "N")
 }

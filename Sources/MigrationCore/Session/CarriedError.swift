@@ -16,9 +16,6 @@ struct CarriedError: Codable, Sendable {
     private let description: String
     private let path: String?
 
-    /// Whether it says that the work was cancelled.
-    var isCancellation: Bool { kind == .cancellation }
-
     init(_ error: any Error) {
         let bridged = error as NSError
         domain = bridged.domain

@@ -80,8 +80,9 @@ final class InProcessSession: ExtensionSession {
             }
             outcome.withLock { $0 = result }
         }
+        let interval = SessionLimits.interval / .seconds(1)
         var watch = SessionWatch(limits, observer, name: adapter.name)
-        while !outcome.wait(atMost: SessionWatch.interval, until: { $0 != nil }) {
+        while !outcome.wait(atMost: interval, until: { $0 != nil }) {
             if try watch.check() { task.cancel() }
         }
         guard let result = outcome.withLock({ $0 }) else { throw CancellationError() }

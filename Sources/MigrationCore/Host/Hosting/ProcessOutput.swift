@@ -5,8 +5,7 @@ internal import MigrationSystem
 final class ProcessOutput {
     private static let lineLimit = 4 << 10
     private static let readsAtOnce = 16
-    /// Enough for what a Swift program says of its end, with the stack that it prints below.
-    private static let keptLines = 20
+    private static let keptLines = 5
 
     private let process: ChildProcess
     private let handler: (@Sendable (String) -> Void)?

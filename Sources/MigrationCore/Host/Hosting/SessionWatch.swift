@@ -3,9 +3,6 @@ internal import MigrationSystem
 
 /// Decides while a host waits for an extension whether it may go on waiting.
 struct SessionWatch {
-    /// How many seconds pass between two looks.
-    static let interval = 0.05
-
     private let limits: SessionLimits
     private let observer: SessionObserver
     private let name: String
