@@ -77,8 +77,9 @@ private final class Pipeline: @unchecked Sendable {
         let digest: [UInt8]
     }
 
-    /// The chunks that may be in use on top of those read ahead: the one under the reader's cursor,
-    /// and one whose files are being written. At least one is always left to go on with.
+    /// The chunks that may be in use on top of those read ahead.
+    ///
+    /// One is under the reader's cursor, and the files of another are being made.
     private static let chunksInUse = 2
 
     private let source: FrameSource
