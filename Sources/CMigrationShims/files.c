@@ -34,8 +34,8 @@ int migration_rename_exclusive(int fromDirectory, const char *from, int toDirect
 
 int migration_sync_file_system(int file) { return syncfs(file); }
 
-int migration_open_unnamed(int directory) {
-  return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+int migration_open_unnamed(int directory, mode_t permissions) {
+  return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, permissions);
 }
 
 int migration_open_place(const char *path) { return open(path, O_PATH | O_CLOEXEC); }

@@ -24,9 +24,13 @@ package final class ArchiveReader {
     private let knownIndex: ArchiveIndex?
     private let input: ArchiveInput
 
+    /// How many threads may work on the archive.
+    let threadCount: Int
+
     /// Looks at the start of `input`, and at its end where that can be reached.
     package init(_ input: ArchiveInput, access: Access) throws {
         self.input = input
+        threadCount = access.threadCount
         archiveBytes = input.size
         switch try ArchiveFormat.detect(in: input) {
         case .plainTar:
@@ -70,11 +74,18 @@ package final class ArchiveReader {
         try entries.readContent(body)
     }
 
+    /// Takes the content of the current entry for use after the next one was read; `nil` where it
+    /// does not lie in one piece, and is to be read.
+    func takeContent() throws -> ContentSlice? { try entries.takeContent() }
+
     /// What the archive holds and can't be restored, since this was last asked.
     package func takeDrops() -> [EntryDrop] { entries.takeDrops() }
 
     /// How many bytes of the archive were consumed, for showing progress.
     package var consumedBytes: UInt64 { prefetcher?.compressedBytes ?? input.position }
+
+    /// The flag that ends all reading.
+    var cancellation: CancellationFlag { input.cancellation }
 
     private var index: ArchiveIndex? { knownIndex ?? prefetcher?.index }
 

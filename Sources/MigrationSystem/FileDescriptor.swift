@@ -95,10 +95,13 @@ extension FileDescriptor {
     }
 
     /// Opens a file without a name in this directory; it is gone when it is closed.
-    package borrowing func openUnnamed() throws(SystemError) -> FileDescriptor {
+    package borrowing func openUnnamed(
+        permissions: UInt16 = 0o600
+    ) throws(SystemError) -> FileDescriptor {
         let rawValue = rawValue
+        let mode = mode_t(permissions)
         return FileDescriptor(
-            adopting: try retryingOnInterrupt("open") { migration_open_unnamed(rawValue) }
+            adopting: try retryingOnInterrupt("open") { migration_open_unnamed(rawValue, mode) }
         )
     }
 

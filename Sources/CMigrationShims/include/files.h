@@ -23,7 +23,7 @@ int migration_rename_exclusive(int fromDirectory, const char *from, int toDirect
 int migration_sync_file_system(int file);
 
 /// Opens an unnamed file in `directory`, gone when it is closed.
-int migration_open_unnamed(int directory);
+int migration_open_unnamed(int directory, mode_t permissions);
 
 /// Opens `path` as a mere place (O_PATH), following links.
 int migration_open_place(const char *path);

@@ -11,19 +11,28 @@ extension ArchiveExtractor {
                 entry: entry.path
             )
         }
-        let directory = try parent(of: entry.path)
-        let name = ByteString(entry.path.lastComponent)
-        var opened: FileDescriptor?
-        try replacing(name, in: directory) {
-            opened = try directory.descriptor.open(name, .creating(permissions: 0o600))
+        let file = RestoredFile(
+            entry: entry,
+            directory: try parent(of: entry.path),
+            permissions: restoredPermissions(of: entry)
+        )
+        if let writers, let content = try reader.takeContent() {
+            try writers.append(file, holding: content)
+        } else {
+            try make(file, from: reader)
         }
-        guard let descriptor = opened.take() else { return }
-        var writer = FileContentWriter(writingTo: descriptor)
+        totals.count(entry)
+    }
+
+    /// Makes a file here and now, piece by piece as its content is read.
+    private func make(_ file: RestoredFile, from reader: ArchiveReader) throws {
+        var made: FileContentWriter?
+        try replacing(file.name, in: file.directory) { made = try file.make(mode) }
+        guard var writer = made.take() else { return }
         try reader.readContent { offset, piece in
             try writer.write(piece, at: offset)
         }
-        try writer.finish(entry, permissions: restoredPermissions(of: entry))
-        totals.count(entry)
+        try writer.finish(file.entry)
     }
 
     func restoreDirectory(_ entry: ArchiveEntry) throws {
@@ -66,6 +75,7 @@ extension ArchiveExtractor {
     func restoreHardLink(_ entry: ArchiveEntry, to archived: EntryPath) throws {
         let target = options.standIns[archived] ?? archived
         if target == entry.path { return }
+        try settleFiles()
         let targetName = ByteString(target.lastComponent)
         let source: OpenFile
         do {

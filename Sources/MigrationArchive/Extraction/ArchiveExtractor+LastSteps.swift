@@ -12,7 +12,7 @@ extension ArchiveExtractor {
                 case .hard: try makeHardLinkToLink(link, at: path)
                 }
             } catch let error as SystemError {
-                throw failure(error, restoring: path)
+                throw ArchiveError(error, restoring: path)
             }
         }
         guard options.externalLinks != .keep else { return }
@@ -22,7 +22,7 @@ extension ArchiveExtractor {
             do {
                 try checkResolution(of: link, at: path)
             } catch let error as SystemError {
-                throw failure(error, restoring: path)
+                throw ArchiveError(error, restoring: path)
             }
         }
     }
@@ -91,7 +91,7 @@ extension ArchiveExtractor {
                 try opened.descriptor.setPermissions(directory.permissions)
                 try opened.descriptor.setModificationTime(directory.modificationTime)
             } catch {
-                throw failure(error, restoring: path)
+                throw ArchiveError(error, restoring: path)
             }
         }
     }

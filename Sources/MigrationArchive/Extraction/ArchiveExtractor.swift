@@ -2,8 +2,9 @@ package import MigrationSystem
 
 /// Restores entries beneath a directory, each relative to its parent's descriptor and never through a link.
 ///
-/// Files and directories are made as they come, readable by their owner alone; links follow when all
-/// files are there, and the modes and times of directories last of all, the deepest first.
+/// Directories are made as they come, open to their owner alone, and the files in them by several
+/// threads behind; links follow when all files are there, and the modes and times of directories last
+/// of all, the deepest first.
 package final class ArchiveExtractor {
     /// What is done with links that lead out of the directory.
     package enum ExternalLinks: Sendable {
@@ -30,11 +31,16 @@ package final class ArchiveExtractor {
 
     let options: Options
     let cursor: DirectoryCursor
+    let mode: NewFileMode
     let links: RecordSpool
     let directories: RecordSpool
     var redeclared: Set<EntryPath> = []
     var finished: Set<EntryPath> = []
     private var found: Set<EntryPath> = []
+    /// The threads that make files, while there are any.
+    private(set) var writers: FileWriters?
+    /// The directory of the last entry, which is mostly that of the next one.
+    var lastParent: (path: ArraySlice<UInt8>, directory: OpenFile)?
     var skippedLinks: [EntryPath: [UInt8]] = [:]
 
     /// How much was restored so far.
@@ -51,6 +57,7 @@ package final class ArchiveExtractor {
         self.options = options
         let cursor = DirectoryCursor(root: root)
         self.cursor = cursor
+        mode = NewFileMode(in: cursor.rootDirectory.descriptor)
         let makeFile = { () throws(SystemError) -> FileDescriptor in
             try cursor.rootDirectory.descriptor.openUnnamed()
         }
@@ -60,6 +67,39 @@ package final class ArchiveExtractor {
 
     /// Restores what `reader` holds, and proves that it was all of it.
     package func extract(from reader: ArchiveReader, onProgress: (UInt64) -> Void) throws {
+        writers = makeWriters(for: reader)
+        defer { endWriters() }
+        do {
+            try restoreEntries(of: reader, onProgress)
+        } catch {
+            // What was handed to the writers comes before, and so do its failures.
+            try settleFiles()
+            throw error
+        }
+        try settleFiles()
+        try makeDeferredLinks()
+        try finishDirectories()
+    }
+
+    /// Makes the writers, unless one thread is all there is or a later entry may replace an earlier one.
+    private func makeWriters(for reader: ArchiveReader) -> FileWriters? {
+        if options.isLenient || reader.threadCount == 1 { return nil }
+        return FileWriters(
+            threadCount: reader.threadCount,
+            mode: mode,
+            cancellation: reader.cancellation
+        )
+    }
+
+    private func endWriters() {
+        writers?.close()
+        writers = nil
+    }
+
+    /// Waits until every file is there whose entry has come.
+    func settleFiles() throws { try writers?.settle() }
+
+    private func restoreEntries(of reader: ArchiveReader, _ onProgress: (UInt64) -> Void) throws {
         while let entry = try reader.next() {
             for drop in reader.takeDrops() { note(drop) }
             if options.leftOut.contains(where: entry.path.isEqual(toOrBelow:)) {
@@ -74,8 +114,6 @@ package final class ArchiveExtractor {
         if let missing = options.selection.first(where: { !found.contains($0) }) {
             throw ArchiveError(.notFound, "the archive has no such entry", entry: missing)
         }
-        try makeDeferredLinks()
-        try finishDirectories()
     }
 
     private func isSelected(_ path: EntryPath) -> Bool {
@@ -102,72 +140,7 @@ package final class ArchiveExtractor {
             case .hardLink(let target): try restoreHardLink(entry, to: target)
             }
         } catch let error as SystemError {
-            throw failure(error, restoring: entry.path)
-        }
-    }
-
-    func failure(_ error: SystemError, restoring path: EntryPath) -> ArchiveError {
-        if error.isOutOfSpace {
-            return ArchiveError(.outOfSpace, "there is no room for", entry: path, cause: error)
-        }
-        if error.isExisting {
-            return ArchiveError(.entryExists, "the path is there already", entry: path)
-        }
-        if error.isNotDirectory {
-            let message = "a part of the path is a link or a file, not a directory"
-            return ArchiveError(.refused, message, entry: path)
-        }
-        return ArchiveError(.outputFailed, "can't be restored", entry: path, cause: error)
-    }
-}
-
-// MARK: - Parents
-
-extension ArchiveExtractor {
-    func parent(of path: EntryPath) throws -> OpenFile {
-        let components = path.components.dropLast()
-        do {
-            return try cursor.directory(at: components)
-        } catch {
-            guard error.isMissing else { throw error }
-            // Part of a selection or another program's archive: its parents need not be entries.
-            guard options.isLenient || !options.selection.isEmpty else {
-                throw ArchiveError(.refused, "the entry comes before its directory", entry: path)
-            }
-            return try makeParents(components)
-        }
-    }
-
-    private func makeParents(
-        _ components: ArraySlice<ArraySlice<UInt8>>
-    ) throws -> OpenFile {
-        var directory = cursor.rootDirectory
-        for depth in components.indices {
-            let path = components[...depth]
-            do throws(SystemError) {
-                directory = try cursor.directory(at: path)
-            } catch {
-                guard error.isMissing else { throw error }
-                let name = ByteString(components[depth])
-                try directory.descriptor.makeDirectory(name, permissions: 0o755)
-                directory = try cursor.directory(at: path)
-            }
-        }
-        return directory
-    }
-
-    /// Calls `body`; where the name is taken in a lenient archive, what has it makes room first.
-    func replacing(
-        _ name: ByteString,
-        in directory: OpenFile,
-        _ body: () throws -> Void
-    ) throws {
-        do {
-            try body()
-        } catch let error as SystemError where error.isExisting && options.isLenient {
-            guard try directory.descriptor.status(of: name).kind != .directory else { throw error }
-            try directory.descriptor.removeFile(name)
-            try body()
+            throw ArchiveError(error, restoring: entry.path)
         }
     }
 }

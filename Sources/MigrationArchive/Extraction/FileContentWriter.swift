@@ -3,10 +3,13 @@ internal import MigrationSystem
 /// Writes a file's content where it belongs and leaves out runs of zeros, which become holes.
 struct FileContentWriter: ~Copyable {
     private let descriptor: FileDescriptor
+    private let lackingPermissions: UInt16?
     private var end: UInt64 = 0
 
-    init(writingTo descriptor: consuming FileDescriptor) {
+    /// Writes to a new file, which gets `permissions` at the end unless it was made with the right ones.
+    init(writingTo descriptor: consuming FileDescriptor, lacking permissions: UInt16?) {
         self.descriptor = descriptor
+        lackingPermissions = permissions
     }
 
     /// Writes `piece` at `offset`; pages of zeros are passed over, and parts of pages at its ends.
@@ -33,10 +36,10 @@ struct FileContentWriter: ~Copyable {
     }
 
     /// Gives the file its size, metadata and attributes, and closes it.
-    consuming func finish(_ entry: ArchiveEntry, permissions: UInt16) throws(SystemError) {
+    consuming func finish(_ entry: ArchiveEntry) throws(SystemError) {
         if end < entry.contentSize { try descriptor.setSize(entry.contentSize) }
         try descriptor.setExtendedAttributes(entry.extendedAttributes)
-        try descriptor.setPermissions(permissions)
+        if let lackingPermissions { try descriptor.setPermissions(lackingPermissions) }
         try descriptor.setModificationTime(entry.modificationTime)
         try descriptor.close()
     }

@@ -1,21 +1,22 @@
+internal import Synchronization
+
 /// A tar stream that is not compressed, as it comes.
 final class PlainTarSource: ChunkSource {
     private static let chunkSize = 256 * 1024
     private let input: ArchiveInput
-    private var spare: FrameBuffer?
+    private let spare = Mutex<FrameBuffer?>(nil)
 
     init(reading input: ArchiveInput) {
         self.input = input
     }
 
     func nextChunk() throws -> FrameBuffer? {
-        let chunk = spare ?? FrameBuffer()
-        spare = nil
+        let chunk = spare.withLock { $0.take() } ?? FrameBuffer()
         chunk.count = try input.read(into: &chunk.bytes, from: 0, count: Self.chunkSize)
         return chunk.count == 0 ? nil : chunk
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare = chunk
+        spare.withLock { $0 = chunk }
     }
 }

@@ -1,4 +1,5 @@
 internal import CZstd
+internal import Synchronization
 
 /// The content of zstd frames that another program wrote, of any size and number.
 @safe
@@ -11,7 +12,7 @@ final class ZstdStreamSource: ChunkSource {
     private var end = 0
     private var isInFrame = false
     private var seekTable = SeekTableCheck()
-    private var spare: FrameBuffer?
+    private let spare = Mutex<FrameBuffer?>(nil)
 
     init(reading input: ArchiveInput) throws(ArchiveError) {
         self.input = input
@@ -31,8 +32,7 @@ final class ZstdStreamSource: ChunkSource {
     }
 
     func nextChunk() throws -> FrameBuffer? {
-        let chunk = spare ?? FrameBuffer()
-        spare = nil
+        let chunk = spare.withLock { $0.take() } ?? FrameBuffer()
         chunk.count = 0
         while chunk.count == 0 {
             if !isInFrame, try !beginFrame() { return nil }
@@ -42,7 +42,7 @@ final class ZstdStreamSource: ChunkSource {
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare = chunk
+        spare.withLock { $0 = chunk }
     }
 }
 

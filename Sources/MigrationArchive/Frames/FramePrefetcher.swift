@@ -66,6 +66,7 @@ private final class Pipeline: @unchecked Sendable {
         var isStopped = false
         var nextToRead = 0
         var nextToTake = 0
+        var recycled = 0
         var ready: [Int: Result<Frame, any Error>] = [:]
         var free: [FrameBuffer] = []
     }
@@ -75,6 +76,11 @@ private final class Pipeline: @unchecked Sendable {
         let listing: ArchiveIndex.Frame
         let digest: [UInt8]
     }
+
+    /// The chunks that may be in use on top of those read ahead.
+    ///
+    /// One is under the reader's cursor, and the files of another are being made.
+    private static let chunksInUse = 2
 
     private let source: FrameSource
     private let purpose: FramePrefetcher.Purpose
@@ -103,7 +109,10 @@ private final class Pipeline: @unchecked Sendable {
     }
 
     func recycle(_ buffer: FrameBuffer) {
-        monitor.withLock { $0.free.append(buffer) }
+        monitor.withLock { state in
+            state.free.append(buffer)
+            state.recycled += 1
+        }
     }
 
     private func takeBuffer() -> FrameBuffer {
@@ -167,7 +176,9 @@ extension Pipeline {
     private func claim() -> Int? {
         monitor.wait { state in
             if state.isStopped || state.isAtEnd || cancellation.isCancelled { return .some(nil) }
-            if state.isReading || state.nextToRead - state.nextToTake >= depth { return nil }
+            let isFarAhead = state.nextToRead - state.nextToTake >= depth
+            let isOutOfChunks = state.nextToRead - state.recycled >= depth + Self.chunksInUse
+            if state.isReading || isFarAhead || isOutOfChunks { return nil }
             state.isReading = true
             state.nextToRead += 1
             return state.nextToRead - 1

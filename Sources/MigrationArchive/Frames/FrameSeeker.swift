@@ -1,4 +1,5 @@
 internal import MigrationSystem
+internal import Synchronization
 
 /// Reads only the frames of an archive file that hold what is asked for, each checked against its hash.
 final class FrameSeeker: ChunkSource {
@@ -6,7 +7,7 @@ final class FrameSeeker: ChunkSource {
     private let index: ArchiveIndex
     private var decompressor: FrameDecompressor
     private let compressed = FrameBuffer()
-    private var spare: FrameBuffer?
+    private let spare = Mutex<FrameBuffer?>(nil)
     private var next = 0
     private var offset: UInt64 = 0
 
@@ -25,15 +26,14 @@ final class FrameSeeker: ChunkSource {
         guard SHA256Digest.hash(of: compressed)[...] == index.digest(of: next) else {
             throw ArchiveError(.damaged, "frame \(next) is not the one that was written")
         }
-        let content = spare ?? FrameBuffer()
-        spare = nil
+        let content = spare.withLock { $0.take() } ?? FrameBuffer()
         try decompressor.decompress(compressed, into: content, contentSize: Int(frame.size))
         passFrame()
         return content
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare = chunk
+        spare.withLock { $0 = chunk }
     }
 
     func skip(_ count: UInt64) -> UInt64 {

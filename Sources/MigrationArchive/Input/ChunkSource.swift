@@ -3,7 +3,7 @@ protocol ChunkSource: AnyObject {
     /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
     func nextChunk() throws -> FrameBuffer?
 
-    /// Takes back a chunk that is used up, to fill it again.
+    /// Takes back a chunk that is used up, to fill it again; any thread may give it back.
     func recycle(_ chunk: FrameBuffer)
 
     /// Leaves out at most `count` bytes of the stream after the last chunk, where that saves work;

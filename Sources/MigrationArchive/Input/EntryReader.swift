@@ -8,8 +8,16 @@ protocol EntryReader: AnyObject {
     /// What lies between the pieces, and between the last one and the entry's size, is zeros.
     func readContent(_ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void) throws
 
+    /// Takes the content of the current entry for use after the reader has gone on; `nil` where it
+    /// does not lie in one piece, and is to be read.
+    func takeContent() throws -> ContentSlice?
+
     /// What the archive holds and can't be restored, since it was last asked.
     func takeDrops() -> [EntryDrop]
+}
+
+extension EntryReader {
+    func takeContent() throws -> ContentSlice? { nil }
 }
 
 /// Something in an archive's entry that is not restored, though the entry is.

@@ -1,7 +1,9 @@
+internal import MigrationSystem
+
 /// A tar stream under a cursor: headers are read block by block, contents in place.
 final class TarStream {
     private let source: any ChunkSource
-    private var chunk: FrameBuffer?
+    private var chunk: StreamChunk?
     private var index = 0
 
     /// How many bytes of the stream lie before the cursor.
@@ -19,12 +21,11 @@ final class TarStream {
     private func fill() throws -> Bool {
         while true {
             if let chunk {
-                if index < chunk.count { return true }
-                source.recycle(chunk)
+                if index < chunk.buffer.count { return true }
                 self.chunk = nil
             }
             guard let next = try source.nextChunk() else { return false }
-            chunk = next
+            chunk = StreamChunk(next, from: source)
             index = 0
         }
     }
@@ -38,8 +39,8 @@ final class TarStream {
             guard try fill(), let chunk else {
                 throw ArchiveError(.truncated, "the tar stream ends in a header", offset: offset)
             }
-            let count = min(chunk.count - index, TarFormat.blockSize - done)
-            let bytes = chunk.bytes
+            let count = min(chunk.buffer.count - index, TarFormat.blockSize - done)
+            let bytes = chunk.buffer.bytes
             block.copy(bytes.span.extracting(index..<index + count), to: done)
             advance(count)
             done += count
@@ -54,21 +55,29 @@ final class TarStream {
             guard try fill(), let chunk else {
                 throw ArchiveError(.truncated, "the tar stream ends in an entry", offset: offset)
             }
-            let size = Int(min(UInt64(chunk.count - index), rest))
-            let bytes = chunk.bytes
+            let size = Int(min(UInt64(chunk.buffer.count - index), rest))
+            let bytes = chunk.buffer.bytes
             try body(bytes.span.extracting(index..<index + size))
             advance(size)
             rest -= UInt64(size)
         }
     }
 
+    /// Takes the next `count` bytes without copying them, or returns `nil` and stays where it is
+    /// because they don't lie in one chunk.
+    func takeSlice(_ count: UInt64) throws -> ContentSlice? {
+        if count > 0 { guard try fill() else { return nil } }
+        guard let chunk, count <= UInt64(chunk.buffer.count - index) else { return nil }
+        let start = index
+        advance(Int(count))
+        return ContentSlice(chunk: chunk, range: start..<index)
+    }
+
     /// Reads the next `count` bytes whole; the caller bounds `count`.
     func readBytes(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
-        try read(UInt64(count)) { piece in
-            for index in piece.indices { bytes.append(piece[index]) }
-        }
+        try read(UInt64(count)) { bytes.append(copying: $0) }
         return bytes
     }
 
@@ -76,7 +85,7 @@ final class TarStream {
     func skip(_ count: UInt64) throws {
         var rest = count
         if let chunk {
-            let size = Int(min(UInt64(chunk.count - index), rest))
+            let size = Int(min(UInt64(chunk.buffer.count - index), rest))
             advance(size)
             rest -= UInt64(size)
         }
@@ -97,7 +106,7 @@ final class TarStream {
     /// Reads the rest of the stream; returns whether all of it is zeros.
     func restIsZeros() throws -> Bool {
         while try fill(), let chunk {
-            guard try skipZeros(UInt64(chunk.count - index)) else { return false }
+            guard try skipZeros(UInt64(chunk.buffer.count - index)) else { return false }
         }
         return true
     }

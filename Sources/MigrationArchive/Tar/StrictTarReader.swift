@@ -69,6 +69,15 @@ final class StrictTarReader: EntryReader {
         current = nil
     }
 
+    func takeContent() throws -> ContentSlice? {
+        guard let entry = current, let slice = try stream.takeSlice(entry.contentSize) else {
+            return nil
+        }
+        try skipPadding(of: entry)
+        current = nil
+        return slice
+    }
+
     func takeDrops() -> [EntryDrop] { [] }
 }
 
@@ -113,7 +122,8 @@ extension StrictTarReader {
         }
         expectedBytes.removeAll(keepingCapacity: true)
         try encoder.encode(entry, to: &expectedBytes)
-        guard expectedBytes == headerBytes else {
+        let (expected, found) = (expectedBytes, headerBytes)
+        guard expected.span.isEqual(to: found.span) else {
             throw ArchiveError(
                 .refused,
                 "an entry is not written as this format writes it",

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// A header block as bytes, with the fields of the ustar format at their places.
 struct UstarBlock {
     enum Field {
@@ -100,8 +102,7 @@ extension UstarBlock {
     private static func setChecksum(in span: inout MutableSpan<UInt8>) {
         let field = Field.checksum
         for index in field { span[index] = UInt8(ascii: " ") }
-        var sum: UInt64 = 0
-        for index in span.indices { sum += UInt64(span[index]) }
+        let sum = span.span.sum
         setOctal(sum, at: field.lowerBound..<field.upperBound - 1, in: &span)
         span[field.upperBound - 2] = 0
     }
@@ -110,33 +111,35 @@ extension UstarBlock {
 // MARK: - Reading fields
 
 extension UstarBlock {
-    /// The sum of the bytes with the checksum field held to be spaces, as new and as some old tars count it.
-    var checksum: (unsigned: UInt64, signed: Int64) {
-        var unsigned: UInt64 = 0
-        var signed: Int64 = 0
+    /// The sum of the bytes with the checksum field held to be spaces.
+    var checksum: UInt64 {
         let span = bytes.span
-        for index in span.indices {
-            let byte = Field.checksum.contains(index) ? UInt8(ascii: " ") : span[index]
-            unsigned += UInt64(byte)
-            signed += Int64(Int8(bitPattern: byte))
+        let spaces = UInt64(UInt8(ascii: " ")) * UInt64(Field.checksum.count)
+        return span.sum - span.extracting(Field.checksum).sum + spaces
+    }
+
+    /// The same sum as some old tars count it, which take bytes for signed numbers.
+    var signedChecksum: Int64 {
+        var sum = Int64(checksum)
+        for index in bytes.indices where bytes[index] >= 0x80 && !Field.checksum.contains(index) {
+            sum -= 256
         }
-        return (unsigned, signed)
+        return sum
     }
 
     /// Whether the checksum that the block carries is one of those that tars have written.
     var hasValidChecksum: Bool {
         guard let stored = octal(at: Field.checksum) else { return false }
-        let sums = checksum
-        return stored == sums.unsigned || (sums.signed >= 0 && stored == UInt64(sums.signed))
+        return stored == checksum || Int64(exactly: stored) == signedChecksum
     }
 
     /// The bytes of a text field up to its first zero.
     func text(at field: Range<Int>) -> [UInt8] {
+        let span = bytes.span
+        var end = field.lowerBound
+        while end < field.upperBound, span[end] != 0 { end += 1 }
         var value: [UInt8] = []
-        for index in field {
-            if bytes[index] == 0 { break }
-            value.append(bytes[index])
-        }
+        value.append(copying: span.extracting(field.lowerBound..<end))
         return value
     }
 
@@ -189,9 +192,6 @@ extension UstarBlock {
 extension [UInt8] {
     /// Appends the bytes of `block`.
     mutating func append(block: UstarBlock) {
-        let span = block.bytes.span
-        append(addingCapacity: TarFormat.blockSize) { output in
-            for index in span.indices { output.append(span[index]) }
-        }
+        append(copying: block.bytes.span)
     }
 }

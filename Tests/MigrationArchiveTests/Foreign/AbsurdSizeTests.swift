@@ -70,7 +70,7 @@ struct AbsurdSizeTests {
         for index in field { block.bytes[index] = 0xFF }
         for index in field.prefix(4) { block.bytes[index] = index == field.lowerBound ? 0x80 : 0 }
         block.bytes[field.lowerBound + 4] = 0x7F
-        let checksum = [UInt8](String(block.checksum.unsigned, radix: 8).utf8)
+        let checksum = [UInt8](String(block.checksum, radix: 8).utf8)
         for (index, byte) in checksum.enumerated() {
             block.bytes[UstarBlock.Field.checksum.lowerBound + index] = byte
         }

@@ -1,0 +1,114 @@
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationArchive
+
+/// Files made by several threads, which must be those that one thread makes.
+@Suite(.scratchDirectory)
+struct FileWritersTests {
+    /// Files in many directories, some larger than a chunk of the stream, with further names between.
+    private static func varied(_ count: Int) -> [Item] {
+        var items: [Item] = []
+        for number in 0..<count {
+            let directory = "d\(number / 3)"
+            if number % 3 == 0 { items.append(Item(.directory(directory))) }
+            items.append(Item("\(directory)/f\(number)", text(number * 7 % 5000)))
+            if number % 50 == 0 {
+                let link = "\(directory)/h\(number)"
+                items.append(Item(.hardLink(link, to: "\(directory)/f\(number)")))
+            }
+            if number == 200 { items.append(Item("\(directory)/large", noise(5 << 20))) }
+        }
+        return items
+    }
+
+    private func extract(
+        _ archive: TestArchive,
+        threadCount: Int,
+        cancellation: CancellationFlag = CancellationFlag(),
+        onProgress: (UInt64) -> Void = { _ in }
+    ) throws -> FileDescriptor {
+        let path = try Scratch.newPath()
+        let parent = try FileDescriptor.open(Scratch.path("."), .directory)
+        let name = EntryPath(bytes: path).lastComponent
+        try parent.makeDirectory([UInt8](name), permissions: 0o700)
+        let input = try ArchiveInput(
+            reading: Scratch.file(holding: archive.bytes),
+            cancellation: cancellation
+        )
+        let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        let root = try FileDescriptor.open(path, .directory)
+        let extractor = ArchiveExtractor(
+            root: try root.duplicate(),
+            options: ArchiveExtractor.Options()
+        )
+        try extractor.extract(from: reader, onProgress: onProgress)
+        return root
+    }
+
+    @Test(arguments: [1, 2, 3, 8])
+    func `makes the same files with any number of threads`(_ threadCount: Int) throws {
+        let items = Self.varied(400)
+        let root = try extract(TestArchive(items), threadCount: threadCount)
+        let cursor = DirectoryCursor(root: try root.duplicate())
+        for item in items {
+            let path = item.entry.path
+            let directory = try cursor.directory(at: path.components.dropLast())
+            let name = [UInt8](path.lastComponent)
+            let status = try directory.descriptor.status(of: name)
+            guard case .file = item.entry.kind else { continue }
+            #expect(status.permissions == item.entry.permissions)
+            #expect(status.modificationTime == item.entry.modificationTime)
+            let content = try directory.descriptor.open(name, .reading)
+                .readAll(limit: 8 << 20)
+            #expect(content == item.content)
+        }
+    }
+
+    @Test(arguments: 0..<8)
+    func `reports the first of several failures`(_ round: Int) throws {
+        let taken = 150 + round * 10
+        var items = (0..<600).map { Item("f\($0)", text(100)) }
+        // Every path from here on comes a second time, and the first of them is to be named.
+        items += (taken..<600).map { Item("f\($0)", text(100)) }
+        let archive = try TestArchive(items)
+        let error = #expect(throws: ArchiveError.self) {
+            _ = try extract(archive, threadCount: 4)
+        }
+        #expect(error?.code == .entryExists)
+        #expect(error?.entry == EntryPath("f\(taken)"))
+    }
+
+    @Test func `reports a file's failure rather than what comes after it`() throws {
+        let files = (0..<100).map { Item("f\($0)", text(100)) }
+        let archive = try TestArchive(files + [Item("f7", [1]), Item("missing/f", [1])])
+        let error = #expect(throws: ArchiveError.self) {
+            _ = try extract(archive, threadCount: 2)
+        }
+        #expect(error?.entry == EntryPath("f7"))
+    }
+
+    @Test func `says of a file with something below it that it is no directory`() throws {
+        for _ in 0..<20 {
+            let archive = try TestArchive([Item("a", [1]), Item("a/b", [1])])
+            let error = #expect(throws: ArchiveError.self) {
+                _ = try extract(archive, threadCount: 2)
+            }
+            #expect(error?.message == "a part of the path is a link or a file, not a directory")
+        }
+    }
+
+    @Test func `ends when it is cancelled, with files still to be made`() throws {
+        let archive = try TestArchive((0..<2000).map { Item("f\($0)", text(2000)) })
+        let cancellation = CancellationFlag()
+        var entries = 0
+        #expect(throws: CancellationError.self) {
+            _ = try extract(archive, threadCount: 2, cancellation: cancellation) { _ in
+                entries += 1
+                if entries == 1000 { cancellation.cancel() }
+            }
+        }
+        #expect(entries < 1500)
+    }
+}
