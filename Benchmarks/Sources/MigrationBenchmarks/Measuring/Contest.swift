@@ -28,6 +28,7 @@ struct Contest {
                 } catch {
                     guard case .failedCommand = error, !peer.isEssential else { throw error }
                     failures.append("\(peer.name), which failed: \(error.summary)")
+                    try clear(ground(for: peer))
                 }
             }
         }
@@ -47,12 +48,7 @@ struct Contest {
 
 extension Contest {
     private func attempt(_ peer: Peer, round: Int) throws(BenchmarkError) -> Attempt {
-        let ground = PeerGround(
-            tree: tree,
-            archive: scratch.file("archive\(peer.suffix)"),
-            destination: scratch.file("copy"),
-            level: level
-        )
+        let ground = ground(for: peer)
         try clear(ground)
         var usages: [Operation: Usage] = [:]
         for words in peer.preparation(ground) {
@@ -68,6 +64,15 @@ extension Contest {
         try check(peer, ground, inFull: compares && round == 0)
         try clear(ground)
         return Attempt(round: round, usages: usages, archiveSize: archiveSize)
+    }
+
+    private func ground(for peer: Peer) -> PeerGround {
+        PeerGround(
+            tree: tree,
+            archive: scratch.file("archive\(peer.suffix)"),
+            destination: scratch.file("copy"),
+            level: level
+        )
     }
 
     private func measure(_ words: [String]) throws(BenchmarkError) -> Usage {
