@@ -22,7 +22,11 @@ struct Benchmark {
             let scratch = try ScratchDirectory(in: place)
             defer { scratch.remove() }
             if let tree = arguments.tree {
-                let subject = Subject(name: tree, summary: "a tree of this machine", tree: tree)
+                let subject = Subject(
+                    name: tree,
+                    summary: "a tree of this machine",
+                    tree: try TextFile.absolute(tree)
+                )
                 try measure(subject, place, scratch)
             } else {
                 for workload in arguments.workloads {

@@ -33,6 +33,15 @@ enum TextFile {
         }
     }
 
+    /// The path as it is from every directory.
+    static func absolute(_ path: String) throws(BenchmarkError) -> String {
+        guard let resolved = realpath(path, nil) else {
+            throw .system(call: "find", subject: path, code: errno)
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     static func kind(of path: String) -> Kind {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .other }

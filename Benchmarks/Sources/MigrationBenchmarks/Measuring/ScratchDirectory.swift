@@ -5,7 +5,7 @@ struct ScratchDirectory {
     let path: String
 
     init(in parent: String) throws(BenchmarkError) {
-        path = "\(parent)/migration-benchmarks.\(getpid())"
+        path = "\(try TextFile.absolute(parent))/migration-benchmarks.\(getpid())"
         guard mkdir(path, 0o700) == 0 else {
             throw .system(call: "mkdir", subject: path, code: errno)
         }

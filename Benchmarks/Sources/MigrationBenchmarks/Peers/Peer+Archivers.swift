@@ -38,7 +38,9 @@ extension Peer {
         suffix: ".tar.zst",
         usesLevel: true,
         export: { ground in
-            let options = "zstd:compression-level=\(ground.level),zstd:threads=0"
+            // Its 0 threads are one in some versions.
+            let threads = Machine.current.processors
+            let options = "zstd:compression-level=\(ground.level),zstd:threads=\(threads)"
             return ["bsdtar", "--zstd", "--options", options, "-cf", ground.archive]
                 + ["-C", ground.tree, "."]
         },

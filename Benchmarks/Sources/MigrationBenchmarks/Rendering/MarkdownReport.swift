@@ -55,7 +55,7 @@ struct MarkdownReport {
             ### \(section.title)
 
             \(section.subject.summary.capitalizedFirst): \(section.size.entries) entries, \
-            \(section.size.bytes.megabytes), in \(section.place); \(section.rounds) rounds.
+            \(section.size.bytes.megabytes), in \(section.place); rounds: \(section.rounds).
             """
         let tables = Operation.allCases.compactMap { OperationTable(section, $0)?.markdown }
         let patience = report.patience.fixed(places: 0)
