@@ -93,18 +93,7 @@ struct Benchmark {
         let size = try TreeSize.measure(subject.tree, in: scratch)
         for level in arguments.levels {
             TextFile.complain("\(subject.name) in \(place), level \(level)")
-            // What has no such level would only be measured again.
-            let isFirst = level == arguments.levels.first
-            let contest = Contest(
-                peers: catalog.installed.filter { isFirst || $0.usesLevel },
-                tree: subject.tree,
-                size: size,
-                level: level,
-                scratch: scratch,
-                rounds: arguments.rounds,
-                patience: arguments.patience,
-                compares: arguments.compares
-            )
+            let contest = contest(on: subject, size, level: level, scratch)
             let (standings, failures) = try contest.run()
             report.sections.append(
                 Section(
@@ -118,5 +107,25 @@ struct Benchmark {
             )
             report.notes += failures.map { "On \(subject.name), left out: \($0)." }
         }
+    }
+
+    private func contest(
+        on subject: Subject,
+        _ size: TreeSize,
+        level: Int,
+        _ scratch: ScratchDirectory
+    ) -> Contest {
+        // What has no such level would only be measured again.
+        let isFirst = level == arguments.levels.first
+        return Contest(
+            peers: catalog.installed.filter { isFirst || $0.usesLevel },
+            tree: subject.tree,
+            size: size,
+            level: level,
+            scratch: scratch,
+            rounds: arguments.rounds,
+            patience: arguments.patience,
+            compares: arguments.compares
+        )
     }
 }

@@ -21,7 +21,8 @@ struct MarkdownReport {
             is a median of the ratios to `tar | zstd` of the same round: below 1.00, less is needed.
             Each program imports its own archive; caches are warm, and the disk is idle at each start.
             CPU is user and system time of all processes. Peak memory is the sum of the peaks of the
-            processes that run beside each other.
+            processes that run beside each other. `migrate` hashes and syncs what it writes, which
+            counts on a disk; the others leave the syncing to the system, after the clock.
             """
     }
 
