@@ -22,7 +22,7 @@ struct MarkdownReport {
             Each program imports its own archive; caches are warm, and the disk is idle at each start.
             CPU is user and system time of all processes. Peak memory is the sum of the peaks of the
             processes that run beside each other. `migrate` hashes and syncs what it writes, which
-            counts on a disk; the others leave the syncing to the system, after the clock.
+            counts on a disk; most others leave the syncing to the system, after the clock.
             """
     }
 
