@@ -3,70 +3,106 @@ internal import Glibc
 /// The command line of the benchmarks.
 struct Arguments {
     static let usage = """
-        USAGE: migration-benchmarks --migrate <path> [--tree <dir>] [--rounds <n>]
-                                    [--scratch <dir>] [--json <file>]
+        USAGE: migration-benchmarks --migrate <path> [options]
+               migration-benchmarks --make <dir> [--workloads <list>] [--scale <factor>]
 
-        Measures migrate against tar and zstd, in turn on the same tree, and prints a table.
+        Makes trees, exports and imports each with migrate and with every other archiver that is
+        installed, in turn, and prints tables with ratios to 'tar | zstd'.
 
         OPTIONS:
-          --migrate <path>   the program to measure
-          --tree <dir>       what to export (default: /usr/share)
-          --rounds <n>       how many pairs of runs, after a warm-up (default: 5)
-          --scratch <dir>    where archives and copies go (default: /dev/shm, else $TMPDIR or /tmp)
-          --json <file>      also writes every measurement to this file
-          --help             show this help
+          --migrate <path>     the program to measure
+          --workloads <list>   documents, photos, database, app, tiny, one (default: documents,app)
+          --tree <dir>         measure this tree instead of any workload
+          --peers <list>       beside migrate and tar-zstd only these of bsdtar, squashfs, zip, 7z,
+                               restic, borg, tar, cp; 'none' for no other (default: all)
+          --levels <list>      zstd levels (default: 3)
+          --rounds <n>         how many rounds, after a warm-up (default: 3)
+          --scale <factor>     how large the workloads are; 0.1 is a quick run (default: 1)
+          --all                every workload, levels 1, 3 and 9, on the RAM disk and the disk
+          --scratch <dir>      where trees, archives and copies go; may be given again
+                               (default: /dev/shm, else $TMPDIR or /var/tmp)
+          --patience <s>       run a peer that takes longer only once (default: 10)
+          --compare            compare what each import made with the tree, in the warm-up
+          --json <file>        also write every measurement to this file
+          --charts <dir>       also draw charts (SVG) into this directory
+          --make <dir>         only make the workloads, there
+          --help               show this help
         """
 
     var migrate = ""
-    var tree = "/usr/share"
-    var rounds = 5
-    var scratch = Self.defaultScratch
+    var workloads: [Workload] = [.documents, .app]
+    var tree: String?
+    var peers: [String] = []
+    var levels = [3]
+    var rounds = 3
+    var scale = 1.0
+    var scratch: [String] = []
+    var patience = 10.0
+    var compares = false
     var json: String?
+    var charts: String?
+    var make: String?
     var wantsHelp = false
 
     init(_ words: [String]) throws(BenchmarkError) {
-        var words = words[...]
-        while let word = words.popFirst() {
-            switch word {
-            case "--migrate": migrate = try Self.value(of: word, in: &words)
-            case "--tree": tree = try Self.value(of: word, in: &words)
-            case "--rounds": rounds = try Self.count(of: word, in: &words)
-            case "--scratch": scratch = try Self.value(of: word, in: &words)
-            case "--json": json = try Self.value(of: word, in: &words)
+        var reader = ArgumentReader(words)
+        while let option = reader.next() {
+            guard try !readChoice(option, from: &reader) else { continue }
+            switch option {
+            case "--migrate": migrate = try reader.value()
+            case "--tree": tree = try reader.value()
+            case "--scratch": scratch.append(try reader.value())
+            case "--json": json = try reader.value()
+            case "--charts": charts = try reader.value()
+            case "--make": make = try reader.value()
+            case "--compare": compares = true
+            case "--all": chooseAll()
             case "--help", "-h": wantsHelp = true
-            default: throw .usage("unknown argument '\(word)'")
+            default: throw .usage("unknown argument '\(option)'")
             }
         }
-        if migrate.isEmpty, !wantsHelp {
+        if scratch.isEmpty {
+            scratch = [Self.memoryDirectory ?? Self.diskDirectory]
+        }
+        if migrate.isEmpty, make == nil, !wantsHelp {
             throw .usage("--migrate is needed: the program to measure")
         }
     }
 
-    private static var defaultScratch: String {
-        if access("/dev/shm", W_OK) == 0 {
-            return "/dev/shm"
+    /// Reads one of the options that say what is measured, and how.
+    private mutating func readChoice(
+        _ option: String,
+        from reader: inout ArgumentReader
+    ) throws(BenchmarkError) -> Bool {
+        switch option {
+        case "--workloads":
+            workloads = try reader.list("workload") { Workload(rawValue: $0) }
+        case "--peers":
+            peers = try reader.list("peer") { $0 == "none" ? "migrate" : $0 }
+        case "--levels":
+            levels = try reader.list("level from 1 to 19") { word in
+                Int(word).flatMap { (1...19).contains($0) ? $0 : nil }
+            }
+        case "--rounds": rounds = Int(try reader.positiveNumber().rounded(.up))
+        case "--scale": scale = try reader.positiveNumber()
+        case "--patience": patience = try reader.positiveNumber()
+        default: return false
         }
-        return getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        return true
     }
 
-    private static func value(
-        of option: String,
-        in words: inout ArraySlice<String>
-    ) throws(BenchmarkError) -> String {
-        guard let word = words.popFirst() else {
-            throw .usage("\(option) needs a value")
-        }
-        return word
+    private mutating func chooseAll() {
+        workloads = Workload.allCases
+        levels = [1, 3, 9]
+        scratch = [Self.memoryDirectory, Self.diskDirectory].compactMap(\.self)
     }
 
-    private static func count(
-        of option: String,
-        in words: inout ArraySlice<String>
-    ) throws(BenchmarkError) -> Int {
-        let word = try value(of: option, in: &words)
-        guard let count = Int(word), count > 0 else {
-            throw .usage("\(option) needs a number from 1, not '\(word)'")
-        }
-        return count
+    private static var memoryDirectory: String? {
+        access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil
+    }
+
+    /// Not `/tmp`, which may be in memory.
+    private static var diskDirectory: String {
+        getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
     }
 }

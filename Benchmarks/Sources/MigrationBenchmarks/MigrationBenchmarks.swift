@@ -1,54 +1,49 @@
 internal import Glibc
 
-/// Measures `migrate` against `tar` and `zstd`, in turn, on the same tree.
+/// Measures `migrate` against other archivers, in turn, on the same trees.
 ///
 /// It links no Foundation: a process starts out with the peak memory of the one that starts it.
 @main
 struct MigrationBenchmarks {
     static func main() {
-        do {
-            let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
-            if arguments.wantsHelp {
-                print(Arguments.usage)
-                return
-            }
-            ChildProcess.endWithInterruption()
-            let report = try measure(arguments)
-            print(report.markdown)
-            if let file = arguments.json {
-                try TextFile.write(report.json + "\n", to: file)
-            }
-        } catch let error as BenchmarkError {
-            TextFile.complain("migration-benchmarks: error: \(error)")
-            exit(error.exitCode)
+        do throws(BenchmarkError) {
+            try run(Array(CommandLine.arguments.dropFirst()))
         } catch {
             TextFile.complain("migration-benchmarks: error: \(error)")
-            exit(1)
+            exit(error.exitCode)
         }
     }
 
-    private static func measure(_ arguments: Arguments) throws -> Report {
-        let scratch = try ScratchDirectory(in: arguments.scratch)
-        defer { scratch.remove() }
-        let contest = Contest(
-            migrate: arguments.migrate,
-            tree: arguments.tree,
-            scratch: scratch
-        )
-        let size = try contest.treeSize()
-        TextFile.complain("warm-up")
-        _ = try contest.runRound(oursFirst: true)
-        var rounds: [Round] = []
-        for number in 1...arguments.rounds {
-            TextFile.complain("round \(number) of \(arguments.rounds)")
-            rounds.append(try contest.runRound(oursFirst: number % 2 == 1))
+    private static func run(_ words: [String]) throws(BenchmarkError) {
+        let arguments = try Arguments(words)
+        if arguments.wantsHelp {
+            print(Arguments.usage)
+            return
         }
-        return Report(
-            tree: arguments.tree,
-            treeSize: size,
-            processors: sysconf(Int32(_SC_NPROCESSORS_ONLN)),
-            baselineMemory: try contest.baselineMemory(),
-            rounds: rounds
-        )
+        if let directory = arguments.make {
+            try make(arguments.workloads, scale: arguments.scale, in: directory)
+            return
+        }
+        Interruption.handle()
+        let report = try Benchmark(arguments, commandLine: words).run()
+        print(MarkdownReport(report).text)
+        if let file = arguments.json {
+            try TextFile.write(JSONReport(report).text, to: file)
+        }
+        if let directory = arguments.charts {
+            try ChartBook(report).write(into: directory)
+        }
+    }
+
+    private static func make(
+        _ workloads: [Workload],
+        scale: Double,
+        in directory: String
+    ) throws(BenchmarkError) {
+        for workload in workloads {
+            let path = "\(directory)/\(workload.rawValue)"
+            try OutputFile.makeDirectory(path)
+            try workload.maker(scale: scale).make(at: path)
+        }
     }
 }

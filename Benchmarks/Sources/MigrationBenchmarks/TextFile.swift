@@ -1,32 +1,55 @@
 internal import Glibc
 
-/// Reads and writes small files as a whole.
+/// Reads and writes files as a whole, and says what a path is.
 enum TextFile {
+    /// What lies at a path.
+    enum Kind {
+        case file(size: Int)
+        case directory
+        /// A link, something else, or nothing that can be looked at.
+        case other
+    }
+
     static func write(_ text: String, to path: String) throws(BenchmarkError) {
-        guard let file = fopen(path, "w") else {
-            throw .system(call: "open", subject: path, code: errno)
-        }
-        let written = fputs(text, file)
-        guard fclose(file) == 0, written >= 0 else {
-            throw .system(call: "write", subject: path, code: errno)
-        }
+        try OutputFile.write(Array(text.utf8)[...], to: path)
     }
 
     /// The first few kilobytes of a file, or nothing.
     static func read(_ path: String) -> String {
-        guard let file = fopen(path, "r") else { return "" }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes[..<count], as: UTF8.self)
+        String(decoding: readBytes(path, atMost: 8192), as: UTF8.self)
     }
 
-    static func size(of path: String) throws(BenchmarkError) -> Int {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            throw .system(call: "stat", subject: path, code: errno)
+    /// The first bytes of a file, or nothing.
+    static func readBytes(_ path: String, atMost limit: Int) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        return [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            while count < limit, let start = buffer.baseAddress {
+                let size = Glibc.read(descriptor, start + count, limit - count)
+                guard size > 0 else { return }
+                count += size
+            }
         }
-        return Int(status.st_size)
+    }
+
+    /// The path as it is from every directory.
+    static func absolute(_ path: String) throws(BenchmarkError) -> String {
+        guard let resolved = realpath(path, nil) else {
+            throw .system(call: "find", subject: path, code: errno)
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    static func kind(of path: String) -> Kind {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return .other }
+        return switch status.st_mode & S_IFMT {
+        case S_IFDIR: .directory
+        case S_IFREG: .file(size: Int(status.st_size))
+        default: .other
+        }
     }
 
     /// Prints a line to standard error.

@@ -1,56 +1,30 @@
 internal import Glibc
-internal import Synchronization
 
 /// Runs commands, each in a process group of its own, and measures them.
 enum ChildProcess {
-    /// The process group that is running, or 0.
-    private static let runningGroup = Atomic<pid_t>(0)
-    private static let isInterrupted = Atomic<Bool>(false)
-
-    /// Makes an interruption end the running command too, which is in no terminal's group.
-    ///
-    /// The benchmarks then end in the ordinary way, with their scratch directory removed.
-    static func endWithInterruption() {
-        for number in [SIGINT, SIGTERM, SIGHUP] {
-            signal(number) { _ in
-                ChildProcess.isInterrupted.store(true, ordering: .relaxed)
-                let group = ChildProcess.runningGroup.load(ordering: .relaxed)
-                if group > 0 {
-                    kill(-group, SIGKILL)
-                }
-            }
-        }
-    }
-
-    static func checkInterruption() throws(BenchmarkError) {
-        if isInterrupted.load(ordering: .relaxed) {
-            throw .interrupted
-        }
-    }
+    /// How often a running command's memory is looked at.
+    private static let samplingInterval = timespec(tv_sec: 0, tv_nsec: 20_000_000)
 
     /// Runs a command to its end; its output and its complaints go to the two files.
     ///
     /// - Throws: `BenchmarkError` if it cannot be started or does not exit with 0.
+    @discardableResult
     static func run(
         _ words: [String],
         output: String = "/dev/null",
         complaints: String
     ) throws(BenchmarkError) -> Usage {
+        let waiting = blockChildSignal()
+        let floor = ProcessTree.peakMemory(of: getpid())
         let clock = ContinuousClock()
         let start = clock.now
         let child = try spawn(words, output: output, complaints: complaints)
-        runningGroup.store(child, ordering: .relaxed)
-        var status: Int32 = 0
-        var resources = rusage()
-        while wait4(child, &status, 0, &resources) < 0 {
-            guard errno == EINTR else {
-                throw .system(call: "wait4", subject: words[0], code: errno)
-            }
-        }
+        Interruption.watch(child)
+        let (status, resources, memory) = try wait(for: child, named: words[0], waiting)
         let wall = clock.now - start
-        runningGroup.store(0, ordering: .relaxed)
+        Interruption.watch(0)
         if status & 0x7f == SIGKILL {
-            try checkInterruption()
+            try Interruption.check()
         }
         guard status == 0 else {
             throw .failedCommand(
@@ -59,10 +33,45 @@ enum ChildProcess {
                 complaint: TextFile.read(complaints)
             )
         }
-        return Usage(wall: wall, resources: resources)
+        return Usage(
+            wall: wall,
+            resources: resources,
+            sampledMemory: memory,
+            floor: floor
+        )
     }
 
-    private static func outcome(of status: Int32) -> String {
+    /// Makes the end of a child something to wait for with a time limit.
+    private static func blockChildSignal() -> sigset_t {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGCHLD)
+        sigprocmask(SIG_BLOCK, &signals, nil)
+        return signals
+    }
+
+    private static func wait(
+        for child: pid_t,
+        named name: String,
+        _ signals: sigset_t
+    ) throws(BenchmarkError) -> (Int32, rusage, Int) {
+        var (signals, interval) = (signals, samplingInterval)
+        var (status, resources, memory) = (Int32(0), rusage(), 0)
+        while true {
+            let ended = wait4(child, &status, WNOHANG, &resources)
+            if ended == child {
+                return (status, resources, memory)
+            }
+            guard ended == 0 || errno == EINTR else {
+                throw .system(call: "wait4", subject: name, code: errno)
+            }
+            memory = max(memory, ProcessTree(root: child).peakMemory)
+            sigtimedwait(&signals, nil, &interval)
+        }
+    }
+
+    /// How a process ended, by its status in the kernel's form.
+    static func outcome(of status: Int32) -> String {
         let signal = status & 0x7f
         return signal == 0 ? "exited with \(status >> 8)" : "was ended by signal \(signal)"
     }
@@ -83,7 +92,13 @@ enum ChildProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        var noSignals = sigset_t()
+        sigemptyset(&noSignals)
+        posix_spawnattr_setsigmask(&attributes, &noSignals)
+        posix_spawnattr_setflags(
+            &attributes,
+            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK)
+        )
         posix_spawnattr_setpgroup(&attributes, 0)
 
         var arguments = words.map { strdup($0) } + [nil]

@@ -1,15 +1,18 @@
 internal import Glibc
 
-/// A directory of this run, for archives and copies.
+/// A directory of this run, for trees, archives and copies.
 struct ScratchDirectory {
     let path: String
 
     init(in parent: String) throws(BenchmarkError) {
-        path = "\(parent)/migration-benchmarks.\(getpid())"
+        path = "\(try TextFile.absolute(parent))/migration-benchmarks.\(getpid())"
         guard mkdir(path, 0o700) == 0 else {
             throw .system(call: "mkdir", subject: path, code: errno)
         }
     }
+
+    /// Where a command's complaints go.
+    var complaints: String { file("complaints") }
 
     func file(_ name: String) -> String {
         "\(path)/\(name)"
@@ -26,7 +29,12 @@ struct ScratchDirectory {
     }
 
     func clear(_ name: String) throws(BenchmarkError) {
-        _ = try ChildProcess.run(["rm", "-rf", "--", file(name)], complaints: "/dev/null")
+        try ChildProcess.run(["rm", "-rf", "--", file(name)], complaints: "/dev/null")
+    }
+
+    /// Writes out what earlier commands left in memory, so that no later one waits for it.
+    func settle() throws(BenchmarkError) {
+        try ChildProcess.run(["sync", "-f", path], complaints: "/dev/null")
     }
 
     func remove() {

@@ -6,13 +6,18 @@ struct Usage {
     let wall: Double
     /// Seconds of processor time, user and system, of it and all its descendants.
     let processor: Double
-    /// The peak memory in bytes of the largest single process among them.
-    let memory: Int
+    /// The peak memory in bytes of it and its descendants that ran beside each other.
+    let memory: Double
 
-    init(wall: Duration, resources: rusage) {
+    /// Takes the larger of what was sampled of all processes and what the kernel says of one.
+    ///
+    /// The kernel charges a process with the peak of the one that started it, up to `floor`.
+    init(wall: Duration, resources: rusage, sampledMemory: Int, floor: Int) {
         self.wall = Self.seconds(wall)
         processor = Self.seconds(resources.ru_utime) + Self.seconds(resources.ru_stime)
-        memory = resources.ru_maxrss * 1024
+        let largest = resources.ru_maxrss * 1024
+        let isInherited = sampledMemory > 0 && largest <= floor
+        memory = Double(isInherited ? sampledMemory : max(sampledMemory, largest))
     }
 
     private static func seconds(_ duration: Duration) -> Double {

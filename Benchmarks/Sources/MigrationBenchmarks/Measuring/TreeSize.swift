@@ -1,0 +1,32 @@
+/// How much a tree holds.
+struct TreeSize {
+    /// Files, links and directories, less the root.
+    let entries: Int
+    /// Everything but directories, of which some programs make more than they were given.
+    let leaves: Int
+    /// The bytes of all files, as their lengths say.
+    let bytes: Double
+
+    /// Counts what is below `path`, less the bookkeeping of an import.
+    static func measure(
+        _ path: String,
+        in scratch: ScratchDirectory
+    ) throws(BenchmarkError) -> TreeSize {
+        let answer = scratch.file("size")
+        let pipeline = """
+            find "$1" -mindepth 1 -path "$1/.migration" -prune -o -mindepth 1 -printf '%y %s\\n' |
+                awk '$1 != "d" { n++ } $1 == "f" { s += $2 }
+                     END { printf "%d %d %.0f", NR, n, s }'
+            """
+        try ChildProcess.run(
+            ["sh", "-c", pipeline, "sh", path],
+            output: answer,
+            complaints: scratch.complaints
+        )
+        let numbers = TextFile.read(answer).split(separator: " ").compactMap { Double($0) }
+        guard numbers.count == 3 else {
+            throw .system(call: "find", subject: path, code: 0)
+        }
+        return TreeSize(entries: Int(numbers[0]), leaves: Int(numbers[1]), bytes: numbers[2])
+    }
+}

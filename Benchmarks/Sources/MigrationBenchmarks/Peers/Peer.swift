@@ -1,0 +1,35 @@
+/// A program, or a pipeline of some, that packs a tree into an archive and unpacks it.
+struct Peer: Sendable {
+    /// How a peer counts in the comparison.
+    enum Role: Sendable {
+        /// The program that is measured.
+        case ours
+        /// What all ratios are taken against.
+        case baseline
+        case rival
+        /// Does less than an archiver must, and shows what the machine can do at most.
+        case limit
+    }
+
+    typealias Command = @Sendable (PeerGround) -> [String]
+
+    /// The word for it on the command line.
+    let key: String
+    let name: String
+    var role = Role.rival
+    /// The programs that must be installed.
+    let programs: [String]
+    /// How its archive's name ends.
+    var suffix = ""
+    /// Whether it compresses with zstd at a given level.
+    var usesLevel = false
+    /// Commands that are not measured, before each export.
+    var preparation: @Sendable (PeerGround) -> [[String]] = { _ in [] }
+    let export: Command
+    let restore: Command
+    /// The command that checks the archive, if the program has one that only reads.
+    var verification: @Sendable (PeerGround) -> [String]? = { _ in nil }
+
+    /// Whether there is no comparison without it.
+    var isEssential: Bool { role == .ours || role == .baseline }
+}

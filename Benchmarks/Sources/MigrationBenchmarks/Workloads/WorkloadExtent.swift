@@ -1,0 +1,25 @@
+/// How much a workload holds.
+struct WorkloadExtent {
+    /// The lengths of all files.
+    let bytes: Int
+    /// What of `bytes` takes no room.
+    var holes = 0
+    let files: Int
+
+    /// The bytes that the tree takes together with one archive and one copy of it.
+    ///
+    /// Not all programs keep holes, `cp` makes a copy for an archive, and each file wastes a part of
+    /// a page and has an inode.
+    var room: Int {
+        let overhead = files * 4096
+        return (bytes - holes + overhead) + 2 * (bytes + overhead)
+    }
+
+    func scaled(by scale: Double) -> WorkloadExtent {
+        WorkloadExtent(
+            bytes: Int(Double(bytes) * scale),
+            holes: Int(Double(holes) * scale),
+            files: max(1, Int(Double(files) * scale))
+        )
+    }
+}
