@@ -79,7 +79,7 @@ extension UstarBlock {
         var index = field.lowerBound
         for byte in value {
             span[index] = byte
-            index += 1
+            index &+= 1
         }
     }
 
@@ -90,8 +90,10 @@ extension UstarBlock {
         in span: inout MutableSpan<UInt8>
     ) {
         var rest = value
-        for index in field.dropLast().reversed() {
-            span[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest & 7)
+        var index = field.upperBound - 1
+        while index > field.lowerBound {
+            index &-= 1
+            span[index] = UInt8(ascii: "0") | UInt8(truncatingIfNeeded: rest & 7)
             rest >>= 3
         }
     }
@@ -100,9 +102,10 @@ extension UstarBlock {
     private static func setChecksum(in span: inout MutableSpan<UInt8>) {
         let field = Field.checksum
         for index in field { span[index] = UInt8(ascii: " ") }
-        var sum: UInt64 = 0
-        for index in span.indices { sum += UInt64(span[index]) }
-        setOctal(sum, at: field.lowerBound..<field.upperBound - 1, in: &span)
+        var sum: UInt32 = 0
+        // Wrapping, so that the loop can be done with vectors; 512 bytes sum to 130,560 at most.
+        for index in span.indices { sum &+= UInt32(span[index]) }
+        setOctal(UInt64(sum), at: field.lowerBound..<field.upperBound - 1, in: &span)
         span[field.upperBound - 2] = 0
     }
 }
@@ -187,11 +190,16 @@ extension UstarBlock {
 }
 
 extension [UInt8] {
+    /// Puts the bytes of `block` in the place of as many at `start`.
+    mutating func replaceBlock(at start: Int, with block: UstarBlock) {
+        var target = mutableSpan
+        let span = block.bytes.span
+        for index in span.indices { target[start + index] = span[index] }
+    }
+
     /// Appends the bytes of `block`.
     mutating func append(block: UstarBlock) {
         let span = block.bytes.span
-        append(addingCapacity: TarFormat.blockSize) { output in
-            for index in span.indices { output.append(span[index]) }
-        }
+        unsafe span.withUnsafeBytes { unsafe append(contentsOf: $0) }
     }
 }
