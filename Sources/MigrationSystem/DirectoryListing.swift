@@ -9,6 +9,7 @@ package struct DirectoryListing: Sendable {
     private struct Slot {
         let start: UInt32
         let count: UInt16
+        let type: UInt8
     }
 
     /// How many names there are; `.` and `..` are none.
@@ -19,6 +20,46 @@ package struct DirectoryListing: Sendable {
         let slot = ranges[index]
         let start = Int(slot.start)
         return ByteString(bytes[start..<start + Int(slot.count)])
+    }
+
+    /// Whether the directory itself said that the name at `index` is a regular file's.
+    ///
+    /// Some file systems never say it of any.
+    package func saysRegularFile(at index: Int) -> Bool { ranges[index].type == UInt8(DT_REG) }
+
+    /// Opens the file at `index` in `directory` for reading; a link is not followed.
+    package func openFile(
+        at index: Int,
+        in directory: borrowing FileDescriptor
+    ) throws(SystemError) -> FileDescriptor {
+        let rawValue = directory.rawValue
+        let result = try retryingOnInterrupt("open") {
+            withName(at: index) { unsafe openat(rawValue, $0, FileDescriptor.readingFlags) }
+        }
+        return FileDescriptor(adopting: result)
+    }
+
+    /// What the system knows of the name at `index` in `directory`; a link is not followed.
+    package func status(
+        at index: Int,
+        in directory: borrowing FileDescriptor
+    ) throws(SystemError) -> FileStatus {
+        var status = stat()
+        let rawValue = directory.rawValue
+        let result = withName(at: index) {
+            unsafe fstatat(rawValue, $0, &status, AT_SYMLINK_NOFOLLOW)
+        }
+        guard result == 0 else { throw SystemError("lstat") }
+        return FileStatus(status)
+    }
+
+    @safe
+    private func withName(at index: Int, _ body: (UnsafePointer<CChar>) -> CInt) -> CInt {
+        let start = Int(ranges[index].start)
+        return unsafe bytes.withUnsafeBytes { bytes in
+            let names = unsafe bytes.assumingMemoryBound(to: CChar.self)
+            return unsafe body(names.baseAddress.unsafelyUnwrapped.advanced(by: start))
+        }
     }
 
     /// Reads the names in `directory`, from its start.
@@ -55,27 +96,42 @@ package struct DirectoryListing: Sendable {
             let length = Int(records[position + 16]) | Int(records[position + 17]) << 8
             var end = position + 19
             while records[end] != 0 { end += 1 }
+            defer { position += length }
             let name = records.extracting(position + 19..<end)
-            position += length
             let isSelf = name.count == 1 && name[0] == UInt8(ascii: ".")
             let isParent =
                 name.count == 2 && name[0] == UInt8(ascii: ".") && name[1] == UInt8(ascii: ".")
             if isSelf || isParent { continue }
-            ranges.append(Slot(start: UInt32(bytes.count), count: UInt16(name.count)))
+            let slot = Slot(
+                start: UInt32(bytes.count),
+                count: UInt16(name.count),
+                type: records[position + 18]
+            )
+            ranges.append(slot)
             for index in name.indices { bytes.append(name[index]) }
+            // Each name ends as a C string does, so that calls take it where it lies.
+            bytes.append(0)
         }
     }
 
     private mutating func sort() {
-        let bytes = bytes
-        ranges.sort { left, right in
-            let shared = Int(min(left.count, right.count))
-            for offset in 0..<shared {
-                let first = bytes[Int(left.start) + offset]
-                let second = bytes[Int(right.start) + offset]
-                if first != second { return first < second }
-            }
-            return left.count < right.count
+        unsafe bytes.withUnsafeBytes { bytes in
+            ranges.sort { unsafe Self.precedes($0, $1, in: bytes) }
         }
+    }
+
+    private static func precedes(
+        _ left: Slot,
+        _ right: Slot,
+        in bytes: UnsafeRawBufferPointer
+    ) -> Bool {
+        let first = unsafe bytes[Int(left.start)...].prefix(Int(left.count))
+        let second = unsafe bytes[Int(right.start)...].prefix(Int(right.count))
+        let order = unsafe memcmp(
+            UnsafeRawBufferPointer(rebasing: first).baseAddress.unsafelyUnwrapped,
+            UnsafeRawBufferPointer(rebasing: second).baseAddress.unsafelyUnwrapped,
+            Int(min(left.count, right.count))
+        )
+        return order == 0 ? left.count < right.count : order < 0
     }
 }

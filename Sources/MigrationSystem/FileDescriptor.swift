@@ -46,6 +46,9 @@ extension FileDescriptor {
         }
     }
 
+    /// How a file that is not to be followed is opened for reading.
+    static var readingFlags: CInt { Access.reading.flags | O_NOFOLLOW | O_CLOEXEC }
+
     /// Opens `path`; a link in its last component is not followed.
     package static func open(
         _ path: ByteString,

@@ -29,6 +29,24 @@ struct DirectoryListingTests {
         #expect(try place.names() == names)
     }
 
+    @Test func `opens files by their places, and no links`() throws {
+        let place = try Place()
+        try place.makeFile("a", [1])
+        try place.makeFile("ab", [2])
+        try place.directory.makeSymbolicLink([0x62], to: [0x61])
+        let listing = try DirectoryListing(of: place.directory)
+        #expect(listing.count == 3)
+        for index in 0..<2 {
+            #expect(listing.saysRegularFile(at: index))
+            let file = try listing.openFile(at: index, in: place.directory)
+            #expect(try file.readAll(limit: 10) == [UInt8(index + 1)])
+            #expect(try listing.status(at: index, in: place.directory) == file.status())
+        }
+        #expect(!listing.saysRegularFile(at: 2))
+        let error = systemError { _ = try listing.openFile(at: 2, in: place.directory) }
+        #expect(error != nil)
+    }
+
     @Test func `begins at the start each time`() throws {
         let place = try Place()
         try place.makeFile("a")

@@ -15,6 +15,8 @@ package final class ArchiveWriter {
     private let pipeline: FrameCompressionPipeline
     private let output: ArchiveOutput
     private let cancellation: CancellationFlag
+    private static let zeroBlock = [UInt8](repeating: 0, count: TarFormat.blockSize)
+
     private let encoder = TarEntryEncoder()
     private var chunk: FrameBuffer
     private var scratch: [UInt8] = []
@@ -82,6 +84,29 @@ package final class ArchiveWriter {
         try appendPadding(for: entry.contentSize)
     }
 
+    /// Appends a file's entry with its whole content.
+    package func append(
+        _ entry: ArchiveEntry,
+        content: Span<UInt8>,
+        onProgress: (Int) -> Void
+    ) throws {
+        precondition(UInt64(content.count) == entry.contentSize)
+        try appendHeader(of: entry)
+        var zeros = ZeroPageCounter()
+        var rest = content
+        while !rest.isEmpty {
+            if chunk.free == 0 { try nextChunk() }
+            let start = chunk.count
+            let count = min(chunk.free, rest.count)
+            chunk.count = chunk.put(rest.extracting(first: count), at: start)
+            zeros.add(chunk, from: start)
+            rest = rest.extracting(droppingFirst: count)
+            onProgress(count)
+        }
+        totals.dataBytes += entry.contentSize - zeros.bytes
+        try appendPadding(for: entry.contentSize)
+    }
+
     /// Ends the archive and makes it whole; the bytes are written but not yet synchronized.
     package func finish() throws -> Summary {
         scratch = [UInt8](repeating: 0, count: 2 * TarFormat.blockSize)
@@ -123,20 +148,27 @@ extension ArchiveWriter {
     }
 
     private func appendScratch() throws {
-        var rest = scratch.span
+        // Taken out meanwhile: no span of a property outlives the access to it.
+        var bytes: [UInt8] = []
+        swap(&bytes, &scratch)
+        try append(bytes.span)
+        bytes.removeAll(keepingCapacity: true)
+        swap(&bytes, &scratch)
+    }
+
+    private func append(_ bytes: Span<UInt8>) throws {
+        var rest = bytes
         while !rest.isEmpty {
             if chunk.free == 0 { try nextChunk() }
             let count = min(chunk.free, rest.count)
             chunk.count = chunk.put(rest.extracting(first: count), at: chunk.count)
             rest = rest.extracting(droppingFirst: count)
         }
-        scratch.removeAll(keepingCapacity: true)
     }
 
     private func appendPadding(for size: UInt64) throws {
         let count = Int(TarFormat.padded(size) - size)
-        scratch.append(contentsOf: repeatElement(0, count: count))
-        try appendScratch()
+        try append(Self.zeroBlock.span.extracting(first: count))
     }
 
     private func nextChunk() throws {

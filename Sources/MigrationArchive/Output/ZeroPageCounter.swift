@@ -13,6 +13,10 @@ struct ZeroPageCounter {
         let count = chunk.count - start
         let toPage = (Self.pageSize - offset % Self.pageSize) % Self.pageSize
         var page = start + toPage
+        guard page + Self.pageSize <= chunk.count else {
+            offset += count
+            return
+        }
         let content = chunk.bytes
         let span = content.span
         while page + Self.pageSize <= chunk.count {
@@ -26,7 +30,10 @@ struct ZeroPageCounter {
 
     /// Whether every byte of `span` is zero.
     static func isZero(_ span: Span<UInt8>) -> Bool {
-        for index in span.indices where span[index] != 0 { return false }
-        return true
+        guard !span.isEmpty, span[0] == 0 else { return span.isEmpty }
+        // Without an early end, so that the loop can be done with vectors.
+        var bits: UInt8 = 0
+        for index in span.indices { bits |= span[index] }
+        return bits == 0
     }
 }

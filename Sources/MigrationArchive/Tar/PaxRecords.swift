@@ -29,21 +29,25 @@ extension PaxRecords {
     /// Appends the records, in their order, to `output`.
     func encode(to output: inout [UInt8]) {
         for record in records {
-            let rest = record.key.count + record.value.count + 3
-            output.append(contentsOf: String(Self.length(of: rest)).utf8)
-            output.append(UInt8(ascii: " "))
-            output.append(contentsOf: record.key)
-            output.append(UInt8(ascii: "="))
-            output.append(contentsOf: record.value)
-            output.append(UInt8(ascii: "\n"))
+            Self.append(record.key, record.value, to: &output)
         }
+    }
+
+    /// Appends one record to `output`.
+    static func append(_ key: [UInt8], _ value: [UInt8], to output: inout [UInt8]) {
+        output.append(decimal: UInt64(length(of: key.count + value.count + 3)))
+        output.append(UInt8(ascii: " "))
+        output.append(contentsOf: key)
+        output.append(UInt8(ascii: "="))
+        output.append(contentsOf: value)
+        output.append(UInt8(ascii: "\n"))
     }
 
     /// The bytes of a record whose length counts its own digits.
     private static func length(of rest: Int) -> Int {
         var length = rest
         while true {
-            let next = rest + String(length).utf8.count
+            let next = rest + UInt64(length).decimalDigits
             if next == length { return length }
             length = next
         }

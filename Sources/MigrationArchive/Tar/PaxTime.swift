@@ -10,14 +10,19 @@ enum PaxTime {
             seconds += 1
             nanoseconds = 1_000_000_000 - nanoseconds
         }
-        var text = (isNegative ? "-" : "") + String(seconds.magnitude)
-        if nanoseconds > 0 {
-            let digits = String(nanoseconds)
-            var fraction = String(repeating: "0", count: 9 - digits.count) + digits
-            while fraction.hasSuffix("0") { fraction.removeLast() }
-            text += "." + fraction
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        if isNegative { text.append(UInt8(ascii: "-")) }
+        text.append(decimal: UInt64(seconds.magnitude))
+        guard nanoseconds > 0 else { return text }
+        text.append(UInt8(ascii: "."))
+        var unit: UInt32 = 100_000_000
+        while nanoseconds > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(nanoseconds / unit))
+            nanoseconds %= unit
+            unit /= 10
         }
-        return [UInt8](text.utf8)
+        return text
     }
 
     /// Reads a time; the result is `nil` where the text is none.

@@ -12,25 +12,26 @@ struct TarEntryEncoder {
 
     /// Appends the headers of `entry` to `output`, in whole blocks.
     func encode(_ entry: ArchiveEntry, to output: inout [UInt8]) throws(Unrepresentable) {
-        var records = PaxRecords()
         let name = Self.storedName(of: entry)
         let link = Self.linkName(of: entry)
         let split = Self.splitName(name)
         let linkFits = link.count <= 100 && Self.isPlain(link)
-        if split == nil && !Self.isUTF8(name) || !linkFits && !Self.isUTF8(link) {
-            records.append("hdrcharset", [UInt8]("BINARY".utf8))
-        }
-        if split == nil { records.append("path", name) }
-        if !linkFits { records.append("linkpath", link) }
         let sizeFits = entry.contentSize <= TarFormat.largestOctal
-        if !sizeFits { records.append("size", [UInt8](String(entry.contentSize).utf8)) }
         let seconds = Self.ustarTime(entry.modificationTime)
-        if seconds == nil { records.append("mtime", PaxTime.encode(entry.modificationTime)) }
-        for attribute in entry.extendedAttributes {
-            records.append(key: Self.recordKey(of: attribute.name), value: attribute.value)
-        }
-        if !records.isEmpty {
-            try encodeExtended(records, typeFlag: TypeFlag.extendedHeader, to: &output)
+        let isPlain = split != nil && linkFits && sizeFits && seconds != nil
+        if !isPlain || !entry.extendedAttributes.isEmpty {
+            try appendExtended(TypeFlag.extendedHeader, to: &output) { output in
+                if split == nil && !Self.isUTF8(name) || !linkFits && !Self.isUTF8(link) {
+                    PaxRecords.append(PaxKey.headerCharacterSet, Self.binary, to: &output)
+                }
+                if split == nil { PaxRecords.append(PaxKey.path, name, to: &output) }
+                if !linkFits { PaxRecords.append(PaxKey.linkPath, link, to: &output) }
+                Self.appendNumbers(of: entry, sizeFits, seconds, to: &output)
+                for attribute in entry.extendedAttributes {
+                    let key = Self.recordKey(of: attribute.name)
+                    PaxRecords.append(key, attribute.value, to: &output)
+                }
+            }
         }
         let header = UstarBlock(
             name: split?.name ?? Self.placeholder(for: name)[...],
@@ -44,37 +45,67 @@ struct TarEntryEncoder {
         output.append(block: header)
     }
 
+    private static func appendNumbers(
+        of entry: ArchiveEntry,
+        _ sizeFits: Bool,
+        _ seconds: UInt64?,
+        to output: inout [UInt8]
+    ) {
+        if !sizeFits {
+            var size: [UInt8] = []
+            size.append(decimal: entry.contentSize)
+            PaxRecords.append(PaxKey.size, size, to: &output)
+        }
+        if seconds == nil {
+            let time = PaxTime.encode(entry.modificationTime)
+            PaxRecords.append(PaxKey.modificationTime, time, to: &output)
+        }
+    }
+
     /// Appends an extended or global header that carries `records`.
     func encodeExtended(
         _ records: PaxRecords,
         typeFlag: UInt8,
         to output: inout [UInt8]
     ) throws(Unrepresentable) {
-        var body: [UInt8] = []
-        records.encode(to: &body)
-        guard body.count <= TarFormat.recordLimit else {
+        try appendExtended(typeFlag, to: &output) { records.encode(to: &$0) }
+    }
+
+    /// Appends the header first and fills it in once `appendRecords` has said what it describes.
+    private func appendExtended(
+        _ typeFlag: UInt8,
+        to output: inout [UInt8],
+        _ appendRecords: (inout [UInt8]) -> Void
+    ) throws(Unrepresentable) {
+        let start = output.count
+        output.append(contentsOf: repeatElement(0, count: TarFormat.blockSize))
+        appendRecords(&output)
+        let count = output.count - start - TarFormat.blockSize
+        guard count <= TarFormat.recordLimit else {
             throw Unrepresentable(reason: "its names and attributes take more than 1 MiB")
         }
+        output.append(contentsOf: repeatElement(0, count: TarFormat.padded(count) - count))
         let isGlobal = typeFlag == TypeFlag.globalHeader
         let header = UstarBlock(
-            name: (isGlobal ? "pax_global_header" : "PaxHeader").utf8,
+            name: isGlobal ? Self.globalHeaderName : Self.extendedHeaderName,
             prefix: EmptyCollection(),
             permissions: 0o644,
-            size: UInt64(body.count),
+            size: UInt64(count),
             modificationTime: 0,
             typeFlag: typeFlag,
             linkName: EmptyCollection()
         )
-        output.append(block: header)
-        output.append(contentsOf: body)
-        let padding = TarFormat.padded(body.count) - body.count
-        output.append(contentsOf: repeatElement(0, count: padding))
+        output.replaceBlock(at: start, with: header)
     }
 }
 
 // MARK: - Fields
 
 extension TarEntryEncoder {
+    private static let globalHeaderName = [UInt8]("pax_global_header".utf8)
+    private static let extendedHeaderName = [UInt8]("PaxHeader".utf8)
+    private static let binary = [UInt8]("BINARY".utf8)
+
     private static func typeFlag(of kind: ArchiveEntry.Kind) -> UInt8 {
         switch kind {
         case .file: TypeFlag.regular
@@ -139,7 +170,9 @@ extension TarEntryEncoder {
     }
 
     private static func isASCII(_ bytes: [UInt8]) -> Bool {
-        bytes.allSatisfy { $0 < 0x80 }
+        var seen: UInt8 = 0
+        for byte in bytes { seen |= byte }
+        return seen < 0x80
     }
 
     /// Whether ustar's fields may hold `name`: readers agree on ASCII, and on bytes that are no UTF-8,

@@ -81,7 +81,7 @@ extension UstarBlock {
         var index = field.lowerBound
         for byte in value {
             span[index] = byte
-            index += 1
+            index &+= 1
         }
     }
 
@@ -92,8 +92,10 @@ extension UstarBlock {
         in span: inout MutableSpan<UInt8>
     ) {
         var rest = value
-        for index in field.dropLast().reversed() {
-            span[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest & 7)
+        var index = field.upperBound - 1
+        while index > field.lowerBound {
+            index &-= 1
+            span[index] = UInt8(ascii: "0") | UInt8(truncatingIfNeeded: rest & 7)
             rest >>= 3
         }
     }
@@ -190,6 +192,13 @@ extension UstarBlock {
 }
 
 extension [UInt8] {
+    /// Puts the bytes of `block` in the place of as many at `start`.
+    mutating func replaceBlock(at start: Int, with block: UstarBlock) {
+        var target = mutableSpan
+        let span = block.bytes.span
+        for index in span.indices { target[start + index] = span[index] }
+    }
+
     /// Appends the bytes of `block`.
     mutating func append(block: UstarBlock) {
         append(copying: block.bytes.span)

@@ -5,8 +5,9 @@ internal import MigrationSystem
 /// Reads items of a source tree and writes them to the archive as entries.
 final class ItemArchiver {
     private let writer: ArchiveWriter
-    private let cancellation: CancellationFlag
+    let cancellation: CancellationFlag
     private let progress: Progress?
+    let readAhead: FileReadAhead
     private var links = HardLinkTable()
 
     /// The identity of the archive's own file, which no archive can hold.
@@ -27,12 +28,15 @@ final class ItemArchiver {
     /// Links that lead out of the container, the first 1,000 of them, printable.
     private(set) var externalLinks: [String] = []
 
+    /// Archives with `writer`; `threadCount` further threads read small files ahead.
     init(
         writingTo writer: ArchiveWriter,
         outputIdentity: FileStatus.Identity?,
         progress: Progress?,
+        threadCount: Int = 0,
         cancellation: CancellationFlag
     ) {
+        readAhead = FileReadAhead(threadCount: threadCount, cancellation: cancellation)
         self.writer = writer
         self.outputIdentity = outputIdentity
         self.progress = progress
@@ -82,6 +86,12 @@ final class ItemArchiver {
         let archiver: ItemArchiver
         let reasonForLeavingOut: (ByteString, _ isDirectory: Bool) -> Omission.Reason?
 
+        static var takesRuns: Bool { true }
+
+        func visit(_ run: FileRun) throws {
+            try archiver.append(run, leavingOut: reasonForLeavingOut)
+        }
+
         func visit(_ item: SourceItem) throws {
             if let reason = reasonForLeavingOut(item.path, false) {
                 let bytes = item.status.kind == .regular ? item.status.size : 0
@@ -114,7 +124,7 @@ final class ItemArchiver {
 // MARK: - What is left out
 
 extension ItemArchiver {
-    private func omit(
+    func omit(
         _ path: ByteString,
         _ reason: Omission.Reason,
         bytes: UInt64 = 0,
@@ -143,9 +153,7 @@ extension ItemArchiver {
 extension ItemArchiver {
     func append(_ item: SourceItem) throws {
         let path = EntryPath(bytes: item.path)
-        if let violation = path.violation {
-            throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
-        }
+        try Self.checkIsRepresentable(path)
         switch item.status.kind {
         case .regular: try appendFile(item, at: path)
         case .symbolicLink: try appendSymbolicLink(item, at: path)
@@ -155,21 +163,13 @@ extension ItemArchiver {
 
     func append(_ item: SourceItem, directory: OpenFile) throws {
         let path = EntryPath(bytes: item.path)
-        if let violation = path.violation {
-            throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
-        }
+        try Self.checkIsRepresentable(path)
         let attributes = try attributes(of: directory, at: item.path)
-        try write(Self.entry(item, at: path, .directory, attributes))
+        try write(Self.entry(item.status, at: path, .directory, attributes))
     }
 
     private func appendFile(_ item: SourceItem, at path: EntryPath) throws {
-        if item.status.identity == outputIdentity {
-            let message = "the archive would hold itself: write it outside of the container"
-            throw MigrationError(.invalidOption, message, path: item.path)
-        }
-        if let first = links.takePath(of: item.status) {
-            return try write(Self.entry(item, at: path, .hardLink(target: first)))
-        }
+        if try appendFurtherName(item.status, at: path) { return }
         let file: OpenFile
         let before: FileStatus
         do throws(SystemError) {
@@ -179,17 +179,49 @@ extension ItemArchiver {
             throw SourceWalker.unreadable(item.path, error)
         }
         guard before.isUnchanged(since: item.status) else { throw Self.changed(path) }
-        let attributes = try attributes(of: file, at: item.path)
-        let entry = Self.entry(item, at: path, .file(size: before.size), attributes)
+        try appendContent(of: file, before, at: path)
+    }
+
+    /// Appends a file of which another name is in the archive as a link; returns whether it is one.
+    func appendFurtherName(_ status: FileStatus, at path: EntryPath) throws -> Bool {
+        if status.identity == outputIdentity {
+            let message = "the archive would hold itself: write it outside of the container"
+            throw MigrationError(.invalidOption, message, path: path.bytes)
+        }
+        guard let first = links.takePath(of: status) else { return false }
+        try write(Self.entry(status, at: path, .hardLink(target: first)))
+        return true
+    }
+
+    /// Appends the open `file`, which must stay as it was `before`.
+    func appendContent(of file: OpenFile, _ before: FileStatus, at path: EntryPath) throws {
+        let attributes = try attributes(of: file, at: path.bytes)
+        let entry = Self.entry(before, at: path, .file(size: before.size), attributes)
         try prepare(for: entry)
         links.remember(before, at: path)
-        try writer.append(entry, contentFrom: file.descriptor) { count in
-            progress?.completedUnitCount += Int64(count)
-            activityHandler?()
-        }
+        try writer.append(entry, contentFrom: file.descriptor, onProgress: noteProgress)
         guard try file.descriptor.status().isUnchanged(since: before) else {
             throw Self.changed(path)
         }
+    }
+
+    /// Appends a file that was read.
+    func append(
+        _ content: Span<UInt8>,
+        _ attributes: FileAttributes,
+        of status: FileStatus,
+        at path: EntryPath
+    ) throws {
+        let carried = reportingOthers(attributes, at: path.bytes)
+        let entry = Self.entry(status, at: path, .file(size: status.size), carried)
+        try prepare(for: entry)
+        links.remember(status, at: path)
+        try writer.append(entry, content: content, onProgress: noteProgress)
+    }
+
+    private func noteProgress(_ count: Int) {
+        progress?.completedUnitCount += Int64(count)
+        activityHandler?()
     }
 
     private func appendSymbolicLink(_ item: SourceItem, at path: EntryPath) throws {
@@ -203,12 +235,12 @@ extension ItemArchiver {
             throw SourceWalker.unreadable(item.path, error)
         }
         if let first = links.takePath(of: item.status) {
-            return try write(Self.entry(item, at: path, .hardLink(target: first)))
+            return try write(Self.entry(item.status, at: path, .hardLink(target: first)))
         }
         if path.leadsOut(withTarget: target), externalLinks.count < 1_000 {
             externalLinks.append("\(path) -> \(PrintableText.escaping(target))")
         }
-        try write(Self.entry(item, at: path, .symbolicLink(target: target)))
+        try write(Self.entry(item.status, at: path, .symbolicLink(target: target)))
         links.remember(item.status, at: path)
     }
 
@@ -247,23 +279,29 @@ extension ItemArchiver {
         at path: ByteString
     ) throws -> [ExtendedAttribute] {
         do throws(SystemError) {
-            var attributes: [ExtendedAttribute] = []
-            for name in try file.descriptor.extendedAttributeNames() {
-                if name.starts(with: "user.".utf8) {
-                    let value = try file.descriptor.extendedAttribute(name)
-                    attributes.append(ExtendedAttribute(name: name, value: value))
-                } else {
-                    omit(path, .extendedAttribute, detail: PrintableText.escaping(name))
-                }
-            }
-            return attributes
+            return reportingOthers(try FileAttributes(of: file.descriptor), at: path)
         } catch {
             throw SourceWalker.unreadable(path, error)
         }
     }
 
+    private func reportingOthers(
+        _ attributes: FileAttributes,
+        at path: ByteString
+    ) -> [ExtendedAttribute] {
+        for name in attributes.others {
+            omit(path, .extendedAttribute, detail: PrintableText.escaping(name))
+        }
+        return attributes.carried
+    }
+
+    static func checkIsRepresentable(_ path: EntryPath) throws(ArchiveError) {
+        guard let violation = path.violation else { return }
+        throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
+    }
+
     private static func entry(
-        _ item: SourceItem,
+        _ status: FileStatus,
         at path: EntryPath,
         _ kind: ArchiveEntry.Kind,
         _ attributes: [ExtendedAttribute] = []
@@ -271,13 +309,13 @@ extension ItemArchiver {
         ArchiveEntry(
             path: path,
             kind: kind,
-            permissions: item.status.permissions,
-            modificationTime: item.status.modificationTime,
+            permissions: status.permissions,
+            modificationTime: status.modificationTime,
             extendedAttributes: attributes
         )
     }
 
-    private static func changed(_ path: EntryPath) -> ArchiveError {
+    static func changed(_ path: EntryPath) -> ArchiveError {
         ArchiveError(.sourceChanged, "changed while it was read", entry: path)
     }
 }

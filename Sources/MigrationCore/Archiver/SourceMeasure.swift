@@ -17,11 +17,29 @@ struct SourceMeasure: SourceVisitor {
         self.selection = selection
     }
 
+    static var takesRuns: Bool { true }
+
+    mutating func visit(_ run: FileRun) throws {
+        let keepsAll = selection?.keepsAllFiles(in: run.path) ?? true
+        for index in run.range {
+            if !keepsAll, isLeftOut(run.path(at: index)) { continue }
+            count(try run.status(at: index))
+        }
+    }
+
     mutating func visit(_ item: SourceItem) {
-        guard item.status.kind == .regular, isKept(item) else { return }
-        if item.status.linkCount > 1, !linked.insert(item.status.identity).inserted { return }
-        contentBytes += item.status.size
-        allocatedBytes += min(item.status.size, item.status.allocatedSize)
+        if isKept(item) { count(item.status) }
+    }
+
+    private mutating func count(_ status: FileStatus) {
+        guard status.kind == .regular else { return }
+        if status.linkCount > 1, !linked.insert(status.identity).inserted { return }
+        contentBytes += status.size
+        allocatedBytes += min(status.size, status.allocatedSize)
+    }
+
+    private func isLeftOut(_ path: ByteString) -> Bool {
+        selection?.reasonForLeavingOut(path, isDirectory: false) != nil
     }
 
     func enter(_ item: SourceItem, opened: OpenFile) -> Bool { isKept(item) }

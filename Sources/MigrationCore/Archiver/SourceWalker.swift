@@ -11,6 +11,25 @@ struct SourceItem {
     let status: FileStatus
 }
 
+extension SourceItem {
+    /// Looks at `name` in `directory`, which the archive holds at `path`.
+    init(named name: ByteString, at path: ByteString, in directory: OpenFile) throws(ArchiveError) {
+        do {
+            let status = try directory.descriptor.status(of: name)
+            self.init(directory: directory, name: name, path: path, status: status)
+        } catch {
+            throw Self.failure(error, at: path)
+        }
+    }
+
+    /// The error where the system's `error` kept the item at `path` from being looked at.
+    static func failure(_ error: SystemError, at path: ByteString) -> ArchiveError {
+        let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
+        let message = error.isMissing ? "vanished during the export" : "can't be read"
+        return ArchiveError(code, message, entry: EntryPath(bytes: path), cause: error)
+    }
+}
+
 /// What is done at each step of a walk.
 protocol SourceVisitor {
     /// Takes something that is no directory.
@@ -22,6 +41,20 @@ protocol SourceVisitor {
     /// Returns whether the walk passes over a directory that can't be opened, because nothing of it
     /// is wanted.
     mutating func passesOver(_ item: SourceItem) -> Bool
+
+    /// Whether files are taken by their names, a run at a time, where the directory tells them.
+    static var takesRuns: Bool { get }
+
+    /// Takes files that follow one another.
+    mutating func visit(_ run: FileRun) throws
+}
+
+extension SourceVisitor {
+    static var takesRuns: Bool { false }
+
+    mutating func visit(_ run: FileRun) throws {
+        for index in run.range { try visit(try run.item(at: index)) }
+    }
 }
 
 /// Walks a tree in the order of an archive: a directory before what is in it, names in byte order.
@@ -35,6 +68,9 @@ struct SourceWalker {
         let pathCount: Int
         var index = 0
     }
+
+    /// The most files in a run: between two of them a cancellation is seen.
+    private static let longestRun = 4096
 
     private let cursor: DirectoryCursor
     private let cancellation: CancellationFlag
@@ -57,10 +93,14 @@ struct SourceWalker {
     }
 
     /// Walks the tree.
-    mutating func walk(_ visitor: inout some SourceVisitor) throws {
+    mutating func walk<Visitor: SourceVisitor>(_ visitor: inout Visitor) throws {
         try enterLevel(try statusOfDirectory())
         while !levels.isEmpty {
             try cancellation.check()
+            if Visitor.takesRuns, let run = nextRun() {
+                try visitor.visit(run)
+                continue
+            }
             guard let name = nextName() else {
                 try leaveLevel()
                 continue
@@ -81,16 +121,21 @@ struct SourceWalker {
         return levels[last].listing[levels[last].index - 1]
     }
 
+    /// The files that come next, up to a name that is none or not known to be one.
+    private mutating func nextRun() -> FileRun? {
+        let last = levels.count - 1
+        let (start, listing) = (levels[last].index, levels[last].listing)
+        let limit = min(listing.count, start + Self.longestRun)
+        var end = start
+        while end < limit, listing.saysRegularFile(at: end) { end += 1 }
+        guard end > start else { return nil }
+        levels[last].index = end
+        return FileRun(directory: directory, path: path, listing: listing, range: start..<end)
+    }
+
     private func item(named name: ByteString) throws -> SourceItem {
         let itemPath = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
-        do {
-            let status = try directory.descriptor.status(of: name)
-            return SourceItem(directory: directory, name: name, path: itemPath, status: status)
-        } catch {
-            let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
-            let message = error.isMissing ? "vanished during the export" : "can't be read"
-            throw ArchiveError(code, message, entry: EntryPath(bytes: itemPath), cause: error)
-        }
+        return try SourceItem(named: name, at: itemPath, in: directory)
     }
 
     private mutating func enter(_ item: SourceItem, _ visitor: inout some SourceVisitor) throws {

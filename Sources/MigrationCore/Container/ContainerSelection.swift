@@ -16,6 +16,11 @@ struct ContainerSelection: Sendable {
     let includesCaches: Bool
     let exclusions: [ExclusionPattern]
 
+    /// Whether every file right in the directory at `path` is kept, whatever its name.
+    func keepsAllFiles(in path: ByteString) -> Bool {
+        exclusions.isEmpty && !path.isEmpty && !Self.cachesPath.starts(with: path)
+    }
+
     /// Why the entry at `path` is left out, or `nil` where it is not.
     func reasonForLeavingOut(_ path: ByteString, isDirectory: Bool) -> Omission.Reason? {
         if Self.neverMoved.contains(path) || !includesCaches && path == Self.cachesPath {

@@ -72,20 +72,22 @@ struct ExportSession {
         _ identity: FileStatus.Identity?
     ) throws -> ExportReport {
         let header = header(properties, of: hosted.container)
+        let threadCount = ThreadCount.resolve(
+            options.threadCount,
+            compressionLevel: options.compressionLevel
+        )
         let writer = try ArchiveWriter(
             writingTo: output,
             header: header,
             level: options.compressionLevel,
-            threadCount: ThreadCount.resolve(
-                options.threadCount,
-                compressionLevel: options.compressionLevel
-            ),
+            threadCount: threadCount,
             cancellation: cancellation
         )
         let archiver = ItemArchiver(
             writingTo: writer,
             outputIdentity: identity,
             progress: progress,
+            threadCount: threadCount - 1,
             cancellation: cancellation
         )
         do {
