@@ -21,6 +21,13 @@ public struct EntryPath: Hashable, Sendable {
     }
 }
 
+extension EntryPath {
+    /// Hashes the bytes at once rather than one by one.
+    public func hash(into hasher: inout Hasher) {
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
+}
+
 extension EntryPath: Comparable {
     /// Orders paths by their bytes.
     public static func < (left: EntryPath, right: EntryPath) -> Bool {

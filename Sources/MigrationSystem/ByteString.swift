@@ -17,9 +17,17 @@ extension [UInt8] {
     /// Calls `body` with these bytes as a C string; they must hold no zero byte.
     @safe
     func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        self[...].withPath(body)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Calls `body` with these bytes as a C string; they must hold no zero byte.
+    @safe
+    func withPath<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: count + 1) { buffer in
-            for (index, byte) in enumerated() {
-                unsafe buffer[index] = CChar(bitPattern: byte)
+            unsafe withUnsafeBytes { bytes in
+                unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(from: bytes)
             }
             unsafe buffer[count] = 0
             return unsafe body(buffer.baseAddress.unsafelyUnwrapped)

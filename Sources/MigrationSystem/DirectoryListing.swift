@@ -22,22 +22,24 @@ package struct DirectoryListing: Sendable {
         return ByteString(bytes[start..<start + Int(slot.count)])
     }
 
+    /// The name at `index` after `directory`, the path of the directory that has it, and a slash.
+    package func path(at index: Int, beneath directory: ByteString) -> ByteString {
+        let start = Int(ranges[index].start)
+        let name = bytes[start..<start + Int(ranges[index].count)]
+        var path = ByteString()
+        path.reserveCapacity(directory.count + 1 + name.count)
+        if !directory.isEmpty {
+            path += directory
+            path.append(UInt8(ascii: "/"))
+        }
+        path += name
+        return path
+    }
+
     /// Whether the directory itself said that the name at `index` is a regular file's.
     ///
     /// Some file systems never say it of any.
     package func saysRegularFile(at index: Int) -> Bool { ranges[index].type == UInt8(DT_REG) }
-
-    /// Opens the file at `index` in `directory` for reading; a link is not followed.
-    package func openFile(
-        at index: Int,
-        in directory: borrowing FileDescriptor
-    ) throws(SystemError) -> FileDescriptor {
-        let rawValue = directory.rawValue
-        let result = try retryingOnInterrupt("open") {
-            withName(at: index) { unsafe openat(rawValue, $0, FileDescriptor.readingFlags) }
-        }
-        return FileDescriptor(adopting: result)
-    }
 
     /// What the system knows of the name at `index` in `directory`; a link is not followed.
     package func status(

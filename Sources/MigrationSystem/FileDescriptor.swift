@@ -46,9 +46,6 @@ extension FileDescriptor {
         }
     }
 
-    /// How a file that is not to be followed is opened for reading.
-    static var readingFlags: CInt { Access.reading.flags | O_NOFOLLOW | O_CLOEXEC }
-
     /// Opens `path`; a link in its last component is not followed.
     package static func open(
         _ path: ByteString,
@@ -95,6 +92,19 @@ extension FileDescriptor {
             path.withPath { unsafe openat(directory, $0, flags, access.mode) }
         }
         return FileDescriptor(adopting: rawValue)
+    }
+
+    /// Opens the file `name` in this directory for reading; a link is not followed.
+    package borrowing func openFile(
+        _ name: ArraySlice<UInt8>
+    ) throws(SystemError) -> FileDescriptor {
+        let rawValue = rawValue
+        let flags = Access.reading.flags | O_NOFOLLOW | O_CLOEXEC
+        return FileDescriptor(
+            adopting: try retryingOnInterrupt("open") {
+                name.withPath { unsafe openat(rawValue, $0, flags) }
+            }
+        )
     }
 
     /// Opens a file without a name in this directory; it is gone when it is closed.
@@ -145,6 +155,13 @@ extension FileDescriptor {
 
     /// What the system knows of `name` in this directory; a link is not followed.
     package borrowing func status(of name: ByteString) throws(SystemError) -> FileStatus {
+        try status(of: name[...])
+    }
+
+    /// What the system knows of `name` in this directory; a link is not followed.
+    package borrowing func status(
+        of name: ArraySlice<UInt8>
+    ) throws(SystemError) -> FileStatus {
         var status = stat()
         let rawValue = rawValue
         let result = name.withPath { unsafe fstatat(rawValue, $0, &status, AT_SYMLINK_NOFOLLOW) }

@@ -68,9 +68,11 @@ extension FileStatus {
             && modificationTime == earlier.modificationTime && changeTime == earlier.changeTime
     }
 
-    /// Whether the permission bits alone let this process read the file, whatever groups it is in.
-    package var isReadableByBits: Bool {
-        let user = geteuid()
+    /// The user whose rights this process has.
+    package static var currentUser: UInt32 { geteuid() }
+
+    /// Whether the permission bits alone let `user` read the file, whatever groups they are in.
+    package func isReadableByBits(to user: UInt32) -> Bool {
         if user == 0 { return true }
         return permissions & (owner == user ? 0o400 : 0o004) != 0
     }

@@ -38,12 +38,12 @@ struct DirectoryListingTests {
         #expect(listing.count == 3)
         for index in 0..<2 {
             #expect(listing.saysRegularFile(at: index))
-            let file = try listing.openFile(at: index, in: place.directory)
+            let file = try place.directory.openFile(listing[index][...])
             #expect(try file.readAll(limit: 10) == [UInt8(index + 1)])
             #expect(try listing.status(at: index, in: place.directory) == file.status())
         }
         #expect(!listing.saysRegularFile(at: 2))
-        let error = systemError { _ = try listing.openFile(at: 2, in: place.directory) }
+        let error = systemError { _ = try place.directory.openFile(listing[2][...]) }
         #expect(error != nil)
     }
 

@@ -85,11 +85,7 @@ package final class ArchiveWriter {
     }
 
     /// Appends a file's entry with its whole content.
-    package func append(
-        _ entry: ArchiveEntry,
-        content: Span<UInt8>,
-        onProgress: (Int) -> Void
-    ) throws {
+    package func append(_ entry: ArchiveEntry, content: Span<UInt8>) throws {
         precondition(UInt64(content.count) == entry.contentSize)
         try appendHeader(of: entry)
         var zeros = ZeroPageCounter()
@@ -101,7 +97,6 @@ package final class ArchiveWriter {
             chunk.count = chunk.put(rest.extracting(first: count), at: start)
             zeros.add(chunk, from: start)
             rest = rest.extracting(droppingFirst: count)
-            onProgress(count)
         }
         totals.dataBytes += entry.contentSize - zeros.bytes
         try appendPadding(for: entry.contentSize)

@@ -1,27 +1,23 @@
 internal import MigrationSystem
 
-/// Reads batches of small files on several threads, ahead of the one that archives them in order.
+/// Reads the files of batches on several threads, ahead of the one that archives them in order.
 ///
 /// The archiving thread reads a batch itself where no other has begun to, so it never waits for
 /// work that nobody does, and there may be no other thread at all.
 ///
-/// Safe because `workers` and `free` are used by the archiving thread alone.
+/// Safe because `workers` is used by the archiving thread alone.
 final class FileReadAhead: @unchecked Sendable {
     /// What the threads share; apart, so that they don't keep the rest alive.
     private struct State {
-        var waiting: [FileBatch] = []
-        var reading: [FileBatch] = []
+        var waiting: [ItemBatch] = []
+        var reading: [ItemBatch] = []
         var isClosed = false
     }
-
-    /// The most batches under way.
-    static let depth = 3
 
     private let threadCount: Int
     private let cancellation: CancellationFlag
     private let monitor = Monitor(State())
     private var workers: WorkerThreads?
-    private var free: [FileBatch] = []
 
     /// Prepares `threadCount` threads, which start when there is something to read ahead.
     init(threadCount: Int, cancellation: CancellationFlag) {
@@ -34,17 +30,14 @@ final class FileReadAhead: @unchecked Sendable {
         workers?.join()
     }
 
-    /// Returns an empty batch.
-    func takeBatch() -> FileBatch { free.popLast() ?? FileBatch() }
-
     /// Has `batch` read by whoever comes to it first.
-    func submit(_ batch: FileBatch) {
+    func submit(_ batch: ItemBatch) {
         startWorkers()
         monitor.withLock { $0.waiting.append(batch) }
     }
 
     /// Returns once `batch` is read, by this thread where no other has begun to.
-    func finishReading(_ batch: FileBatch) {
+    func finishReading(_ batch: ItemBatch) {
         let isTaken = monitor.wait { state -> Bool? in
             if let place = state.waiting.firstIndex(where: { $0 === batch }) {
                 state.waiting.remove(at: place)
@@ -53,17 +46,6 @@ final class FileReadAhead: @unchecked Sendable {
             return state.reading.contains { $0 === batch } ? nil : true
         }
         if !isTaken { batch.read(cancellation) }
-    }
-
-    /// Takes back a batch that was archived.
-    func putBack(_ batch: FileBatch) {
-        batch.clear()
-        free.append(batch)
-    }
-
-    /// Forgets what was submitted and no thread has begun to read.
-    func dropWaiting() {
-        monitor.withLock { $0.waiting.removeAll() }
     }
 
     private func startWorkers() {
@@ -77,7 +59,7 @@ final class FileReadAhead: @unchecked Sendable {
         }
     }
 
-    private static func takeWaiting(from monitor: Monitor<State>) -> FileBatch? {
+    private static func takeWaiting(from monitor: Monitor<State>) -> ItemBatch? {
         monitor.wait { state in
             if state.isClosed { return .some(nil) }
             guard !state.waiting.isEmpty else { return nil }

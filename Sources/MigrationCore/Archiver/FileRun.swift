@@ -16,9 +16,12 @@ struct FileRun {
     let range: Range<Int>
 
     /// The path under which the archive holds the file at `index`.
-    func path(at index: Int) -> ByteString {
-        let name = listing[index]
-        return path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
+    func path(at index: Int) -> ByteString { listing.path(at: index, beneath: path) }
+
+    /// The file at `index`.
+    func file(at index: Int) -> UnreadFile {
+        let path = EntryPath(bytes: path(at: index))
+        return UnreadFile(path: path, directory: directory, name: path.lastComponent)
     }
 
     /// What the system knows of the file at `index`.

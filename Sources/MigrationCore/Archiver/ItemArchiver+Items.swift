@@ -7,12 +7,8 @@ extension ItemArchiver {
     /// - Returns: The bytes of content that the item itself has, 0 where it is no file.
     /// - Throws: An error after which the archive is as before only if ``entryCount`` is as before.
     func appendItem(at location: SourceRoots.Location, as name: ByteString) throws -> UInt64 {
-        let path = EntryPath(bytes: name)
-        if let violation = path.violation {
-            throw MigrationError(.invalidPath, "can't be archived: \(violation)", path: name)
-        }
-        try checkIsFree(path)
-        guard let itemName = location.name else {
+        let path = try Self.path(name)
+        guard let itemName = location.name.map(ByteString.init) else {
             let status = try Self.reading(path) { () throws(SystemError) in
                 try location.directory.descriptor.status()
             }
@@ -49,6 +45,13 @@ extension ItemArchiver {
         }
     }
 
+    /// The path in the archive that whoever appends an item spells as `name`.
+    static func path(_ name: ByteString) throws(MigrationError) -> EntryPath {
+        let path = EntryPath(bytes: name)
+        guard let violation = path.violation else { return path }
+        throw MigrationError(.invalidPath, "can't be archived: \(violation)", path: name)
+    }
+
     private func appendDirectory(
         _ item: SourceItem,
         opened: OpenFile,
@@ -60,9 +63,11 @@ extension ItemArchiver {
         try append(item, directory: opened)
         let isContainer = location.kind == .container && location.name == nil
         let bookkeeping = item.path + [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
-        try appendContents(of: directory, base: item.path) { path, _ in
-            isContainer && path == bookkeeping ? .leftOutByDefault : nil
-        }
+        let filter = EntryFilter(
+            reason: { path, _ in isContainer && path == bookkeeping ? .leftOutByDefault : nil },
+            keepsAllFiles: { !isContainer || $0 != item.path }
+        )
+        try appendContents(of: directory, base: item.path, filter)
     }
 
     private static func reading<Result: ~Copyable>(

@@ -13,7 +13,7 @@ struct SourceRoots {
         let kind: Kind
         let directory: OpenFile
         /// The name in the directory; `nil` where the item is the root itself.
-        let name: ByteString?
+        let name: ArraySlice<UInt8>?
     }
 
     private struct Root {
@@ -24,7 +24,7 @@ struct SourceRoots {
 
     private var roots: [Root] = []
     /// The directory of the last item, since the next one mostly lies there too.
-    private var last: (path: ByteString, kind: Kind, directory: OpenFile)?
+    private var last: (path: ArraySlice<UInt8>, kind: Kind, directory: OpenFile)?
 
     /// Adds the directory at `path`, an absolute path with no link in it.
     mutating func add(_ path: ByteString, _ kind: Kind) throws(SystemError) {
@@ -45,18 +45,21 @@ struct SourceRoots {
             return Location(kind: root.kind, directory: root.directory, name: nil)
         }
         let slash = item.lastIndex(of: UInt8(ascii: "/")) ?? 0
-        let name = ByteString(item[(slash + 1)...])
-        let parent = ByteString(item[..<slash])
+        let name = item[(slash + 1)...]
+        let parent = item[..<slash]
+        if let last, last.path.span.isEqual(to: parent.span) {
+            return Location(kind: last.kind, directory: last.directory, name: name)
+        }
         guard !ContainerLayout.isBookkeeping(item.dropFirst(root.path.count + 1), root.kind) else {
             let message = "is the container's bookkeeping, which no export carries"
             throw MigrationError(.outsideContainer, message, path: path)
         }
-        if let last, last.path == parent {
-            return Location(kind: last.kind, directory: last.directory, name: name)
+        let directory = try Self.open(ByteString(parent), in: root, for: path)
+        // Elsewhere the extension may put another directory in its place, and the container's own
+        // has a name that none may export.
+        if root.kind == .container, parent.count > root.path.count {
+            last = (parent, root.kind, directory)
         }
-        let directory = try Self.open(parent, in: root, for: path)
-        // Elsewhere the extension may put another directory in its place.
-        if root.kind == .container { last = (parent, root.kind, directory) }
         return Location(kind: root.kind, directory: directory, name: name)
     }
 
@@ -82,15 +85,16 @@ struct SourceRoots {
         var item = path[...]
         while item.count > 1, item.last == slash { item = item.dropLast() }
         let name = item[(item.lastIndex(of: slash).map { $0 + 1 } ?? item.startIndex)...]
-        let isPlain = !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
-        guard item.first == slash, isPlain, !path.contains(0) else {
+        let isDots = (1...2).contains(name.count) && name.allSatisfy { $0 == UInt8(ascii: ".") }
+        guard item.first == slash, !isDots, !path.contains(0) else {
             throw MigrationError(.invalidPath, "is no absolute path of an item", path: path)
         }
         return item
     }
 
     private static func lies(_ item: ArraySlice<UInt8>, in root: ByteString) -> Bool {
-        guard item.starts(with: root) else { return false }
+        let start = item.prefix(root.count)
+        guard start.span.isEqual(to: root.span) else { return false }
         return item.count == root.count || item[root.count] == UInt8(ascii: "/")
     }
 

@@ -30,6 +30,24 @@ extension SourceItem {
     }
 }
 
+/// A directory that was walked, and what it was before.
+struct WalkedDirectory {
+    let path: ByteString
+    let opened: OpenFile
+    let status: FileStatus
+
+    /// Throws where entries came or went meanwhile.
+    func checkIsUnchanged() throws(ArchiveError) {
+        let now: FileStatus
+        do throws(SystemError) {
+            now = try opened.descriptor.status()
+        } catch {
+            throw SourceWalker.unreadable(path, error)
+        }
+        guard now.isUnchanged(since: status) else { throw SourceWalker.changed(path) }
+    }
+}
+
 /// What is done at each step of a walk.
 protocol SourceVisitor {
     /// Takes something that is no directory.
@@ -38,9 +56,14 @@ protocol SourceVisitor {
     /// Takes a directory, open as `opened`, before what is in it; returns whether to go into it.
     mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool
 
+    /// Takes the end of a directory, after what is in it.
+    ///
+    /// Whether the directory changed is to be checked once nothing in it is read any more.
+    mutating func leave(_ directory: WalkedDirectory) throws
+
     /// Returns whether the walk passes over a directory that can't be opened, because nothing of it
     /// is wanted.
-    mutating func passesOver(_ item: SourceItem) -> Bool
+    mutating func passesOver(_ item: SourceItem) throws -> Bool
 
     /// Whether files are taken by their names, a run at a time, where the directory tells them.
     static var takesRuns: Bool { get }
@@ -50,6 +73,10 @@ protocol SourceVisitor {
 }
 
 extension SourceVisitor {
+    mutating func leave(_ directory: WalkedDirectory) throws {
+        try directory.checkIsUnchanged()
+    }
+
     static var takesRuns: Bool { false }
 
     mutating func visit(_ run: FileRun) throws {
@@ -102,7 +129,7 @@ struct SourceWalker {
                 continue
             }
             guard let name = nextName() else {
-                try leaveLevel()
+                try leaveLevel(&visitor)
                 continue
             }
             let item = try item(named: name)
@@ -143,7 +170,7 @@ struct SourceWalker {
         do {
             opened = OpenFile(try directory.descriptor.open(item.name, .directory))
         } catch {
-            if error.isDenied, visitor.passesOver(item) { return }
+            if error.isDenied, try visitor.passesOver(item) { return }
             throw Self.unreadable(item.path, error)
         }
         guard try visitor.enter(item, opened: opened) else { return }
@@ -163,11 +190,11 @@ struct SourceWalker {
         }
     }
 
-    private mutating func leaveLevel() throws {
+    private mutating func leaveLevel(_ visitor: inout some SourceVisitor) throws {
         let level = levels.removeLast()
-        guard try statusOfDirectory().isUnchanged(since: level.status) else {
-            throw Self.changed(path)
-        }
+        try visitor.leave(
+            WalkedDirectory(path: path, opened: directory, status: level.status)
+        )
         guard let parent = levels.last else { return }
         path = ByteString(path.prefix(parent.pathCount))
         do {
@@ -194,7 +221,7 @@ struct SourceWalker {
         }
     }
 
-    private static func changed(_ path: ByteString) -> ArchiveError {
+    static func changed(_ path: ByteString) -> ArchiveError {
         let message = "the directory changed during the export"
         return ArchiveError(.sourceChanged, message, entry: shown(path))
     }

@@ -9,11 +9,12 @@ internal import MigrationSystem
 struct AppendAhead {
     private let container: ByteString
     private let root: OpenFile
+    private let user = FileStatus.currentUser
     private var paths = ArchivedPaths()
     /// Directories that were appended with what is in them, which only the host knows.
     private var trees: Set<EntryPath> = []
     /// The directory of the last file that was looked at.
-    private var last: (path: ByteString, directory: OpenFile)?
+    private var last: (path: ArraySlice<UInt8>, directory: OpenFile)?
 
     /// Looks at files in the container at `container`, an absolute path with no link in it.
     init(container: ByteString) throws(SystemError) {
@@ -38,14 +39,11 @@ struct AppendAhead {
 
     private mutating func insert(_ path: EntryPath, isDirectory: Bool) -> Bool {
         do {
-            for directory in try paths.missingDirectories(for: path) {
-                paths.insert(directory, isDirectory: true)
-            }
+            _ = try paths.insert(path, isDirectory: isDirectory)
+            return true
         } catch {
             return false
         }
-        paths.insert(path, isDirectory: isDirectory)
-        return true
     }
 
     private func liesInTree(_ path: EntryPath) -> Bool {
@@ -71,11 +69,11 @@ struct AppendAhead {
         let slash = UInt8(ascii: "/")
         guard let end = source.lastIndex(of: slash), end >= container.count else { return false }
         let parent = source[..<end]
-        let name = ByteString(source[(end + 1)...])
+        let name = source[(end + 1)...]
         do throws(SystemError) {
             let directory = try self.directory(at: parent)
             guard let status = try directory?.descriptor.status(of: name) else { return false }
-            return status.kind == .regular && status.isReadableByBits
+            return status.kind == .regular && status.isReadableByBits(to: user)
         } catch {
             return false
         }
@@ -84,7 +82,7 @@ struct AppendAhead {
     private mutating func directory(
         at path: ArraySlice<UInt8>
     ) throws(SystemError) -> OpenFile? {
-        if let last, last.path.elementsEqual(path) { return last.directory }
+        if let last, last.path.span.isEqual(to: path.span) { return last.directory }
         guard path.starts(with: container) else { return nil }
         let rest = path.dropFirst(container.count)
         if rest.isEmpty { return root }
@@ -93,7 +91,7 @@ struct AppendAhead {
         guard rest.first == UInt8(ascii: "/"), ByteString(first) != ContainerLayout.bookkeepingName
         else { return nil }
         let directory = OpenFile(try root.descriptor.openDirectoryBeneath(relative))
-        last = (ByteString(path), directory)
+        last = (path, directory)
         return directory
     }
 }

@@ -29,7 +29,7 @@ final class ItemIntake {
 
     /// Appends the item at `source` under `name`.
     func append(_ source: ByteString, as name: ByteString) throws {
-        if let failure { throw failure }
+        try settle()
         try beforeAppend()
         let before = archiver.entryCount
         do {
@@ -40,6 +40,40 @@ final class ItemIntake {
             throw CancellationError()
         } catch {
             if archiver.entryCount != before { failure = error }
+            throw error
+        }
+    }
+
+    /// Appends the file at `source` under `name` at the latest when ``settle()`` is called.
+    ///
+    /// Whatever goes wrong with it, the export can't succeed any more.
+    func appendSoon(_ source: ByteString, as name: ByteString) throws {
+        if let failure { throw failure }
+        try beforeAppend()
+        try failing {
+            let location = try roots.locate(source)
+            guard location.kind == .container, let file = location.name else {
+                return try append(source, as: name)
+            }
+            let path = try ItemArchiver.path(name)
+            let unread = UnreadFile(path: path, directory: location.directory, name: file)
+            try archiver.appendSoon(.file(unread))
+        }
+    }
+
+    /// Appends what is still to be appended.
+    func settle() throws {
+        if let failure { throw failure }
+        try failing { try archiver.settle() }
+    }
+
+    private func failing(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            failure = error
             throw error
         }
     }

@@ -75,12 +75,20 @@ final class ProcessSession: ExtensionSession {
         observer.noteActivity()
         try send(.export(call))
         while true {
-            switch try next() {
-            case .append(let number, let isAwaited, let source, let name):
+            guard let message = try received() else {
+                // What came is archived before the host waits for more.
+                try archive { try intake.settle() }
+                try waitForMore()
                 observer.noteEndOfWait()
-                try take(number, isAwaited, source, name, into: intake)
+                continue
+            }
+            switch message {
+            case .append(let number, isAwaited: true, let source, let name):
+                try take(number, source, name, into: intake)
+            case .append(_, isAwaited: false, let source, let name):
+                try archive { try intake.appendSoon(source, as: name) }
             case .finished(let summary):
-                observer.noteEndOfWait()
+                try archive { try intake.settle() }
                 if summary.wasCancelled { throw SessionFailure.swallowedCancellation(name) }
                 if watch.isCancelled { throw CancellationError() }
                 return
@@ -142,10 +150,20 @@ extension ProcessSession {
         }
     }
 
+    /// Archives something that nobody waits for, unless the session is cancelled.
+    private func archive(_ body: () throws -> Void) throws {
+        // A process that was told to stop is told so by its own end of the session.
+        if watch.isCancelled { return }
+        do {
+            try body()
+        } catch is CancellationError {
+            return
+        }
+    }
+
     /// Archives an item; the process hears of an error after which the export may go on.
     private func take(
         _ number: UInt32,
-        _ isAwaited: Bool,
         _ source: ByteString,
         _ name: ByteString,
         into intake: ItemIntake
@@ -154,11 +172,11 @@ extension ProcessSession {
         if watch.isCancelled { return }
         do {
             try intake.append(source, as: name)
-            if isAwaited { try send(.accepted(number)) }
+            try send(.accepted(number))
         } catch is CancellationError {
             return
         } catch {
-            guard isAwaited, intake.failure == nil else { throw error }
+            guard intake.failure == nil else { throw error }
             try send(.rejected(number, CarriedError(error)))
         }
     }
@@ -166,9 +184,20 @@ extension ProcessSession {
     /// The next message, once it has come.
     private func next() throws -> ExtensionMessage {
         while true {
-            if let (kind, payload) = try channel.nextMessage() {
-                return try ExtensionMessage(kind: kind, payload: payload)
-            }
+            if let message = try received() { return message }
+            try waitForMore()
+        }
+    }
+
+    /// The next message that has come whole.
+    private func received() throws -> ExtensionMessage? {
+        guard let (kind, payload) = try channel.nextMessage() else { return nil }
+        return try ExtensionMessage(kind: kind, payload: payload)
+    }
+
+    /// Waits until more has come, watching the process meanwhile.
+    private func waitForMore() throws {
+        while true {
             if try watch.check() { try send(.cancel) }
             let events = try process.wait(
                 for: output.isAtEnd ? [.message, .exit] : [.message, .output, .exit],
@@ -177,9 +206,9 @@ extension ProcessSession {
             if events.contains(.output) { output.drain() }
             if events.contains(.message) {
                 guard try receive() else { throw failureOfProcess() }
-            } else if events.contains(.exit) {
-                throw failureOfProcess()
+                return
             }
+            if events.contains(.exit) { throw failureOfProcess() }
         }
     }
 

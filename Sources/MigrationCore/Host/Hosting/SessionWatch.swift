@@ -14,8 +14,8 @@ struct SessionWatch {
         self.name = name
     }
 
-    /// Whether the extension was told to stop.
-    var isCancelled: Bool { cancelledAt != nil }
+    /// Whether the extension was told to stop, or is about to be.
+    var isCancelled: Bool { cancelledAt != nil || limits.cancellation.isCancelled }
 
     /// Looks at the limits; returns `true` once, when the extension is to be told to stop.
     ///
@@ -36,7 +36,7 @@ struct SessionWatch {
 
     /// What an error that the extension threw means for the session.
     func failure(of error: any Error) -> any Error {
-        if isCancelled || limits.cancellation.isCancelled { return CancellationError() }
+        if isCancelled { return CancellationError() }
         return SessionFailure.thrown(name, error)
     }
 }
