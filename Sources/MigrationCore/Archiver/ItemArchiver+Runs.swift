@@ -45,6 +45,8 @@ extension ItemArchiver {
         case .opened(let opened, let status):
             if try appendFurtherName(status, at: file.path) { return }
             try appendContent(of: opened, status, at: file.path)
+        case .changed:
+            throw Self.changed(file.path)
         case .none:
             let item = try run.item(at: file.index)
             guard item.status.kind == .regular else { throw Self.changed(file.path) }
