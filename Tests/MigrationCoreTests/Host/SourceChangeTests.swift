@@ -133,7 +133,7 @@ struct SourceChangeTests {
         }
     }
 
-    @Test(arguments: Target.allCases)
+    @Test(arguments: Thoroughness.isFull ? Target.allCases : [.small, .large])
     func `notices a file that changes at any of its reads`(_ target: Target) throws {
         let calls = Thoroughness.isFull ? "all" : "read,pread64"
         for change in FileChange.allCases {

@@ -39,7 +39,7 @@ struct FrozenExport {
         var watch = Watch(log: log)
         while process.isRunning {
             try watch.letGoOn(change)
-            usleep(2_000)
+            usleep(10_000)
         }
         let text = try errors.fileHandleForReading.readToEnd() ?? Data()
         try log.removeFile()
