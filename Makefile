@@ -4,7 +4,7 @@ SWIFT ?= swift
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check bench fidelity fuzz docs clean
+.PHONY: help demo test install check bench fidelity enumerate fuzz docs clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -35,6 +35,9 @@ bench: ## measures migrate against tar and zstd, and what an extension's process
 
 fidelity: ## proves the round trip on large trees of this machine
 	@Scripts/prove-round-trip
+
+enumerate: ## tries every bit, every length and every moment at which a source can change
+	@Scripts/enumerate
 
 fuzz: ## looks for inputs that break the readers, T=60 seconds each
 	@Scripts/fuzz $(T)

@@ -100,6 +100,7 @@ extension ItemArchiver {
             try Self.checkIsRepresentable(file.path)
             if try appendFurtherName(status, at: file.path) { return 0 }
             try appendContent(of: opened, status, at: file.path)
+        case .changed: throw Self.changed(file.path)
         case .none:
             let item = try file.item()
             guard item.status.kind == .regular else { throw Self.changed(file.path) }

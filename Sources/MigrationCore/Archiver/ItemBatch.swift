@@ -4,7 +4,8 @@ internal import MigrationSystem
 /// A few items that follow one another, of which the files are opened, and read where they are small,
 /// together.
 ///
-/// Whatever goes wrong with a file leaves it unread: who archives it meets the error again.
+/// Whatever goes wrong with a file leaves it unread: who archives it meets the error again. Only
+/// that it changed is said at once, since nobody would see it again.
 ///
 /// Safe because one thread at a time has a batch: it is handed on under a lock.
 final class ItemBatch: @unchecked Sendable {
@@ -17,6 +18,8 @@ final class ItemBatch: @unchecked Sendable {
     /// What was done with a file.
     enum Reading {
         case none
+        /// It was being changed while it was read.
+        case changed
         /// Too large to be read ahead: it is open, and was in that state before it is read.
         case opened(OpenFile, FileStatus)
         /// Read whole; its state was the same before and after.
@@ -106,11 +109,11 @@ final class ItemBatch: @unchecked Sendable {
         var position = used
         while position < end {
             let count = try file.read(into: &bytes, from: position, count: end - position)
-            guard count > 0 else { return .none }
+            guard count > 0 else { return .changed }
             position += count
         }
         let attributes = try FileAttributes(of: file)
-        guard try file.status().isUnchanged(since: before) else { return .none }
+        guard try file.status().isUnchanged(since: before) else { return .changed }
         defer { used = end }
         return .read(before, attributes, used..<end)
     }

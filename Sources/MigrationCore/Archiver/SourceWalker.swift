@@ -177,7 +177,7 @@ struct SourceWalker {
         path = item.path
         directory = opened
         let status = try statusOfDirectory()
-        guard status.identity == item.status.identity else { throw Self.changed(item.path) }
+        guard status.isUnchanged(since: item.status) else { throw Self.changed(item.path) }
         try enterLevel(status)
     }
 

@@ -29,15 +29,24 @@ struct ImportSession {
             let message = "the container holds data; it is replaced only on request"
             throw MigrationError(.containerHoldsData, message, path: path.path)
         }
+        var reserve: RecordReserve?
         do {
+            reserve = try begin(in: lock.root)
             let outcome = try restore(reader, beside: lock.root)
             return report(reader, outcome, replacedData: holdsData)
         } catch {
             let error = Self.located(error, at: path)
             // Where this can't be written, the journal stays and says that the import was cut off.
-            try? recordFailure(error, reader.header, in: lock.root)
+            try? recordFailure(error, reader.header, in: lock.root, reserve)
             throw error
         }
+    }
+
+    /// Notes in the container that an import begins, and keeps room for how it may fail.
+    private func begin(in root: OpenFile) throws -> RecordReserve {
+        let bookkeeping = try BookkeepingDirectory.make(in: root)
+        try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
+        return try RecordReserve.make(in: bookkeeping)
     }
 
     /// Throws what can be known before anything is touched.
@@ -119,7 +128,6 @@ extension ImportSession {
         beside root: OpenFile
     ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
-        try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
         let staging = try StagingDirectory.make(for: path, root: root)
         defer { staging.release() }
         do {
@@ -245,7 +253,8 @@ extension ImportSession {
     private func recordFailure(
         _ error: any Error,
         _ header: ArchiveHeader?,
-        in root: OpenFile
+        in root: OpenFile,
+        _ reserve: RecordReserve?
     ) throws {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = try ImportJournal.read(from: bookkeeping)
@@ -258,7 +267,11 @@ extension ImportSession {
             outcome = ImportRecord.Outcome(failure: error)
         }
         let data = try BookkeepingCoding.encode(record(outcome, header))
-        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        if let reserve {
+            try reserve.write(data)
+        } else {
+            try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        }
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 

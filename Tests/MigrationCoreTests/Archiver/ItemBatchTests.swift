@@ -24,6 +24,7 @@ struct ItemBatchTests {
         batch.elements.map { file in
             switch file.reading {
             case .none: "none"
+            case .changed: "changed"
             case .opened(_, let status): "opened \(status.size)"
             case .read(_, _, let range): String(decoding: batch.content(range), as: UTF8.self)
             }

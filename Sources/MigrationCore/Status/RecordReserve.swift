@@ -1,0 +1,46 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// Room for the record of a failure, taken while there is some: a full disk may be what fails.
+///
+/// It is the file that replaces the record, so that neither bytes nor a file must be found for it. What
+/// a dead process leaves of it is removed like any file that was to replace another.
+struct RecordReserve {
+    /// More than a record takes whose reason holds two paths of the greatest length.
+    private static let size = 32 * 1024
+
+    private static let name = ByteString(utf8: BookkeepingDirectory.recordName + ".new")
+
+    private let directory: OpenFile
+    private let file: OpenFile
+
+    /// Takes the room in `bookkeeping`.
+    static func make(
+        in bookkeeping: BookkeepingDirectory
+    ) throws(SystemError) -> RecordReserve {
+        try bookkeeping.removeUnfinished()
+        let directory = bookkeeping.openDirectory
+        let file = OpenFile(try directory.descriptor.open(name, .creating(permissions: 0o600)))
+        do {
+            // Not zeros, for which a file system may keep no room.
+            let filling = [UInt8](repeating: UInt8(ascii: " "), count: size)
+            try file.descriptor.writeAll(filling.span)
+        } catch {
+            // The reason is what the person must hear, not that tidying up failed too.
+            try? directory.descriptor.removeFile(name)
+            throw error
+        }
+        return RecordReserve(directory: directory, file: file)
+    }
+
+    /// Makes the room the record, which holds `data`.
+    func write(_ data: Data) throws(SystemError) {
+        let bytes = [UInt8](data)
+        try file.descriptor.writeAll(bytes.span, at: 0)
+        try file.descriptor.setSize(UInt64(bytes.count))
+        try file.descriptor.synchronize()
+        let final = ByteString(utf8: BookkeepingDirectory.recordName)
+        try directory.descriptor.rename(Self.name, to: final, in: directory.descriptor)
+        try directory.descriptor.synchronize()
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import MigrationCore
+import TestSupport
+import Testing
+
+/// Stops the real command at its reads of a file or directory, and changes that before it goes on.
+@Suite(
+    .scratchDirectory,
+    .enabled(if: Tracer.canTrace, "strace is missing, may not trace, or migrate is not built")
+)
+struct SourceChangeTests {
+    /// What happens to a file while it is read.
+    enum FileChange: CaseIterable {
+        case shrinks, grows, isRewritten, isRewrittenUnderItsOldTime, isRemoved, isReplaced
+        case changesMode
+    }
+
+    /// What happens to a directory while it is walked.
+    enum DirectoryChange: CaseIterable {
+        case gains, loses, changesMode
+    }
+
+    enum Target: CaseIterable {
+        /// Read whole, many at once and by whichever thread comes to it.
+        case small
+        /// Read piece by piece.
+        case large
+        /// Read around its holes.
+        case sparse
+
+        var path: BytePath {
+            switch self {
+            case .small: "Documents/file-150"
+            case .large: "Documents/large"
+            case .sparse: "Documents/sparse"
+            }
+        }
+    }
+
+    private func makeSource() throws -> Places {
+        let places = try Places()
+        try (places.source / "Documents").makeDirectory()
+        for number in 100..<200 {
+            let name = BytePath([UInt8]("file-\(number)".utf8))
+            try (places.source / "Documents" / name).write("the content of \(number)")
+        }
+        try (places.source / Target.large.path).write(Data(repeating: 7, count: 6 << 20))
+        try (places.source / Target.sparse.path).write("at the start")
+        try (places.source / Target.sparse.path).truncate(to: 8 << 20)
+        try (places.source / Target.sparse.path).append("at the end")
+        return places
+    }
+
+    private func apply(_ change: FileChange, to file: BytePath) throws {
+        let content = try file.contents()
+        switch change {
+        case .shrinks: try file.truncate(to: content.count - 1)
+        case .grows: try file.truncate(to: content.count + 1)
+        case .isRewritten: try file.write(Data(repeating: 8, count: content.count))
+        case .isRewrittenUnderItsOldTime:
+            try file.write(Data(repeating: 8, count: content.count))
+            try file.setModificationTime(1_600_000_000, 5)
+        case .isRemoved: try file.removeFile()
+        case .isReplaced:
+            let other = BytePath(file.bytes + [UInt8](".new".utf8))
+            try other.write(content)
+            try other.setModificationTime(1_600_000_000, 5)
+            try other.rename(to: file)
+        case .changesMode: try file.setMode(0o640)
+        }
+    }
+
+    private func apply(_ change: DirectoryChange, to directory: BytePath) throws {
+        switch change {
+        case .gains: try (directory / "zzz").write("new")
+        case .loses: try (directory / "file-199").removeFile()
+        case .changesMode: try directory.setMode(0o750)
+        }
+    }
+
+    /// The bytes of an archive of the source as it is now.
+    private func archiveOfSource(_ places: Places) throws -> Data {
+        let unused = places.root / "unused"
+        try unused.write("")
+        let export = try FrozenExport.run(places, watching: unused, calls: "read", at: 1) {}
+        #expect(export.exitCode == 0, "\(export.errors)")
+        defer { try? places.archive.removeFile() }
+        try unused.removeFile()
+        return try places.archive.contents()
+    }
+
+    /// Changes the source at one call after the other until there are no more; returns how many.
+    private func expectFailures(
+        watching path: BytePath,
+        calls: String,
+        naming name: BytePath,
+        _ note: String,
+        change: (Places) throws -> Void
+    ) throws -> Int {
+        var number = 0
+        while true {
+            number += 1
+            let places = try makeSource()
+            defer { try? FileManager.default.removeItem(at: places.source.url) }
+            let target = places.source / path
+            try target.setModificationTime(1_600_000_000, 5)
+            let before = Thoroughness.isFull ? try archiveOfSource(places) : Data()
+            let export = try FrozenExport.run(
+                places,
+                watching: target,
+                calls: calls,
+                at: number
+            ) { try change(places) }
+            guard let call = export.call else {
+                #expect(export.exitCode == 0, "\(note): \(export.errors)")
+                try places.archive.removeFile()
+                return number - 1
+            }
+            let comment: Comment = "\(note) at call \(number), \(call): \(export.errors)"
+            if export.exitCode == 0, Thoroughness.isFull, !call.contains(" read(") {
+                // Before the first look at it, or after the last: what is archived was there.
+                let archive = try places.archive.contents()
+                let isTrue = try archive == before || archive == archiveOfSource(places)
+                #expect(isTrue, comment)
+            } else {
+                #expect(export.exitCode == 1, comment)
+                #expect(try places.root.names() == ["source"], comment)
+                let line = ": \(String(decoding: name.bytes, as: UTF8.self))"
+                let isNamed = export.errors.contains(line) || !call.contains(" read(")
+                #expect(isNamed, comment)
+            }
+            if places.archive.exists { try places.archive.removeFile() }
+        }
+    }
+
+    @Test(arguments: Thoroughness.isFull ? Target.allCases : [.small, .large])
+    func `notices a file that changes at any of its reads`(_ target: Target) throws {
+        let calls = Thoroughness.isFull ? "all" : "read,pread64"
+        for change in FileChange.allCases {
+            let count = try expectFailures(
+                watching: target.path,
+                calls: calls,
+                naming: target.path,
+                "\(change)"
+            ) { try apply(change, to: $0.source / target.path) }
+            #expect(count >= (target == .small ? 1 : 2))
+        }
+    }
+
+    @Test(arguments: DirectoryChange.allCases)
+    func `notices a directory that changes at any look into it`(
+        _ change: DirectoryChange
+    ) throws {
+        let calls = Thoroughness.isFull ? "all" : "flistxattr,getdents64"
+        let count = try expectFailures(
+            watching: "Documents",
+            calls: calls,
+            naming: "Documents",
+            "\(change)"
+        ) { try apply(change, to: $0.source / "Documents") }
+        #expect(count >= 3)
+    }
+}
