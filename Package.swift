@@ -81,6 +81,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(name: "CallProbe", path: "Tests/CallProbe"),
+        .executableTarget(name: "FaultInjector", path: "Tests/FaultInjector"),
         .testTarget(
             name: "MigrationSystemTests",
             dependencies: ["CallProbe", "MigrationSystem", "TestSupport"],
