@@ -95,7 +95,8 @@ let package = Package(
         .testTarget(
             name: "MigrationCoreTests",
             dependencies: [
-                "MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport",
+                "FaultInjector", "MigrationArchive", "MigrationCore", "MigrationSystem",
+                "TestSupport",
             ] + testedExtension,
             exclude: ["Fixtures"],
             swiftSettings: settings
