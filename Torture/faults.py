@@ -41,6 +41,10 @@ class Fault:
         """Whether a run that ended so must have cleaned up, rather than the next one."""
         return bool(ended.code and ended.code > 0 and self.length == 1 and point.call != "unlinkat")
 
+    def points_behind(self):
+        """The points at which the operation has ended."""
+        return []
+
 
 class Point:
     """A fault at the call of a number among those of its kind."""
@@ -74,11 +78,11 @@ FAULTS = [
 
 
 def points(fault, counts, step):
-    """Every point for `fault` at calls counted so, or every `step`th."""
+    """Every point for `fault` at calls counted so, or every `step`th, and the one behind the end."""
     every = [
         Point(fault, call, number)
         for call, count in sorted(counts.items())
         if fault.strikes(call)
         for number in range(1, count + 1)
     ]
-    return every[::step]
+    return every[::step] + fault.points_behind()

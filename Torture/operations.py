@@ -98,6 +98,8 @@ class Export(Operation):
 class Import(Operation):
     """An import into a new container, or in the place of the data that one holds."""
 
+    succeeds_with = "success"
+
     def __init__(self, name, replaces, without_exchange=False, is_bound=False):
         super().__init__(name)
         self.replaces = replaces
@@ -128,7 +130,7 @@ class Import(Operation):
             yield f"its status can't be told: {answer.errors}"
         if (contents or {}) != (place.new if status == "success" else place.old):
             yield f"its status is {status}, and the container is another"
-        if ended.code == 0 and status != "success":
+        if ended.code == 0 and status != self.succeeds_with:
             yield f"it succeeds, and its status is {status}"
         if ended.code and ended.code > 0 and status == "none" and place.bookkeeping():
             yield "it fails, and there is no status of that"
@@ -151,6 +153,22 @@ class Import(Operation):
             yield f"the next {words[0]} leaves {left}"
 
 
+class Recovery(Import):
+    """What brings an import to its end that was killed at a call."""
+
+    def __init__(self, name, call, number, succeeds_with):
+        super().__init__(name, replaces=True, without_exchange=True)
+        self.call, self.number, self.succeeds_with = call, number, succeeds_with
+
+    def prepare(self, place):
+        super().prepare(place)
+        words = super().words(place)
+        place.inject("kill", self.call, self.number, self.number, words, self.without_exchange)
+
+    def words(self, place):
+        return ["status", "--container", place.container]
+
+
 OPERATIONS = [
     Export("export", replaces=False),
     Export("export --force", replaces=True),
@@ -158,4 +176,8 @@ OPERATIONS = [
     Import("import --replace, exchange", replaces=True),
     Import("import --replace, journal", replaces=True, without_exchange=True),
     Import("import --replace, mount point", replaces=True, is_bound=True),
+    Recovery("recovery from staging", "syncfs", 1, "interrupted"),
+    # Of the renames the first two are of the staging directory, and four move the old data aside.
+    Recovery("recovery from clearing", "renameat2", 5, "success"),
+    Recovery("recovery from filling", "renameat2", 8, "success"),
 ]

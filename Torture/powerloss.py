@@ -27,11 +27,14 @@ FILE_SYSTEMS = {
 
 
 class PowerLoss(faults.Fault):
-    """The power fails at a call; `None` for one right behind the operation."""
+    """The power fails at a call that changes something, or right behind the last one."""
 
     def __init__(self, name, survivors):
         super().__init__(name, calls=faults.CHANGING, injected="powerloss", kills=True)
         self.survivors = survivors
+
+    def points_behind(self):
+        return [faults.Point(self, "its end", 1)]
 
 
 FAULTS = [
@@ -106,7 +109,7 @@ def mounted_places(kind, count, tools):
     size, command = FILE_SYSTEMS[kind]
     parent = tools.directory if tools else tempfile.gettempdir()
     directory = tempfile.mkdtemp(prefix=f"{kind}.", dir=parent)
-    places, devices = queue.Queue(), []
+    places, mounted, devices = queue.Queue(), [], []
     try:
         for number in range(count):
             image = os.path.join(directory, f"{number}.image")
@@ -120,10 +123,10 @@ def mounted_places(kind, count, tools):
             mount_point = os.path.join(directory, f"{number}").encode()
             os.mkdir(mount_point)
             where = MountedPlace(device, kind, mount_point, tools)
+            mounted.append(where)
             places.put(where)
             if tools:
                 where.build()
-        mounted = list(places.queue)
         yield places
     finally:
         for where in mounted:
@@ -149,7 +152,7 @@ def attempt(operation, point, where):
         operation.without_exchange,
     )
     if count == 0:
-        # It came to its end without that call: the power fails right behind it.
+        # It came to its end: the power fails right behind it.
         shut_down(where.mount_point, point.fault.survivors)
     where.restart()
     return operation.problems(where, point, ended, count)

@@ -45,10 +45,13 @@ class Torture:
         counts = self._count(operation, places)
         for fault in kinds:
             points = faults.points(fault, counts, self.step)
-            with concurrent.futures.ThreadPoolExecutor(places.qsize()) as executor:
+            executor = concurrent.futures.ThreadPoolExecutor(places.qsize())
+            try:
                 results = list(
                     executor.map(lambda point: self._try(operation, point, places, attempt), points)
                 )
+            finally:
+                executor.shutdown(cancel_futures=True)
             bad = sum(1 for problems in results if problems)
             self.tried[operation.name, fault.name] = (len(points), bad)
             print(f"{operation.name:31} {fault.name:17} {len(points):6} {bad:6}", flush=True)
@@ -128,12 +131,15 @@ def try_faults(torture, tools, options, may_mount):
     for number in range(options.jobs):
         directory = os.path.join(tools.directory, f"place-{number}").encode()
         places.put(place.Place(directory, tools))
-    for where in list(places.queue):
+    everywhere = list(places.queue)
+    for where in everywhere:
         where.build()
-    for operation in chosen_operations(options.operation, may_mount):
-        torture.run(operation, faults.FAULTS, places, attempt_fault)
-    for where in list(places.queue):
-        where.unbind()
+    try:
+        for operation in chosen_operations(options.operation, may_mount):
+            torture.run(operation, faults.FAULTS, places, attempt_fault)
+    finally:
+        for where in everywhere:
+            where.unbind()
 
 
 def try_power_losses(torture, tools, options, may_mount):
@@ -171,6 +177,8 @@ def main():
             try_faults(torture, tools, options, options.may_mount)
         if options.only != "faults":
             try_power_losses(torture, tools, options, options.may_mount)
+    except KeyboardInterrupt:
+        sys.exit(130)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     sys.exit(torture.print_totals())
