@@ -3,6 +3,7 @@
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import os
 import queue
 import shutil
@@ -87,18 +88,14 @@ class Torture:
         return 1 if bad else 0
 
 
-class borrowed:
+@contextlib.contextmanager
+def borrowed(places):
     """A place of those that are free, given back at the end."""
-
-    def __init__(self, places):
-        self.places = places
-
-    def __enter__(self):
-        self.place = self.places.get()
-        return self.place
-
-    def __exit__(self, *_):
-        self.places.put(self.place)
+    where = places.get()
+    try:
+        yield where
+    finally:
+        places.put(where)
 
 
 def attempt_fault(operation, point, where):

@@ -33,6 +33,11 @@ struct FaultInjector {
 
     private static let program = Bundle.main.bundleURL.appending(path: "FaultInjector")
 
+    /// Keeps sanitizers from calls of their own at the end, which would be made to fail too.
+    private static let variables = [
+        "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "atexit_sleep_ms=0",
+    ]
+
     /// Whether this machine lets a process answer another's calls, and there is something to run.
     static let isAvailable =
         FileManager.default.isExecutableFile(atPath: BuiltCommand.url.path)
@@ -69,6 +74,7 @@ struct FaultInjector {
         let process = Process()
         let errors = Pipe()
         process.executableURL = Self.program
+        process.environment = ProcessInfo.processInfo.environment.merging(Self.variables) { $1 }
         process.arguments =
             [report.path, start] + (withoutExchange ? ["-x"] : []) + [word, call]
             + [numbers.lowerBound, numbers.upperBound].map(String.init)
