@@ -39,7 +39,8 @@ class Fault:
 
     def leaves_nothing(self, ended, point):
         """Whether a run that ended so must have cleaned up, rather than the next one."""
-        return bool(ended.code and ended.code > 0 and self.length == 1 and point.call != "unlinkat")
+        failed = ended.code is not None and ended.code > 0
+        return failed and self.length == 1 and point.call != "unlinkat"
 
     def points_behind(self):
         """The points at which the operation has ended."""
@@ -78,7 +79,7 @@ FAULTS = [
 
 
 def points(fault, counts, step):
-    """Every point for `fault` at calls counted so, or every `step`th, and the one behind the end."""
+    """Every `step`th point for `fault` at calls counted so, and those behind the end."""
     every = [
         Point(fault, call, number)
         for call, count in sorted(counts.items())
