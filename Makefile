@@ -4,7 +4,7 @@ SWIFT ?= swift
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check bench fidelity enumerate fuzz docs clean
+.PHONY: help demo test install check bench corpus containment fidelity enumerate fuzz torture docs clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -41,6 +41,9 @@ enumerate: ## tries every bit, every length and every moment at which a source c
 
 fuzz: ## looks for inputs that break the readers, T=60 seconds each
 	@Scripts/fuzz $(T)
+
+torture: ## fails every call of exports and imports in every way, S=1 (every S-th point)
+	@Scripts/torture --step $(or $(S),1)
 
 docs: ## builds the documentation into .build/docs
 	@Scripts/check docs

@@ -81,6 +81,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(name: "CallProbe", path: "Tests/CallProbe"),
+        .executableTarget(name: "FaultInjector", path: "Tests/FaultInjector"),
         .testTarget(
             name: "MigrationSystemTests",
             dependencies: ["CallProbe", "MigrationSystem", "TestSupport"],
@@ -94,7 +95,8 @@ let package = Package(
         .testTarget(
             name: "MigrationCoreTests",
             dependencies: [
-                "MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport",
+                "FaultInjector", "MigrationArchive", "MigrationCore", "MigrationSystem",
+                "TestSupport",
             ] + testedExtension,
             exclude: ["Fixtures"],
             swiftSettings: settings

@@ -189,8 +189,10 @@ extension FileDescriptor {
     ) throws(SystemError) {
         let rawValue = rawValue
         let flags = AT_SYMLINK_NOFOLLOW
-        let result = name.withPath { unsafe fchmodat(rawValue, $0, mode_t(permissions), flags) }
-        guard result == 0 else { throw SystemError("fchmodat") }
+        // The C library may have to open what it is about, which a signal can interrupt.
+        _ = try retryingOnInterrupt("fchmodat") {
+            name.withPath { unsafe fchmodat(rawValue, $0, mode_t(permissions), flags) }
+        }
     }
 
     /// Sets the modification time of the open file; the access time becomes the same.

@@ -70,7 +70,13 @@ package struct PendingFile: ~Copyable {
         let file = OpenFile(
             try directory.descriptor.open(name, .creating(permissions: 0o600))
         )
-        try file.descriptor.lock(.exclusive)
+        do {
+            try file.descriptor.lock(.exclusive)
+        } catch {
+            // Whoever holds the lock has taken the file over, and the name may be another's by now.
+            if !error.isBusy { try? directory.descriptor.removeFile(name) }
+            throw error
+        }
         return file
     }
 

@@ -200,7 +200,7 @@ struct SourceWalker {
         do {
             directory = try cursor.directory(at: componentsFromRoot)
         } catch {
-            throw Self.changed(path)
+            throw Self.unreadable(path, error)
         }
         guard try statusOfDirectory().identity == parent.status.identity else {
             throw Self.changed(path)

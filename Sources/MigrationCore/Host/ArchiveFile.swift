@@ -63,16 +63,26 @@ struct ArchiveFile: ~Copyable {
             at: PathName(resolving: path),
             replacingExisting: replacingExisting
         )
-        let file = pending.file
-        let space = try pending.availableSpace()
+        let space: UInt64
+        let output: ArchiveOutput
+        let identity: FileStatus.Identity
+        do {
+            let file = pending.file
+            space = try pending.availableSpace()
+            identity = try file.descriptor.status().identity
+            output = try ArchiveOutput(
+                writing: file.descriptor.duplicate(),
+                cancellation: cancellation
+            )
+        } catch {
+            pending.discard()
+            throw error
+        }
         return ArchiveFile(
             pending: pending,
             path: path,
-            output: try ArchiveOutput(
-                writing: file.descriptor.duplicate(),
-                cancellation: cancellation
-            ),
-            identity: try file.descriptor.status().identity,
+            output: output,
+            identity: identity,
             availableSpace: space
         )
     }

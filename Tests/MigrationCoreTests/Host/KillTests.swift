@@ -7,36 +7,15 @@ import Testing
 /// Kills the real command at its calls to the system, one after the other.
 @Suite(
     .scratchDirectory,
-    .enabled(if: Tracer.canTrace, "strace is missing, may not trace, or migrate is not built")
+    .enabled(if: FaultInjector.isAvailable, "this machine lets no process answer for the system")
 )
 struct KillTests {
     enum Way: CaseIterable {
         case exchange, journaled
-
-        /// What strace makes of the calls before it kills: without an exchange the journal commits.
-        var faults: [String] {
-            self == .exchange ? [] : ["-e", "inject=renameat2:error=EINVAL"]
-        }
     }
 
     /// The calls at which it dies; each is counted by itself.
     private static let calls = ["mkdirat", "renameat", "renameat2", "unlinkat", "fsync", "syncfs"]
-
-    /// Imports, killed at the `number`th call of its kind.
-    private func importKilled(
-        _ commit: Way,
-        _ call: String,
-        at number: Int,
-        _ places: Places
-    ) throws -> Tracer.End {
-        let death = "inject=\(call):signal=SIGKILL:when=\(number)"
-        return try Tracer.run(
-            ["-f", "-qq", "-o", "/dev/null"] + commit.faults + ["-e", death] + [
-                Tracer.command.path, "import", places.archive.url.path, "--replace",
-                "--threads", "1", "--progress", "none", "--container", places.destination.url.path,
-            ]
-        )
-    }
 
     @Test(arguments: Way.allCases, calls)
     func `leaves the old container or the new one, wherever it dies`(
@@ -50,35 +29,19 @@ struct KillTests {
         while number < 200 {
             number += 1
             let old = try places.makeOldDestination()
-            let end = try importKilled(commit, call, at: number, places)
+            let run = try places.runImport(
+                injector: FaultInjector(.death, at: call, number...number),
+                withoutExchange: commit == .journaled
+            )
             let before = try places.contents(of: places.destination)
             if commit == .exchange { #expect(before == old || before == new, "call \(number)") }
-            let record = try places.destinationContainer.importRecord()
-            let after = try places.contents(of: places.destination)
-            switch record?.outcome {
-            case .success?:
-                #expect(after.differences(from: new) == [], "call \(number)")
-                outcomes.insert("new")
-            case .interrupted?:
-                #expect(after.differences(from: old) == [], "call \(number)")
-                outcomes.insert("old")
-            case nil:
-                // It died before it said that it would begin.
-                #expect(after.differences(from: old) == [], "call \(number)")
-            case .failure?:
-                Issue.record("call \(number): \(String(describing: record))")
-            }
-            _ = try await MigrationHost().exportContainer(
-                places.destinationContainer,
-                to: .file(path: (places.root / "again").bytes, replacingExisting: true)
-            )
-            let names = try places.root.names()
-            #expect(names == ["again", "app.migration", "destination", "source"], "call \(number)")
-            let kept = try places.bookkeepingNames()
-            #expect(kept == [] || kept == ["import-status.json"], "call \(number): \(kept)")
+            let outcome = try await places.expectOldOrNew(old, new, at: "call \(number)")
+            if outcome == .success { outcomes.insert("new") }
+            if outcome == .interrupted { outcomes.insert("old") }
+            if case .failure = outcome { Issue.record("call \(number): it can't have failed") }
             try removeDestination(places)
-            if end == .exited(0) { break }
-            #expect(end == .killed, "call \(number)")
+            if run.end == .exited(0) { break }
+            #expect(run.end == .killed, "call \(number)")
         }
         #expect(outcomes.contains("new"))
         #expect(number < 200)

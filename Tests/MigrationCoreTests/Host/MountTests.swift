@@ -124,7 +124,7 @@ private enum Namespace {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/unshare")
-        process.arguments = ["-m", "sh", "-c", "migrate='\(Tracer.command.path)'\n" + script]
+        process.arguments = ["-m", "sh", "-c", "migrate='\(BuiltCommand.url.path)'\n" + script]
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -1,0 +1,133 @@
+import Foundation
+import Glibc
+import MigrationCore
+import TestSupport
+import Testing
+
+/// Makes calls of the real command fail, of every kind the one in the middle.
+///
+/// `make torture` tries all of them.
+@Suite(
+    .scratchDirectory,
+    .enabled(if: FaultInjector.isAvailable, "this machine lets no process answer for the system")
+)
+struct FaultTests {
+    enum Fault: CaseIterable {
+        case inputOutputError, fullDisk, interruptions, halves
+
+        /// The calls that it may strike; `nil` for all.
+        private var calls: Set<String>? {
+            switch self {
+            case .inputOutputError: nil
+            case .fullDisk:
+                [
+                    "fchmod", "fsetxattr", "fsync", "ftruncate", "linkat", "mkdirat", "pwrite64",
+                    "renameat", "renameat2", "symlinkat", "syncfs", "write",
+                ]
+            case .interruptions:
+                ["fcntl", "ftruncate", "openat", "openat2", "pread64", "pwrite64", "read", "write"]
+            case .halves: ["pread64", "pwrite64", "read", "write"]
+            }
+        }
+
+        var mustBeSurvived: Bool { self == .interruptions || self == .halves }
+
+        /// What the error must say.
+        var reason: String { self == .fullDisk ? "No space left" : "Input/output error" }
+
+        /// The points to try where calls were counted so.
+        func points(_ counts: [String: Int]) -> [(name: Comment, injector: FaultInjector)] {
+            counts.sorted { $0.key < $1.key }.compactMap { call, count in
+                guard calls?.contains(call) ?? true else { return nil }
+                let number = (count + 1) / 2
+                let injector =
+                    switch self {
+                    case .inputOutputError: FaultInjector(.error(EIO), at: call, number...number)
+                    case .fullDisk: FaultInjector(.error(ENOSPC), at: call, number...Int(Int32.max))
+                    case .interruptions: FaultInjector(.error(EINTR), at: call, number...number + 3)
+                    case .halves: FaultInjector(.half, at: call, 1...Int(Int32.max))
+                    }
+                return ("\(call) \(number)", injector)
+            }
+        }
+
+        /// Expects a success where there must be one, else a failure that says why.
+        func expectEnd(of run: FaultInjector.Run, at point: Comment) {
+            if run.end == .exited(0) { return }
+            #expect(!mustBeSurvived, point)
+            #expect([1, 65, 73].map { .exited($0) }.contains(run.end), point)
+            #expect(run.errors.isEmpty || run.errors.hasPrefix("migrate: error: "), point)
+            // Without standard error nothing can be said.
+            #expect(run.errors.isEmpty || run.errors.contains(reason), point)
+        }
+    }
+
+    @Test(arguments: Fault.allCases, [false, true])
+    func `leaves the old container or the new one, and says which`(
+        _ fault: Fault,
+        _ withoutExchange: Bool
+    ) async throws {
+        let places = try await Places.withSmallArchive()
+        let new = try TreeSnapshot(of: places.source)
+        func runImport(_ injector: FaultInjector) throws -> FaultInjector.Run {
+            try places.runImport(injector: injector, withoutExchange: withoutExchange)
+        }
+        try places.makeOldDestination()
+        let points = fault.points(try runImport(FaultInjector(.nothing)).counts)
+        #expect(points.count >= 4)
+        for (point, injector) in points {
+            try removeDestination(places)
+            let old = try places.makeOldDestination()
+            let run = try runImport(injector)
+            fault.expectEnd(of: run, at: point)
+            let outcome = try await places.expectOldOrNew(old, new, at: point)
+            #expect(run.end != .exited(0) || outcome == .success, point)
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `leaves a whole archive or none`(_ fault: Fault) async throws {
+        let places = try await Places.withSmallArchive()
+        let whole = try places.archive.contents()
+        let output = places.root / "output"
+        let counts = try places.runExport(to: output, injector: FaultInjector(.nothing)).counts
+        let points = fault.points(counts)
+        #expect(points.count >= 2)
+        for (point, injector) in points {
+            try output.removeFile()
+            let run = try places.runExport(to: output, injector: injector)
+            fault.expectEnd(of: run, at: point)
+            #expect(run.end != .exited(0) || output.exists, point)
+            // What fails for ever may keep it from cleaning up.
+            let left = fault == .fullDisk ? [] : try places.root.names()
+            #expect(!left.contains("output.partial"), point)
+            if output.exists { #expect(try output.contents() == whole, point) }
+            try await places.exportSource(to: output, replacing: true)
+            #expect(try output.contents() == whole, point)
+            #expect(try places.root.names() == ["app.migration", "output", "source"], point)
+            #expect(try places.source.names() == ["Documents", "top"], point)
+        }
+    }
+
+    @Test func `says why a directory can't be opened`() async throws {
+        let places = try Places()
+        for path: BytePath in ["Documents", "Documents/inner", "Documents/later"] {
+            try (places.source / path).makeDirectory()
+        }
+        let output = places.root / "output"
+        let counts = try places.runExport(to: output, injector: FaultInjector(.nothing)).counts
+        let count = try #require(counts["openat"])
+        for number in 1...count {
+            if output.exists { try output.removeFile() }
+            let injector = FaultInjector(.error(EIO), at: "openat", number...number)
+            let run = try places.runExport(to: output, injector: injector)
+            Fault.inputOutputError.expectEnd(of: run, at: "openat \(number)")
+        }
+    }
+
+    private func removeDestination(_ places: Places) throws {
+        let locked = places.destination / "Library/locked"
+        if locked.exists { try locked.setMode(0o700) }
+        try FileManager.default.removeItem(at: places.destination.url)
+    }
+}

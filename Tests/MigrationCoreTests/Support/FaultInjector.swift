@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+
+/// Runs the built `migrate` so that some of its calls to the system go wrong.
+struct FaultInjector {
+    /// What goes wrong.
+    enum Fault {
+        case nothing
+        /// The process dies in place of the call.
+        case death
+        /// The call fails.
+        case error(Int32)
+        /// Half of what was to be read or written is.
+        case half
+    }
+
+    /// How `migrate` ended.
+    enum End: Equatable {
+        case exited(Int32)
+        case killed
+    }
+
+    /// A run that has ended.
+    struct Run {
+        let end: End
+        /// What was said on standard error.
+        let errors: String
+        /// How many calls went wrong.
+        let faults: Int
+        /// How many calls of each kind were counted.
+        let counts: [String: Int]
+    }
+
+    private static let program = Bundle.main.bundleURL.appending(path: "FaultInjector")
+
+    /// Keeps sanitizers from calls of their own at the end, which would be made to fail too.
+    private static let variables = [
+        "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "atexit_sleep_ms=0",
+    ]
+
+    /// Whether this machine lets a process answer another's calls, and there is something to run.
+    static let isAvailable =
+        FileManager.default.isExecutableFile(atPath: BuiltCommand.url.path)
+        && (try? FaultInjector(.nothing).run(["--version"], countingFrom: "/"))?.end == .exited(0)
+
+    private let fault: Fault
+    private let call: String
+    private let numbers: ClosedRange<Int>
+
+    /// Makes the calls of one kind go wrong whose numbers are in `numbers`.
+    init(_ fault: Fault, at call: String = "none", _ numbers: ClosedRange<Int> = 0...0) {
+        self.fault = fault
+        self.call = call
+        self.numbers = numbers
+    }
+
+    private var word: String {
+        switch fault {
+        case .nothing: "none"
+        case .death: "kill"
+        case .error(let code): "error=\(code)"
+        case .half: "short"
+        }
+    }
+
+    /// Runs `migrate`; calls are counted from the first on that names a path that begins so.
+    func run(
+        _ arguments: [String],
+        countingFrom start: String,
+        withoutExchange: Bool = false
+    ) throws -> Run {
+        let report = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: report) }
+        let process = Process()
+        let errors = Pipe()
+        process.executableURL = Self.program
+        process.environment = ProcessInfo.processInfo.environment.merging(Self.variables) { $1 }
+        process.arguments =
+            [report.path, start] + (withoutExchange ? ["-x"] : []) + [word, call]
+            + [numbers.lowerBound, numbers.upperBound].map(String.init)
+            + [BuiltCommand.url.path] + arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = errors
+        try process.run()
+        let said = try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        let wasKilled = process.terminationReason == .uncaughtSignal
+        let counts = try Self.counts(in: String(contentsOf: report, encoding: .utf8))
+        return Run(
+            end: wasKilled ? .killed : .exited(process.terminationStatus),
+            errors: String(decoding: said, as: UTF8.self),
+            faults: counts["faults"] ?? 0,
+            counts: counts.filter { $0.key != "faults" }
+        )
+    }
+
+    private static func counts(in report: String) -> [String: Int] {
+        let lines = report.split(separator: "\n").map { $0.split(separator: " ") }
+        let pairs = lines.compactMap { words in
+            words.count == 2 ? Int(words[1]).map { (String(words[0]), $0) } : nil
+        }
+        return Dictionary(pairs) { $1 }
+    }
+}
