@@ -13,6 +13,9 @@ final class ItemArchiver {
     /// The identity of the archive's own file, which no archive can hold.
     private let outputIdentity: FileStatus.Identity?
 
+    /// Whether what no archive can hold ends the export.
+    private let isStrict: Bool
+
     /// Is called whenever content was read.
     var activityHandler: (() -> Void)?
 
@@ -34,12 +37,14 @@ final class ItemArchiver {
         outputIdentity: FileStatus.Identity?,
         progress: Progress?,
         threadCount: Int = 0,
+        isStrict: Bool = false,
         cancellation: CancellationFlag
     ) {
         readAhead = FileReadAhead(threadCount: threadCount, cancellation: cancellation)
         self.writer = writer
         self.outputIdentity = outputIdentity
         self.progress = progress
+        self.isStrict = isStrict
         self.cancellation = cancellation
     }
 
@@ -134,6 +139,18 @@ extension ItemArchiver {
         omissions.append(Omission(path: path, reason: reason, bytes: bytes, detail: detail))
     }
 
+    /// Leaves out what no archive can hold, which ends a strict export.
+    private func omitUnrepresentable(
+        _ path: ByteString,
+        _ reason: Omission.Reason,
+        _ detail: String
+    ) throws(ArchiveError) {
+        guard isStrict else { return omit(path, reason, detail: detail) }
+        let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
+        let message = "can't be archived, and nothing may be left out: \(thing)"
+        throw ArchiveError(.unsupported, message, entry: EntryPath(bytes: path))
+    }
+
     private func measure(_ directory: OpenFile) throws -> UInt64 {
         do {
             let copy = try directory.descriptor.duplicate()
@@ -157,7 +174,7 @@ extension ItemArchiver {
         switch item.status.kind {
         case .regular: try appendFile(item, at: path)
         case .symbolicLink: try appendSymbolicLink(item, at: path)
-        default: omit(item.path, .specialFile, detail: "\(item.status.kind)")
+        default: try omitUnrepresentable(item.path, .specialFile, "\(item.status.kind)")
         }
     }
 
@@ -212,7 +229,7 @@ extension ItemArchiver {
         of status: FileStatus,
         at path: EntryPath
     ) throws {
-        let carried = reportingOthers(attributes, at: path.bytes)
+        let carried = try reportingOthers(attributes, at: path.bytes)
         let entry = Self.entry(status, at: path, .file(size: status.size), carried)
         try prepare(for: entry)
         links.remember(status, at: path)
@@ -278,19 +295,21 @@ extension ItemArchiver {
         of file: OpenFile,
         at path: ByteString
     ) throws -> [ExtendedAttribute] {
+        let attributes: FileAttributes
         do throws(SystemError) {
-            return reportingOthers(try FileAttributes(of: file.descriptor), at: path)
+            attributes = try FileAttributes(of: file.descriptor)
         } catch {
             throw SourceWalker.unreadable(path, error)
         }
+        return try reportingOthers(attributes, at: path)
     }
 
     private func reportingOthers(
         _ attributes: FileAttributes,
         at path: ByteString
-    ) -> [ExtendedAttribute] {
+    ) throws(ArchiveError) -> [ExtendedAttribute] {
         for name in attributes.others {
-            omit(path, .extendedAttribute, detail: PrintableText.escaping(name))
+            try omitUnrepresentable(path, .extendedAttribute, PrintableText.escaping(name))
         }
         return attributes.carried
     }
