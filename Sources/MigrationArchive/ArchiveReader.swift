@@ -67,6 +67,15 @@ package final class ArchiveReader {
         return entry
     }
 
+    /// Where the header of the current entry begins in the tar stream.
+    var entryOffset: UInt64 { entries.entryOffset }
+
+    /// How much of the current entry's content the archive holds, apart from holes.
+    var storedSize: UInt64 { entries.storedSize }
+
+    /// Whether another program's tar file, read to its end, has no mark there.
+    package var lacksEndMark: Bool { (entries as? ForeignTarReader)?.lacksEndMark ?? false }
+
     /// Passes the content of the current entry to `body`; what lies between the pieces is zeros.
     package func readContent(
         _ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void
