@@ -39,6 +39,9 @@ package final class ArchiveReader {
         case .compressedTar:
             (header, prefetcher, knownIndex) = (nil, nil, nil)
             entries = ForeignTarReader(reading: TarStream(try ZstdStreamSource(reading: input)))
+        case .gzippedTar:
+            (header, prefetcher, knownIndex) = (nil, nil, nil)
+            entries = ForeignTarReader(reading: TarStream(try GzipStreamSource(reading: input)))
         case .migration(let header):
             self.header = header
             knownIndex = try ArchiveIndex.read(from: input)
