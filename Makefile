@@ -4,7 +4,7 @@ SWIFT ?= swift
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check bench fidelity fuzz docs clean
+.PHONY: help demo test install check bench fidelity corpus containment fuzz docs clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -35,6 +35,13 @@ bench: ## measures migrate against tar and zstd, and what an extension's process
 
 fidelity: ## proves the round trip on large trees of this machine
 	@Scripts/prove-round-trip
+
+corpus: ## runs odd and hostile archives through migrate and other readers, CORPUS=directories
+	$(SWIFT) build -c release --product migrate
+	@Scripts/prove-corpus $(CORPUS)
+
+containment: ## imports while directories become links to outside, T=60 seconds
+	@Scripts/prove-containment $(T)
 
 fuzz: ## looks for inputs that break the readers, T=60 seconds each
 	@Scripts/fuzz $(T)
