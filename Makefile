@@ -39,6 +39,13 @@ fidelity: ## proves the round trip on large trees of this machine
 enumerate: ## tries every bit, every length and every moment at which a source can change
 	@Scripts/enumerate
 
+corpus: ## runs odd and hostile archives through migrate and other readers, CORPUS=directories
+	$(SWIFT) build -c release --product migrate
+	@Scripts/prove-corpus $(CORPUS)
+
+containment: ## imports while directories become links to outside, T=60 seconds
+	@Scripts/prove-containment $(T)
+
 fuzz: ## looks for inputs that break the readers, T=60 seconds each
 	@Scripts/fuzz $(T)
 

@@ -44,6 +44,11 @@ let package = Package(
             providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]
         ),
         .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .systemLibrary(
             name: "CLibcrypto",
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
@@ -56,7 +61,7 @@ let package = Package(
         ),
         .target(
             name: "MigrationArchive",
-            dependencies: ["CLibcrypto", "CXXHash", "CZstd", "MigrationSystem"],
+            dependencies: ["CLibcrypto", "CXXHash", "CZlib", "CZstd", "MigrationSystem"],
             swiftSettings: librarySettings
         ),
         .target(

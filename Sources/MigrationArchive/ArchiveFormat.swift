@@ -6,6 +6,8 @@ enum ArchiveFormat {
     case migration(ArchiveHeader)
     /// A tar file of another program, compressed with zstd.
     case compressedTar
+    /// A tar file of another program, compressed with gzip.
+    case gzippedTar
     /// A tar file of another program.
     case plainTar
 
@@ -18,6 +20,7 @@ enum ArchiveFormat {
             return try header(in: input).map(ArchiveFormat.migration) ?? .compressedTar
         }
         if magic & 0xFFFF_FFF0 == FrameFormat.skippableMagic { return .compressedTar }
+        if input.ahead.starts(with: GzipStreamSource.magic) { return .gzippedTar }
         guard try input.lookAhead(TarFormat.blockSize) >= TarFormat.blockSize else {
             throw notAnArchive(beginningWith: input.ahead)
         }
@@ -45,8 +48,8 @@ enum ArchiveFormat {
 
     private static func notAnArchive(beginningWith bytes: ArraySlice<UInt8>) -> ArchiveError {
         let known: [(magic: [UInt8], name: String)] = [
-            ([0x1F, 0x8B], "gzip"), ([0x42, 0x5A, 0x68], "bzip2"),
-            ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"), ([0x50, 0x4B, 0x03, 0x04], "zip"),
+            ([0x42, 0x5A, 0x68], "bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"),
+            ([0x50, 0x4B, 0x03, 0x04], "zip"),
         ]
         let name = known.first { bytes.starts(with: $0.magic) }?.name
         let hint = name.map { " but a \($0) file: unpack it first" } ?? ""

@@ -39,6 +39,9 @@ package final class ArchiveReader {
         case .compressedTar:
             (header, prefetcher, knownIndex) = (nil, nil, nil)
             entries = ForeignTarReader(reading: TarStream(try ZstdStreamSource(reading: input)))
+        case .gzippedTar:
+            (header, prefetcher, knownIndex) = (nil, nil, nil)
+            entries = ForeignTarReader(reading: TarStream(try GzipStreamSource(reading: input)))
         case .migration(let header):
             self.header = header
             knownIndex = try ArchiveIndex.read(from: input)
@@ -66,6 +69,15 @@ package final class ArchiveReader {
         if entry == nil { try checkTotals() }
         return entry
     }
+
+    /// Where the header of the current entry begins in the tar stream.
+    var entryOffset: UInt64 { entries.entryOffset }
+
+    /// How much of the current entry's content the archive holds, apart from holes.
+    var storedSize: UInt64 { entries.storedSize }
+
+    /// Whether another program's tar file, read to its end, has no mark there.
+    package var lacksEndMark: Bool { (entries as? ForeignTarReader)?.lacksEndMark ?? false }
 
     /// Passes the content of the current entry to `body`; what lies between the pieces is zeros.
     package func readContent(

@@ -15,6 +15,9 @@ package final class DirectoryCursor {
         self.root = OpenFile(root)
     }
 
+    /// How many directories below the root the last one lies that was reached.
+    package var depth: Int { names.count }
+
     /// The open root.
     package var rootDirectory: OpenFile { root }
 
@@ -43,16 +46,20 @@ package final class DirectoryCursor {
         directories.removeLast(directories.count - depth)
     }
 
-    private func descend(to name: ByteString) throws(SystemError) {
+    /// Opens the directory `name` in the last one that was reached.
+    @discardableResult
+    package func descend(to name: ByteString) throws(SystemError) -> OpenFile {
         let parent = try deepest()
         let child = OpenFile(try parent.descriptor.open(name, .directory))
         names.append(name)
         directories.append(child)
         let closed = directories.count - 1 - Self.openLevels
         if closed >= 0 { directories[closed] = nil }
+        return child
     }
 
-    private func deepest() throws(SystemError) -> OpenFile {
+    /// The last directory that was reached, also where a path went on to one that is missing.
+    package func deepest() throws(SystemError) -> OpenFile {
         guard let last = directories.last else { return root }
         if let last { return last }
         try reopen()

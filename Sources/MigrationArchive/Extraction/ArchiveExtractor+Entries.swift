@@ -3,18 +3,12 @@ internal import MigrationSystem
 /// How each kind of entry is restored.
 extension ArchiveExtractor {
     func restoreFile(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
-        let (total, overflow) = totals.contentBytes.addingReportingOverflow(entry.contentSize)
-        guard !overflow, total <= options.byteLimit else {
-            throw ArchiveError(
-                .outOfSpace,
-                "the archive claims more content than there is room for",
-                entry: entry.path
-            )
-        }
+        try checkClaim(of: entry, stored: reader.storedSize)
         let file = RestoredFile(
             entry: entry,
             directory: try parent(of: entry.path),
-            permissions: restoredPermissions(of: entry)
+            permissions: restoredPermissions(of: entry),
+            offset: reader.entryOffset
         )
         if let writers, let content = try reader.takeContent() {
             try writers.append(file, holding: content)
@@ -22,6 +16,22 @@ extension ArchiveExtractor {
             try make(file, from: reader)
         }
         totals.count(entry)
+    }
+
+    /// Checks what the files claim together before the next one is made: content needs room, and
+    /// holes, which cost an archive nothing to claim, have a limit.
+    private func checkClaim(of entry: ArchiveEntry, stored: UInt64) throws(ArchiveError) {
+        let (total, overflow) = totals.contentBytes.addingReportingOverflow(entry.contentSize)
+        holeBytes += entry.contentSize - stored
+        let isTooMuch = overflow || total > options.byteLimit
+        if isTooMuch, overflow || total - holeBytes > options.byteLimit {
+            let message = "the archive claims more content than there is room for"
+            throw ArchiveError(.outOfSpace, message, entry: entry.path)
+        }
+        if isTooMuch || holeBytes > Self.holeLimit {
+            let message = "the archive claims more holes than there may be"
+            throw ArchiveError(.refused, message, entry: entry.path)
+        }
     }
 
     /// Makes a file here and now, piece by piece as its content is read.
@@ -64,6 +74,7 @@ extension ArchiveExtractor {
         in directory: OpenFile
     ) throws {
         let name = ByteString(entry.path.lastComponent)
+        try checkSpelling(of: name, in: directory)
         if try directory.descriptor.status(of: name).kind == .directory {
             redeclared.insert(entry.path)
             return
@@ -72,7 +83,11 @@ extension ArchiveExtractor {
         try directory.descriptor.makeDirectory(name, permissions: 0o700)
     }
 
-    func restoreHardLink(_ entry: ArchiveEntry, to archived: EntryPath) throws {
+    func restoreHardLink(
+        _ entry: ArchiveEntry,
+        to archived: EntryPath,
+        at offset: UInt64
+    ) throws {
         let target = options.standIns[archived] ?? archived
         if target == entry.path { return }
         try settleFiles()
@@ -86,7 +101,7 @@ extension ArchiveExtractor {
             }
         } catch let error as SystemError where error.isMissing {
             // The earlier entry may be a symbolic link, which is not made yet.
-            return try deferLink(entry, .hard, to: target.bytes)
+            return try deferLink(entry, .hard, to: target.bytes, at: offset)
         }
         let directory = try parent(of: entry.path)
         let name = ByteString(entry.path.lastComponent)
@@ -99,7 +114,8 @@ extension ArchiveExtractor {
     func deferLink(
         _ entry: ArchiveEntry,
         _ kind: DeferredLink.Kind,
-        to target: [UInt8]
+        to target: [UInt8],
+        at offset: UInt64
     ) throws {
         if kind == .symbolic, entry.path.leadsOut(withTarget: target) {
             switch options.externalLinks {
@@ -116,7 +132,8 @@ extension ArchiveExtractor {
             kind: kind,
             path: entry.path.bytes,
             target: target,
-            modificationTime: entry.modificationTime
+            modificationTime: entry.modificationTime,
+            offset: offset
         )
         try links.append(link.record)
         totals.count(entry)

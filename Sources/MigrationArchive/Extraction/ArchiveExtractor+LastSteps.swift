@@ -11,8 +11,8 @@ extension ArchiveExtractor {
                 case .symbolic: try makeSymbolicLink(link, at: path)
                 case .hard: try makeHardLinkToLink(link, at: path)
                 }
-            } catch let error as SystemError {
-                throw ArchiveError(error, restoring: path)
+            } catch {
+                throw Self.located(error, restoring: path, at: link.offset)
             }
         }
         guard options.externalLinks != .keep else { return }
@@ -21,8 +21,8 @@ extension ArchiveExtractor {
             let path = EntryPath(bytes: link.path)
             do {
                 try checkResolution(of: link, at: path)
-            } catch let error as SystemError {
-                throw ArchiveError(error, restoring: path)
+            } catch {
+                throw Self.located(error, restoring: path, at: link.offset)
             }
         }
     }

@@ -23,7 +23,7 @@ extension ArchiveExtractor {
             guard options.isLenient || !options.selection.isEmpty else {
                 throw try refusal(ofOrphan: path)
             }
-            return try makeParents(components)
+            return try makeParents(components.dropFirst(cursor.depth))
         }
     }
 
@@ -39,20 +39,14 @@ extension ArchiveExtractor {
         return ArchiveError(.refused, "the entry comes before its directory", entry: path)
     }
 
+    /// Makes the directories that are missing below the last one that the cursor reached.
     private func makeParents(
-        _ components: ArraySlice<ArraySlice<UInt8>>
-    ) throws -> OpenFile {
-        var directory = cursor.rootDirectory
-        for depth in components.indices {
-            let path = components[...depth]
-            do throws(SystemError) {
-                directory = try cursor.directory(at: path)
-            } catch {
-                guard error.isMissing else { throw error }
-                let name = ByteString(components[depth])
-                try directory.descriptor.makeDirectory(name, permissions: 0o755)
-                directory = try cursor.directory(at: path)
-            }
+        _ missing: ArraySlice<ArraySlice<UInt8>>
+    ) throws(SystemError) -> OpenFile {
+        var directory = try cursor.deepest()
+        for name in missing.map({ ByteString($0) }) {
+            try directory.descriptor.makeDirectory(name, permissions: 0o755)
+            directory = try cursor.descend(to: name)
         }
         return directory
     }
@@ -67,8 +61,25 @@ extension ArchiveExtractor {
             try body()
         } catch let error as SystemError where error.isExisting && options.isLenient {
             guard try directory.descriptor.status(of: name).kind != .directory else { throw error }
+            try checkSpelling(of: name, in: directory)
             try directory.descriptor.removeFile(name)
             try body()
         }
+    }
+
+    /// Throws where what has the name is another entry whose name the file system takes for the same.
+    func checkSpelling(of name: ByteString, in directory: OpenFile) throws {
+        guard try foldsNames() else { return }
+        let listing = try DirectoryListing(of: directory.descriptor)
+        guard !(0..<listing.count).contains(where: { listing[$0] == name }) else { return }
+        let message = "the file system takes the name for that of another entry"
+        throw ArchiveError(.entryExists, message)
+    }
+
+    private func foldsNames() throws(SystemError) -> Bool {
+        if let isFolding { return isFolding }
+        let happens = try NameFolding.happens(in: cursor.rootDirectory)
+        isFolding = happens
+        return happens
     }
 }

@@ -41,7 +41,14 @@ package final class ArchiveExtractor {
     private(set) var writers: FileWriters?
     /// The directory of the last entry, which is mostly that of the next one.
     var lastParent: (path: ArraySlice<UInt8>, directory: OpenFile)?
+    /// Whether the file system takes names for the same that differ, once that was tried.
+    var isFolding: Bool?
     var skippedLinks: [EntryPath: [UInt8]] = [:]
+    /// The bytes of the files restored so far that no archive holds, because they are holes.
+    var holeBytes: UInt64 = 0
+
+    /// The bytes that all holes may have together.
+    static let holeLimit: UInt64 = 32 << 30
 
     /// How much was restored so far.
     package internal(set) var totals = ArchiveTotals()
@@ -136,11 +143,26 @@ package final class ArchiveExtractor {
             switch entry.kind {
             case .file: try restoreFile(entry, from: reader)
             case .directory: try restoreDirectory(entry)
-            case .symbolicLink(let target): try deferLink(entry, .symbolic, to: target)
-            case .hardLink(let target): try restoreHardLink(entry, to: target)
+            case .symbolicLink(let target):
+                try deferLink(entry, .symbolic, to: target, at: reader.entryOffset)
+            case .hardLink(let target):
+                try restoreHardLink(entry, to: target, at: reader.entryOffset)
             }
-        } catch let error as SystemError {
-            throw ArchiveError(error, restoring: entry.path)
+        } catch {
+            throw Self.located(error, restoring: entry.path, at: reader.entryOffset)
+        }
+    }
+
+    /// Names the entry at `path` and its `offset` in an error that does not do so itself.
+    static func located(
+        _ error: any Error,
+        restoring path: EntryPath,
+        at offset: UInt64
+    ) -> any Error {
+        switch error {
+        case let error as SystemError: ArchiveError(error, restoring: path).located(at: offset)
+        case let error as ArchiveError: error.about(path).located(at: offset)
+        default: error
         }
     }
 }

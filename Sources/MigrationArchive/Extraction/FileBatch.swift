@@ -31,7 +31,7 @@ struct FileBatch: Sendable {
             do throws(SystemError) {
                 try file.make(mode, holding: content)
             } catch {
-                throw ArchiveError(error, restoring: file.entry.path)
+                throw ArchiveError(error, restoring: file.entry.path).located(at: file.offset)
             }
         }
     }

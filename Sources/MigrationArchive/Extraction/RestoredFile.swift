@@ -5,6 +5,8 @@ struct RestoredFile: Sendable {
     let entry: ArchiveEntry
     let directory: OpenFile
     let permissions: UInt16
+    /// Where its header begins in the tar stream.
+    let offset: UInt64
 
     var name: ByteString { ByteString(entry.path.lastComponent) }
 

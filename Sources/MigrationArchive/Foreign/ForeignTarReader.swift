@@ -11,6 +11,13 @@ final class ForeignTarReader: EntryReader {
     private var drops: [EntryDrop] = []
     private var isFinished = false
     private var contentBytes: UInt64 = 0
+    private var lastPath: EntryPath?
+
+    private(set) var entryOffset: UInt64 = 0
+    private(set) var storedSize: UInt64 = 0
+
+    /// Whether the stream ended behind an entry without the zeros that mark its end.
+    private(set) var lacksEndMark = false
 
     private struct Content {
         var stored: UInt64
@@ -25,9 +32,20 @@ final class ForeignTarReader: EntryReader {
 
     func next() throws -> ArchiveEntry? {
         try readContent { _, _ in }
+        do {
+            return try nextEntry()
+        } catch let error as ArchiveError {
+            throw error.following(lastPath)
+        }
+    }
+
+    private func nextEntry() throws -> ArchiveEntry? {
         while !isFinished {
             guard let header = try nextHeader() else { break }
-            if let entry = try makeEntry(header) { return entry }
+            entryOffset = header.offset
+            guard let entry = try makeEntry(header) else { continue }
+            lastPath = entry.path
+            return entry
         }
         isFinished = true
         return nil
@@ -36,6 +54,17 @@ final class ForeignTarReader: EntryReader {
     func readContent(_ body: (UInt64, Span<UInt8>) throws -> Void) throws {
         guard let content = current else { return }
         current = nil
+        do {
+            try read(content, body)
+        } catch let error as ArchiveError {
+            throw error.about(content.path)
+        }
+    }
+
+    private func read(
+        _ content: Content,
+        _ body: (UInt64, Span<UInt8>) throws -> Void
+    ) throws {
         let extents = content.map?.extents ?? [SparseMap.Extent(offset: 0, count: content.stored)]
         for extent in extents {
             var position = extent.offset
@@ -68,7 +97,8 @@ extension ForeignTarReader {
         while true {
             let offset = stream.offset
             guard let block = try stream.readBlock() else {
-                throw ArchiveError(.truncated, "the tar file has no end mark", offset: offset)
+                try finishWithoutEndMark(behind: headers)
+                return nil
             }
             if block.isZero {
                 guard headers.isEmpty else {
@@ -162,6 +192,18 @@ extension ForeignTarReader {
         globalTime = headers.value(PaxKey.modificationTime) ?? globalTime
     }
 
+    /// Takes the end of the stream behind a whole entry for the end of the tar file, as every tar does.
+    private func finishWithoutEndMark(behind headers: ForeignHeaders) throws {
+        let offset = stream.offset
+        guard offset > 0 else {
+            throw ArchiveError(.truncated, "the tar stream is empty", offset: offset)
+        }
+        guard headers.isEmpty else {
+            throw ArchiveError(.truncated, "the tar stream ends behind a header", offset: offset)
+        }
+        lacksEndMark = true
+    }
+
     /// Reads what follows the first zero block: zeros, as many as there are.
     private func finish() throws {
         let offset = stream.offset
@@ -179,6 +221,7 @@ extension ForeignTarReader {
         let parser = ForeignEntryParser(header.block, header.headers, globalTime: globalTime)
         do {
             let stored = try parser.storedSize()
+            try checkIsThere(stored, of: EntryPath(bytes: parser.rawPath))
             guard let (path, isDirectoryName) = try parser.path() else {
                 try stream.skip(TarFormat.padded(stored))
                 return nil
@@ -193,6 +236,7 @@ extension ForeignTarReader {
             for name in attributes.dropped {
                 drops.append(EntryDrop(path: path, kind: .extendedAttribute(name: name)))
             }
+            storedSize = rest
             if case .file(let size) = kind {
                 try count(size)
                 let padding = TarFormat.padded(stored) - stored
@@ -213,6 +257,13 @@ extension ForeignTarReader {
                 offset: header.offset
             )
         }
+    }
+
+    /// Checks that a file holds the bytes that an entry claims, before anything is made for them.
+    private func checkIsThere(_ stored: UInt64, of path: EntryPath) throws {
+        guard let size = stream.size, stored > size - min(size, stream.offset) else { return }
+        let message = "the archive ends in an entry of \(stored) bytes"
+        throw ArchiveError(.truncated, message, entry: path, offset: entryOffset)
     }
 
     /// Counts a file's bytes: holes cost nothing to claim, and sums of sizes must not overflow.

@@ -10,6 +10,8 @@ final class PlainTarSource: ChunkSource {
         self.input = input
     }
 
+    var streamSize: UInt64? { input.size }
+
     func nextChunk() throws -> FrameBuffer? {
         let chunk = spare.withLock { $0.take() } ?? FrameBuffer()
         chunk.count = try input.read(into: &chunk.bytes, from: 0, count: Self.chunkSize)

@@ -1,5 +1,8 @@
 /// Where a tar stream comes from, in chunks of a few MiB at most.
 protocol ChunkSource: AnyObject {
+    /// The bytes of the whole stream, where they are known beforehand.
+    var streamSize: UInt64? { get }
+
     /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
     func nextChunk() throws -> FrameBuffer?
 
@@ -15,6 +18,7 @@ protocol ChunkSource: AnyObject {
 }
 
 extension ChunkSource {
+    var streamSize: UInt64? { nil }
     func skip(_ count: UInt64) -> UInt64 { 0 }
     func close() {}
 }

@@ -3,6 +3,12 @@ protocol EntryReader: AnyObject {
     /// Returns the next entry, or `nil` after the last; content that was not read is skipped.
     func next() throws -> ArchiveEntry?
 
+    /// Where the header of the current entry begins in the tar stream.
+    var entryOffset: UInt64 { get }
+
+    /// How much of the current entry's content the archive holds; what is missing are holes.
+    var storedSize: UInt64 { get }
+
     /// Passes the content of the current entry to `body`, piece by piece with its offset in the file.
     ///
     /// What lies between the pieces, and between the last one and the entry's size, is zeros.

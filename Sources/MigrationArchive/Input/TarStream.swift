@@ -17,6 +17,9 @@ final class TarStream {
         source.close()
     }
 
+    /// The bytes of the whole stream, where they are known beforehand.
+    var size: UInt64? { source.streamSize }
+
     /// Makes sure that a byte is under the cursor; returns `false` at the end of the stream.
     private func fill() throws -> Bool {
         while true {
@@ -24,9 +27,17 @@ final class TarStream {
                 if index < chunk.buffer.count { return true }
                 self.chunk = nil
             }
-            guard let next = try source.nextChunk() else { return false }
+            guard let next = try nextChunk() else { return false }
             chunk = StreamChunk(next, from: source)
             index = 0
+        }
+    }
+
+    private func nextChunk() throws -> FrameBuffer? {
+        do {
+            return try source.nextChunk()
+        } catch let error as ArchiveError {
+            throw error.located(at: offset)
         }
     }
 

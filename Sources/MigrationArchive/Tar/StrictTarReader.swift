@@ -11,6 +11,9 @@ final class StrictTarReader: EntryReader {
     private var current: ArchiveEntry?
     private var isFinished = false
 
+    private(set) var entryOffset: UInt64 = 0
+    var storedSize: UInt64 { current?.contentSize ?? 0 }
+
     /// How much was read so far.
     private(set) var totals = ArchiveTotals()
 
@@ -54,6 +57,7 @@ final class StrictTarReader: EntryReader {
         }
         let entry = try makeEntry(block, records, at: offset)
         current = entry
+        entryOffset = offset
         totals.count(entry)
         return entry
     }

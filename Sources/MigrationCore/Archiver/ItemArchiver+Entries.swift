@@ -8,7 +8,7 @@ extension ItemArchiver {
         switch item.status.kind {
         case .regular: try appendFile(item, at: path)
         case .symbolicLink: try appendSymbolicLink(item, at: path)
-        default: omissions.append(Omission(item.path, .specialFile, detail: "\(item.status.kind)"))
+        default: try omitUnrepresentable(item.path, .specialFile, "\(item.status.kind)")
         }
     }
 
@@ -63,7 +63,7 @@ extension ItemArchiver {
         of status: FileStatus,
         at path: EntryPath
     ) throws {
-        let carried = reportingOthers(attributes, at: path.bytes)
+        let carried = try reportingOthers(attributes, at: path.bytes)
         let entry = Self.entry(status, at: path, .file(size: status.size), carried)
         try prepare(for: entry)
         links.remember(status, at: path)
@@ -117,20 +117,21 @@ extension ItemArchiver {
         of file: OpenFile,
         at path: ByteString
     ) throws -> [ExtendedAttribute] {
+        let attributes: FileAttributes
         do throws(SystemError) {
-            return reportingOthers(try FileAttributes(of: file.descriptor), at: path)
+            attributes = try FileAttributes(of: file.descriptor)
         } catch {
             throw SourceWalker.unreadable(path, error)
         }
+        return try reportingOthers(attributes, at: path)
     }
 
     private func reportingOthers(
         _ attributes: FileAttributes,
         at path: ByteString
-    ) -> [ExtendedAttribute] {
+    ) throws(ArchiveError) -> [ExtendedAttribute] {
         for name in attributes.others {
-            let detail = PrintableText.escaping(name)
-            omissions.append(Omission(path, .extendedAttribute, detail: detail))
+            try omitUnrepresentable(path, .extendedAttribute, PrintableText.escaping(name))
         }
         return attributes.carried
     }

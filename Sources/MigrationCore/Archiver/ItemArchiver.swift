@@ -13,6 +13,9 @@ final class ItemArchiver {
     /// The identity of the archive's own file, which no archive can hold.
     let outputIdentity: FileStatus.Identity?
 
+    /// Whether what no archive can hold ends the export.
+    private let isStrict: Bool
+
     /// Is called whenever content was read.
     var activityHandler: (() -> Void)?
 
@@ -34,12 +37,14 @@ final class ItemArchiver {
         outputIdentity: FileStatus.Identity?,
         progress: Progress?,
         threadCount: Int = 0,
+        isStrict: Bool = false,
         cancellation: CancellationFlag
     ) {
         queue = ItemQueue(threadCount: threadCount, cancellation: cancellation)
         self.writer = writer
         self.outputIdentity = outputIdentity
         self.progress = progress
+        self.isStrict = isStrict
         self.cancellation = cancellation
     }
 
@@ -52,6 +57,22 @@ final class ItemArchiver {
     func noteProgress(_ count: Int) {
         progress?.completedUnitCount += Int64(count)
         activityHandler?()
+    }
+}
+
+// MARK: - What is left out
+
+extension ItemArchiver {
+    /// Leaves out what no archive can hold, which ends a strict export.
+    func omitUnrepresentable(
+        _ path: ByteString,
+        _ reason: Omission.Reason,
+        _ detail: String
+    ) throws(ArchiveError) {
+        guard isStrict else { return omissions.append(Omission(path, reason, detail: detail)) }
+        let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
+        let message = "can't be archived, and nothing may be left out: \(thing)"
+        throw ArchiveError(.unsupported, message, entry: EntryPath(bytes: path))
     }
 }
 

@@ -88,6 +88,7 @@ struct ExportSession {
             outputIdentity: identity,
             progress: progress,
             threadCount: threadCount - 1,
+            isStrict: options.isStrict,
             cancellation: cancellation
         )
         do {

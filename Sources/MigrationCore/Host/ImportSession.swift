@@ -112,6 +112,7 @@ struct ImportSession {
         return ImportReport(
             header: reader.header,
             fingerprint: reader.fingerprint,
+            lacksEndMark: reader.lacksEndMark,
             totals: totals,
             omissions: outcome.extractor.omissions,
             replacedData: replacedData,

@@ -26,6 +26,10 @@ public struct ExportOptions: Sendable {
     /// Patterns of what is left out, as ``ExclusionPattern`` reads them, where no extension decides.
     public var exclusions: [ExclusionPattern] = []
 
+    /// Whether the export fails where something is of a kind that no archive holds: a socket, a FIFO,
+    /// a device, an access control list or an attribute outside `user.*`; otherwise the report says so.
+    public var isStrict = false
+
     /// The number of threads that compress, from 1 to 64; `nil` takes one a core, three at most.
     public var threadCount: Int?
 

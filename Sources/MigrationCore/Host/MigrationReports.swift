@@ -94,6 +94,9 @@ public struct ImportReport: Sendable {
     /// The hash that proved the archive whole; `nil` for a tar file of another program, which carries no proof.
     public let fingerprint: Fingerprint?
 
+    /// Whether a tar file of another program ended without its end mark, as one does that was cut short.
+    public let lacksEndMark: Bool
+
     /// How much was restored.
     public let totals: ArchiveTotals
 

@@ -98,6 +98,7 @@ struct ExtractionSession {
         return ImportReport(
             header: reader.header,
             fingerprint: reader.fingerprint,
+            lacksEndMark: reader.lacksEndMark,
             totals: extractor.totals,
             omissions: extractor.omissions,
             replacedData: false,

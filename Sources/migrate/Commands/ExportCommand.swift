@@ -52,6 +52,11 @@ struct ExportCommand: Command {
             DestinationOptions.description,
         ] + OptionDescription.extensionTerms + [
             .threads,
+            OptionDescription(
+                name: "strict",
+                help: "Fail where something can't be archived: a special file, an access control "
+                    + "list, an attribute outside 'user.'."
+            ),
             OptionDescription(name: "force", help: "Replace an archive of that name."),
             .json,
             .progress,
@@ -143,6 +148,7 @@ struct ExportCommand: Command {
         if let level = try arguments.number("level", in: 1...19) {
             options.compressionLevel = level
         }
+        options.isStrict = arguments.has("strict")
         options.includesCaches = arguments.has("include-caches")
         options.threadCount = try arguments.threads
         for pattern in try arguments.texts("exclude") {

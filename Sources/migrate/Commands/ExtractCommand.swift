@@ -67,7 +67,7 @@ struct ExtractCommand: Command {
                 progress: progress
             )
         }
-        if report.fingerprint == nil { context.console.logMissingFingerprint(of: archive) }
+        context.console.logMissingProof(of: archive, report)
         let answer = ImportAnswer(archive, verb: "extracted", into: directory, report)
         try context.console.output.write(answer, inJSON: answersInJSON)
         return .success

@@ -61,7 +61,7 @@ struct ImportCommand: Command {
             bundleIdentifier: bundleIdentifier
         )
         let report = try await report(source, into: destination, on: console)
-        if report.fingerprint == nil { console.logMissingFingerprint(of: archive) }
+        console.logMissingProof(of: archive, report)
         let answer = ImportAnswer(archive, verb: "imported", into: container, report)
         try console.output.write(answer, inJSON: answersInJSON)
         try console.logFindings(of: report.appExtension)
@@ -92,6 +92,13 @@ struct ImportCommand: Command {
 }
 
 extension Console {
+    /// Says what an archive of another program lacks that would prove it complete.
+    func logMissingProof(of archive: ArchiveName, _ report: ImportReport) {
+        if report.fingerprint == nil { logMissingFingerprint(of: archive) }
+        guard report.lacksEndMark else { return }
+        log("migrate: warning: \(archive.sourceText) has no end mark: it may have been cut short")
+    }
+
     /// Says that an archive of another program proves nothing.
     func logMissingFingerprint(of archive: ArchiveName) {
         log(

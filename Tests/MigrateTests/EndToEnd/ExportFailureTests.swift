@@ -24,6 +24,19 @@ struct ExportFailureTests {
         #expect(try place.names() == ["archive", "source"])
     }
 
+    @Test func `leaves no archive where strictness forbids an omission`() throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        try place.shell("mkfifo source/Documents/pipe")
+        let refused = try export(place, "--strict")
+        refused.expectFailure(65)
+        #expect(refused.errors.contains("Documents/pipe"))
+        #expect(try place.names() == ["source"])
+        let lenient = try export(place)
+        #expect(lenient.exitCode == 0)
+        #expect(lenient.output.contains("left out: Documents/pipe (special file fifo)"))
+    }
+
     @Test(arguments: ["mkdir archive", "mkfifo archive", "ln -s nowhere archive"])
     func `never replaces what is no file`(_ script: String) throws {
         let place = try Workplace()

@@ -57,6 +57,41 @@ struct OddNameTests {
         #expect(text.contains("\nfingerprint "))
     }
 
+    /// Tar files that each command refuses, by what follows `tar` and names the entry.
+    private static let hostileArchives = [
+        #"-P --transform "s,^,../," "$odd""#, #"-P --transform "s,^,/," "$odd""#, #""$odd.fifo""#,
+        #""$odd.link""#, #""$odd" "$odd/" "$odd""#, #""$odd.d" --transform "s,d$,d2," "$odd.cut""#,
+    ]
+
+    @Test func `are printed without harm from a hostile archive`() throws {
+        let place = try Workplace()
+        let name = Self.names.joined()
+        let commands = [
+            "import bad --container \"$odd.to\"", "extract bad --to \"$odd.x\"", "list bad",
+            "list bad --json", "inspect bad", "inspect bad --json", "verify bad",
+            "verify bad --json", "diff bad --container \"$odd.to\"",
+            "extract bad --to \"$odd.x\" \"$odd\"", "status --container \"$odd.to\"",
+            "preflight --container \"$odd.to\" --extension \"$odd\"",
+            "run --container \"$odd.to\" -- cat \"$odd\"",
+        ]
+        let archives = Self.hostileArchives.map { "tar --format=pax -cf bad \($0); try" }
+        let result = try place.shell(
+            """
+            odd=$(printf '\(name)'); exec 2>&1; echo x > "$odd"; mkfifo "$odd.fifo"
+            ln -s "/$odd" "$odd.link"; mkdir "$odd.d"; head -c 9000 /dev/zero > "$odd.cut"
+            try() { \(commands.map { "\"$migrate\" \($0); echo" }.joined(separator: "; ")); }
+            { \(archives.joined(separator: "; ")); } 2>&1 | grep -v '^tar: '
+            tar -cf bad "$odd.cut"; truncate -s 5000 bad; try
+            """
+        )
+        let text = try #require(String(validating: result.standardOutput, as: UTF8.self))
+        let harmful = text.unicodeScalars.filter(Self.isHarmful)
+        #expect(harmful.isEmpty, "\(harmful.map { String($0.value, radix: 16) }): \(text)")
+        #expect(!text.contains("\nmigrate: error: b"))
+        let refusals = text.split(separator: "\n").filter { $0.contains("of the tar stream)") }
+        #expect(refusals.count >= 10, "\(text)")
+    }
+
     private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0A: false

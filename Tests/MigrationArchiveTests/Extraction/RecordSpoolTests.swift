@@ -62,7 +62,8 @@ struct RecordSpoolTests {
                 kind: kind,
                 path: [0xFF, 0x2F, 1],
                 target: [2, 3],
-                modificationTime: FileTime(seconds: -7, nanoseconds: 999_999_999)
+                modificationTime: FileTime(seconds: -7, nanoseconds: 999_999_999),
+                offset: .max - 1
             )
             #expect(DeferredLink(record: link.record) == link)
         }

@@ -9,6 +9,20 @@ struct FrozenExport {
     /// The call after which it stood still; `nil` where it made fewer.
     let call: String?
 
+    /// Whether this machine lets the tests trace, and there is something to be traced.
+    static let isPossible =
+        FileManager.default.isExecutableFile(atPath: BuiltCommand.url.path) && canTrace
+
+    private static var canTrace: Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/strace")
+        process.arguments = ["-o", "/dev/null", "/bin/true"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
     /// Whether the source was changed once and the export went on.
     var wasFrozen: Bool { call != nil }
 
@@ -29,7 +43,7 @@ struct FrozenExport {
         process.arguments = [
             "-f", "-qq", "-o", log.url.path, "-P", path.url.path,
             "-e", "inject=\(calls):signal=SIGSTOP:when=\(number)",
-            Tracer.command.path, "export", "--container", places.source.url.path,
+            BuiltCommand.url.path, "export", "--container", places.source.url.path,
             "--out", places.archive.url.path, "--threads", "4", "--progress", "none",
         ]
         let errors = Pipe()

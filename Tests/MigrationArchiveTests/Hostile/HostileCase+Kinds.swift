@@ -1,0 +1,43 @@
+@testable import MigrationArchive
+
+/// Entries that are no file, directory or link, and metadata that must not be restored.
+extension HostileCase {
+    static let kinds = [
+        refused("character device") { $0.add("dev", type: "3") },
+        refused("block device") { $0.add("dev", type: "4") },
+        refused("FIFO and then a file") {
+            $0.add("fifo", type: "6")
+            $0.add("fifo", content: [1])
+        },
+        refused("unknown kind") { $0.add("f", type: "Z") },
+        refused("part of a volume") { $0.add("f", type: "M", content: [1]) },
+        refused("directory of a dump") { $0.add("d/", type: "D", content: [1]) },
+        refused("renaming of old") { $0.add("f", type: "N", content: [1]) },
+        accepted("file of old", ["f 1"]) { $0.add("f", type: "\0", content: [1]) },
+        accepted("contiguous file", ["f 1"]) { $0.add("f", type: "7", content: [1]) },
+        accepted("label of a volume", ["f 1"]) {
+            $0.add("label", type: "V")
+            $0.add("f", content: [1])
+        },
+        accepted("set-user-id", ["f 1"]) { $0.add("f", content: [1], mode: "0006755") },
+        accepted("mode of more than there is", ["f 1"]) {
+            $0.add("f", content: [1], mode: "7777644")
+        },
+        accepted("modes of nothing", ["d/", "d/f 1"]) {
+            $0.add("d/", type: "5", mode: "0000000")
+            $0.add("d/f", content: [1], mode: "0000000")
+        },
+        accepted("capability of a file", ["f 1"]) {
+            $0.addRecords([("SCHILY.xattr.security.capability", "\u{1}")])
+            $0.add("f", content: [1])
+        },
+        accepted("attribute of the system", ["f 1"]) {
+            $0.addRecords([("SCHILY.xattr.trusted.overlay.opaque", "y")])
+            $0.add("f", content: [1])
+        },
+        accepted("attribute of the user", ["f 1"]) {
+            $0.addRecords([("SCHILY.xattr.user.a=b\nc", "v")])
+            $0.add("f", content: [1])
+        },
+    ]
+}

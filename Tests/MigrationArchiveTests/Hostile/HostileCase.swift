@@ -1,0 +1,65 @@
+import TestSupport
+import Testing
+
+@testable import MigrationArchive
+
+/// One odd or hostile archive, and what must become of it.
+struct HostileCase: CustomTestStringConvertible, Sendable {
+    /// What an import does.
+    enum Verdict: Sendable {
+        /// It makes exactly these, a line each: `d/` a directory, `f 3` a file of three bytes,
+        /// `l -> t` a link.
+        case accepted([String])
+        /// It fails for the archive's sake, and says where in the archive.
+        case refused
+        /// It fails because nothing about the archive says that it is one.
+        case noArchive
+    }
+
+    let name: String
+    let verdict: Verdict
+    let bytes: [UInt8]
+
+    var testDescription: String { name }
+
+    /// The name of the case's file in a corpus.
+    var fileName: String {
+        let isCompressed = bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
+        return name.replacing(" ", with: "-") + (isCompressed ? ".tar.zst" : ".tar")
+    }
+
+    /// Whether no entry can be read before the fault is found, because compression hides them all.
+    var hidesEntries: Bool { bytes.first == 0x28 || bytes.first == 0x1F }
+
+    init(_ name: String, _ verdict: Verdict, bytes: [UInt8]) {
+        self.name = name
+        self.verdict = verdict
+        self.bytes = bytes
+    }
+
+    /// A tar file with what `make` adds between a file before and a file after it.
+    static func refused(_ name: String, _ make: (inout RawTar) -> Void) -> HostileCase {
+        HostileCase(name, .refused, bytes: framed(make))
+    }
+
+    /// A tar file with what `make` adds between two files; `tree` is what that becomes.
+    static func accepted(
+        _ name: String,
+        _ tree: [String],
+        _ make: (inout RawTar) -> Void
+    ) -> HostileCase {
+        HostileCase(name, .accepted(tree + ["after 5", "before 6"]), bytes: framed(make))
+    }
+
+    static func framed(_ make: (inout RawTar) -> Void) -> [UInt8] {
+        var tar = RawTar()
+        tar.add("before", content: [UInt8]("before".utf8))
+        make(&tar)
+        tar.add("after", content: [UInt8]("after".utf8))
+        return tar.ended()
+    }
+
+    /// Every case there is.
+    static let all =
+        paths + links + repeats + numbers + sparse + structure + records + kinds + frames
+}
