@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import MigrationArchive
 internal import MigrationSystem
 
@@ -7,12 +6,10 @@ internal import MigrationSystem
 final class ProcessSession: ExtensionSession {
     let confinement: ConfinementReport
 
-    private let process: ChildProcess
-    private let channel: SessionChannel
+    private let connection: ExtensionConnection
     private let observer: SessionObserver
-    private let output: ProcessOutput
-    private var watch: SessionWatch
-    private let name: String
+
+    private var name: String { connection.name }
 
     /// Starts the extension.
     init(
@@ -23,13 +20,13 @@ final class ProcessSession: ExtensionSession {
         limits: SessionLimits
     ) throws {
         let program = try Self.resolve(executable)
-        name = PrintableText.escaping(program.name)
         let sandbox: Sandbox?
         (sandbox, confinement) = try ExtensionSandbox.make(
             for: program.path,
             in: place,
             policy: terms.confinement
         )
+        let process: ChildProcess
         do {
             process = try ChildProcess.start(
                 ChildProcess.Configuration(
@@ -44,22 +41,24 @@ final class ProcessSession: ExtensionSession {
             let message = "the extension can't be started"
             throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
         }
-        channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
-        try process.connection.descriptor.setSendTimeout(SessionLimits.interval)
-        output = ProcessOutput(of: process, handler: terms.outputHandler)
-        watch = SessionWatch(limits, observer, name: name)
+        connection = try ExtensionConnection(
+            to: process,
+            named: PrintableText.escaping(program.name),
+            output: terms.outputHandler,
+            observer: observer,
+            limits: limits
+        )
         self.observer = observer
         try begin(in: place)
     }
 
     func end() {
-        _ = process.terminate()
-        output.drain()
+        connection.end()
     }
 
     func description() throws -> ExtensionDescription {
         observer.noteActivity()
-        guard case .description(let description) = try next() else {
+        guard case .description(let description) = try connection.next() else {
             throw unexpected("while it was asked what it can do")
         }
         guard description.version == sessionVersion else {
@@ -73,12 +72,12 @@ final class ProcessSession: ExtensionSession {
 
     func export(_ call: ExportCall, to intake: ItemIntake) throws {
         observer.noteActivity()
-        try send(.export(call))
+        try connection.send(.export(call))
         while true {
-            guard let message = try received() else {
+            guard let message = try connection.received() else {
                 // What came is archived before the host waits for more.
                 try archive { try intake.settle() }
-                try waitForMore()
+                try connection.waitForMore()
                 observer.noteEndOfWait()
                 continue
             }
@@ -90,9 +89,9 @@ final class ProcessSession: ExtensionSession {
             case .finished(let summary):
                 try archive { try intake.settle() }
                 if summary.wasCancelled { throw SessionFailure.swallowedCancellation(name) }
-                if watch.isCancelled { throw CancellationError() }
+                if connection.isCancelled { throw CancellationError() }
                 return
-            case .failed(let error): throw watch.failure(of: error.error)
+            case .failed(let error): throw connection.failure(of: error.error)
             default: throw unexpected("during an export")
             }
         }
@@ -103,25 +102,25 @@ final class ProcessSession: ExtensionSession {
         onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) throws -> ImportProgressSummary {
         observer.noteActivity()
-        try send(.importResources(call))
+        try connection.send(.importResources(call))
         var last: (Int64, Int64)?
         while true {
-            switch try next() {
+            switch try connection.next() {
             case .progress(let completed, let total):
                 if last.map({ $0 != (completed, total) }) ?? true { observer.noteActivity() }
                 last = (completed, total)
                 onProgress(completed, total)
             case .finished(let summary):
-                if watch.isCancelled { throw CancellationError() }
+                if connection.isCancelled { throw CancellationError() }
                 return summary.progress
-            case .failed(let error): throw watch.failure(of: error.error)
+            case .failed(let error): throw connection.failure(of: error.error)
             default: throw unexpected("during an import")
             }
         }
     }
 }
 
-// MARK: - Messages
+// MARK: - Parts of a session
 
 extension ProcessSession {
     private func begin(in place: SessionPlace) throws {
@@ -132,28 +131,13 @@ extension ProcessSession {
             groups: place.groups.mapValues { Data($0.path) },
             isContainerFixed: place.isContainerFixed && confinement.isConfined
         )
-        try send(.begin(start))
-    }
-
-    private func send(_ message: HostMessage) throws {
-        let bytes = try message.encoded()
-        var sent = 0
-        do {
-            // A process that reads nothing must not make the host wait for ever.
-            while true {
-                sent += try channel.sendSome(bytes, from: sent)
-                if sent == bytes.count { return }
-                if try watch.check() { throw CancellationError() }
-            }
-        } catch let error as SystemError where error.isBrokenPipe || error.isConnectionReset {
-            throw failureOfProcess()
-        }
+        try connection.send(.begin(start))
     }
 
     /// Archives something that nobody waits for, unless the session is cancelled.
     private func archive(_ body: () throws -> Void) throws {
         // A process that was told to stop is told so by its own end of the session.
-        if watch.isCancelled { return }
+        if connection.isCancelled { return }
         do {
             try body()
         } catch is CancellationError {
@@ -169,77 +153,20 @@ extension ProcessSession {
         into intake: ItemIntake
     ) throws {
         // A process that was told to stop is told so by its own end of the session.
-        if watch.isCancelled { return }
+        if connection.isCancelled { return }
         do {
             try intake.append(source, as: name)
-            try send(.accepted(number))
+            try connection.send(.accepted(number))
         } catch is CancellationError {
             return
         } catch {
             guard intake.failure == nil else { throw error }
-            try send(.rejected(number, CarriedError(error)))
-        }
-    }
-
-    /// The next message, once it has come.
-    private func next() throws -> ExtensionMessage {
-        while true {
-            if let message = try received() { return message }
-            try waitForMore()
-        }
-    }
-
-    /// The next message that has come whole.
-    private func received() throws -> ExtensionMessage? {
-        guard let (kind, payload) = try channel.nextMessage() else { return nil }
-        return try ExtensionMessage(kind: kind, payload: payload)
-    }
-
-    /// Waits until more has come, watching the process meanwhile.
-    private func waitForMore() throws {
-        while true {
-            if try watch.check() { try send(.cancel) }
-            let events = try process.wait(
-                for: output.isAtEnd ? [.message, .exit] : [.message, .output, .exit],
-                timeout: SessionLimits.interval
-            )
-            if events.contains(.output) { output.drain() }
-            if events.contains(.message) {
-                guard try receive() else { throw failureOfProcess() }
-                return
-            }
-            if events.contains(.exit) { throw failureOfProcess() }
-        }
-    }
-
-    private func receive() throws -> Bool {
-        do {
-            return try channel.receive()
-        } catch let error as SystemError where error.isConnectionReset {
-            // So ends a connection whose other end died with messages unread.
-            return false
+            try connection.send(.rejected(number, CarriedError(error)))
         }
     }
 
     private func unexpected(_ phase: String) -> MigrationError {
         MigrationError(.sessionFailed, "\(name) sent an unexpected message \(phase)")
-    }
-
-    /// What became of a process that is not there any more.
-    private func failureOfProcess() -> any Error {
-        let ending = process.terminate()
-        output.drain()
-        if watch.isCancelled { return CancellationError() }
-        let message: String
-        switch ending {
-        case .exited(let code): message = "\(name) ended before it was done, with code \(code)"
-        case .signaled(let number):
-            let signal = unsafe String(cString: strsignal(number))
-            message = "\(name) crashed: signal \(number) (\(signal))"
-        }
-        let lines = output.lastLines
-        let text = lines.isEmpty ? "" : "; it printed last:\n" + lines.joined(separator: "\n")
-        return MigrationError(.extensionCrashed, message + text)
     }
 
     private static func resolve(_ executable: ByteString) throws(MigrationError) -> PathName {

@@ -1,0 +1,122 @@
+internal import Glibc
+internal import MigrationSystem
+
+/// The line to an extension's process: messages both ways, and a watch over its silence and its end.
+final class ExtensionConnection {
+    /// The program's name, as it may be printed.
+    let name: String
+
+    private let process: ChildProcess
+    private let channel: SessionChannel
+    private let output: ProcessOutput
+    private var watch: SessionWatch
+
+    /// Talks to `process`, which has just started.
+    init(
+        to process: ChildProcess,
+        named name: String,
+        output handler: (@Sendable (String) -> Void)?,
+        observer: SessionObserver,
+        limits: SessionLimits
+    ) throws {
+        self.process = process
+        self.name = name
+        channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
+        try process.connection.descriptor.setSendTimeout(SessionLimits.interval)
+        output = ProcessOutput(of: process, handler: handler)
+        watch = SessionWatch(limits, observer, name: name)
+    }
+
+    /// Whether the process was told to stop, or is about to be.
+    var isCancelled: Bool { watch.isCancelled }
+
+    /// What an error that the extension threw means for the session.
+    func failure(of error: any Error) -> any Error { watch.failure(of: error) }
+
+    /// Ends the process and all that it began.
+    func end() {
+        _ = process.terminate()
+        output.drain()
+    }
+}
+
+// MARK: - Messages
+
+extension ExtensionConnection {
+    /// Sends a message, unless the process takes nothing for too long.
+    func send(_ message: HostMessage) throws {
+        let bytes = try message.encoded()
+        var sent = 0
+        do {
+            // A process that reads nothing must not make the host wait for ever.
+            while true {
+                sent += try channel.sendSome(bytes, from: sent)
+                if sent == bytes.count { return }
+                if try watch.check() { throw CancellationError() }
+            }
+        } catch let error as SystemError where error.isBrokenPipe || error.isConnectionReset {
+            throw failureOfProcess()
+        }
+    }
+
+    /// The next message, once it has come.
+    func next() throws -> ExtensionMessage {
+        while true {
+            if let message = try received() { return message }
+            try waitForMore()
+        }
+    }
+
+    /// The next message that has come whole.
+    func received() throws -> ExtensionMessage? {
+        guard let (kind, payload) = try channel.nextMessage() else { return nil }
+        return try ExtensionMessage(kind: kind, payload: payload)
+    }
+
+    /// Waits until more has come, watching the process meanwhile.
+    func waitForMore() throws {
+        while true {
+            if try watch.check() { try send(.cancel) }
+            let events = try process.wait(
+                for: output.isAtEnd ? [.message, .exit] : [.message, .output, .exit],
+                timeout: SessionLimits.interval
+            )
+            if events.contains(.output) { output.drain() }
+            if events.contains(.message) {
+                guard try receive() else { throw failureOfProcess() }
+                return
+            }
+            if events.contains(.exit) { throw failureOfProcess() }
+        }
+    }
+
+    private func receive() throws -> Bool {
+        do {
+            return try channel.receive()
+        } catch let error as SystemError where error.isConnectionReset {
+            // So ends a connection whose other end died with messages unread.
+            return false
+        }
+    }
+}
+
+// MARK: - Its end
+
+extension ExtensionConnection {
+    /// What became of a process that is not there any more.
+    private func failureOfProcess() -> any Error {
+        let ending = process.terminate()
+        output.drain()
+        if watch.isCancelled { return CancellationError() }
+        let message: String
+        switch ending {
+        case .exited(let code): message = "\(name) ended before it was done, with code \(code)"
+        case .signaled(let number):
+            let signal = unsafe String(cString: strsignal(number))
+            message = "\(name) crashed: signal \(number) (\(signal))"
+        }
+        let lines = output.lastLines
+        let text = lines.isEmpty ? "" : "; it printed last:\n" + lines.joined(separator: "\n")
+        return MigrationError(.extensionCrashed, message + text)
+    }
+}

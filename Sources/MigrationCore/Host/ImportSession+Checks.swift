@@ -1,0 +1,69 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// What is looked at before an import makes anything.
+extension ImportSession {
+    /// Throws what can be known before anything is touched.
+    func checkBeforehand(_ header: ArchiveHeader?) throws {
+        guard let appExtension else { return try checkIdentifier(header) }
+        // The data may be of the app under another platform's name; the extension decides.
+        do {
+            _ = try Entitlement.check(appExtension, for: container)
+        } catch let problem as EntitlementProblem {
+            throw problem.error
+        }
+        _ = try ImportCall(directory: [], header: header, source: options.source)
+    }
+
+    /// Throws where the archive is known to be of another app.
+    private func checkIdentifier(_ header: ArchiveHeader?) throws {
+        guard let header, let known = container.knownIdentifier else { return }
+        guard header.bundleIdentifier == known else {
+            let archived = PrintableText.escaping(header.bundleIdentifier)
+            let expected = PrintableText.escaping(known)
+            let message = "the archive is of \(archived), the container of \(expected)"
+            throw MigrationError(.identifierMismatch, message, path: path.path)
+        }
+    }
+
+    /// Makes the container where there is none.
+    func makeContainer() throws {
+        do throws(SystemError) {
+            // A parent that can't be read is no obstacle where the container is there.
+            if try FileDescriptor.status(atPath: path.path).kind == .directory { return }
+        } catch {
+            guard error.isMissing else { throw Self.located(error, at: path) }
+        }
+        do {
+            let parent = try FileDescriptor.open(path.parent, .directory)
+            try parent.makeDirectory(path.name, permissions: 0o755)
+            try parent.synchronize()
+        } catch {
+            guard error.isExisting else {
+                let message = "the container can't be made"
+                throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+            }
+        }
+    }
+
+    /// Throws where another process is still at work in the staging directory.
+    func checkStagingIsFree() throws {
+        do throws(SystemError) {
+            let parent = try FileDescriptor.open(path.parent, .directory)
+            try parent.open(StagingDirectory.nameBeside(path), .directory).lock(.exclusive)
+        } catch {
+            guard error.isBusy else { return }
+            let message = "another migration of the container is not at its end"
+            throw MigrationError(.containerBusy, message, path: path.path)
+        }
+    }
+
+    /// Throws where there is no room for what the archive says that it holds.
+    func checkSpace(for reader: ArchiveReader, in staging: StagingDirectory) throws {
+        let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
+        let available = try staging.directory.descriptor.availableSpace()
+        guard needed > available else { return }
+        let message = "the container needs \(needed) bytes, and \(available) are free"
+        throw MigrationError(.outOfSpace, message, path: path.path)
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// What is kept of how an import ended.
+extension ImportSession {
+    /// The record of `outcome`.
+    func record(
+        _ outcome: ImportRecord.Outcome,
+        _ header: ArchiveHeader?,
+        _ fingerprint: Fingerprint? = nil
+    ) -> ImportRecord {
+        ImportRecord(
+            outcome: outcome,
+            date: Date(),
+            bundleIdentifier: header?.bundleIdentifier,
+            platform: header?.platform,
+            resourcesVersion: header?.resourcesVersion,
+            fingerprint: fingerprint?.description
+        )
+    }
+
+    /// Persists why the import failed, in the container whose root is locked.
+    func recordFailure(
+        _ error: any Error,
+        _ header: ArchiveHeader?,
+        in root: OpenFile,
+        _ reserve: RecordReserve?
+    ) throws {
+        let bookkeeping = try BookkeepingDirectory.make(in: root)
+        let journal = try ImportJournal.read(from: bookkeeping)
+        // A commit that could not be undone goes on at the next command; it did not fail yet.
+        guard journal?.phase == .staging else { return }
+        let outcome: ImportRecord.Outcome
+        if error is CancellationError {
+            outcome = .interrupted
+        } else {
+            outcome = ImportRecord.Outcome(failure: error)
+        }
+        let data = try BookkeepingCoding.encode(record(outcome, header))
+        if let reserve {
+            try reserve.write(data)
+        } else {
+            try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        }
+        try bookkeeping.remove(BookkeepingDirectory.journalName)
+    }
+
+    /// Names the container in errors that know only the system's call.
+    static func located(_ error: any Error, at path: PathName) -> any Error {
+        guard let error = error as? SystemError else { return error }
+        let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
+        return MigrationError(code, "the import failed", path: path.path, cause: error)
+    }
+}
