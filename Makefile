@@ -33,8 +33,9 @@ check: ## runs format lint, strict builds, all tests with sanitizers, the docume
 bench: ## measures migrate against tar and zstd, and what an extension's process costs
 	@Scripts/bench
 
-fidelity: ## proves the round trip on large trees of this machine
+fidelity: ## proves the round trip on large trees of this machine and on a container of oddities
 	@Scripts/prove-round-trip
+	@Scripts/prove-odd-container
 
 enumerate: ## tries every bit, every length and every moment at which a source can change
 	@Scripts/enumerate

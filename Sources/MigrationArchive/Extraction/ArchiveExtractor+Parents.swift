@@ -67,19 +67,23 @@ extension ArchiveExtractor {
         }
     }
 
-    /// Throws where what has the name is another entry whose name the file system takes for the same.
+    /// Throws where what has the name is another entry whose name the file system takes for the same,
+    /// or nobody can tell.
     func checkSpelling(of name: ByteString, in directory: OpenFile) throws {
-        guard try foldsNames() else { return }
-        let listing = try DirectoryListing(of: directory.descriptor)
-        guard !(0..<listing.count).contains(where: { listing[$0] == name }) else { return }
+        switch try observedFolding() {
+        case .absent: return
+        case .keepingSpelling:
+            if try DirectoryListing(of: directory.descriptor).contains(name) { return }
+        case .changingSpelling: break
+        }
         let message = "the file system takes the name for that of another entry"
         throw ArchiveError(.entryExists, message)
     }
 
-    private func foldsNames() throws(SystemError) -> Bool {
-        if let isFolding { return isFolding }
-        let happens = try NameFolding.happens(in: cursor.rootDirectory)
-        isFolding = happens
-        return happens
+    private func observedFolding() throws(SystemError) -> NameFolding {
+        if let folding { return folding }
+        let observed = try NameFolding.observed(in: cursor.rootDirectory)
+        folding = observed
+        return observed
     }
 }

@@ -42,7 +42,7 @@ package final class ArchiveExtractor {
     /// The directory of the last entry, which is mostly that of the next one.
     var lastParent: (path: ArraySlice<UInt8>, directory: OpenFile)?
     /// Whether the file system takes names for the same that differ, once that was tried.
-    var isFolding: Bool?
+    var folding: NameFolding?
     var skippedLinks: [EntryPath: [UInt8]] = [:]
     /// The bytes of the files restored so far that no archive holds, because they are holes.
     var holeBytes: UInt64 = 0

@@ -2,11 +2,18 @@ internal import MigrationSystem
 
 /// Whether a file system takes names for the same that differ in their bytes.
 enum NameFolding {
-    private static let name = "migration-probe-\u{E9}"
-    private static let otherSpellings = ["MIGRATION-PROBE-\u{E9}", "migration-probe-e\u{301}"]
+    /// Every name is its bytes.
+    case absent
+    /// A name is listed as it was given first.
+    case keepingSpelling
+    /// A name is listed in a spelling that nobody need have given.
+    case changingSpelling
+
+    private static let name = "Migration-Probe-\u{E9}"
+    private static let otherSpellings = ["mIGRATION-pROBE-\u{E9}", "Migration-Probe-e\u{301}"]
 
     /// Tries it with an empty file in `directory`, which is removed again.
-    static func happens(in directory: OpenFile) throws(SystemError) -> Bool {
+    static func observed(in directory: OpenFile) throws(SystemError) -> NameFolding {
         var number = 0
         while true {
             let probe = ByteString(utf8: "\(number)\(name)")
@@ -20,9 +27,11 @@ enum NameFolding {
             defer { try? directory.descriptor.removeFile(probe) }
             for spelling in otherSpellings {
                 let other = ByteString(utf8: "\(number)\(spelling)")
-                if try isThere(other, in: directory) { return true }
+                guard try isThere(other, in: directory) else { continue }
+                let listing = try DirectoryListing(of: directory.descriptor)
+                return listing.contains(probe) ? .keepingSpelling : .changingSpelling
             }
-            return false
+            return .absent
         }
     }
 
@@ -37,5 +46,12 @@ enum NameFolding {
             guard error.isMissing else { throw error }
             return false
         }
+    }
+}
+
+extension DirectoryListing {
+    /// Whether a name is listed in just this spelling.
+    func contains(_ name: ByteString) -> Bool {
+        (0..<count).contains { self[$0] == name }
     }
 }

@@ -9,6 +9,9 @@ struct SourceMeasure: SourceVisitor {
     /// The bytes that the content takes on its disk, less than `contentBytes` where files have holes.
     private(set) var allocatedBytes: UInt64 = 0
 
+    /// The bytes up to which no path is too long for an archive.
+    private static let longestPath = Int(UInt16.max)
+
     private let selection: ContainerSelection?
     private var linked: Set<FileStatus.Identity> = []
 
@@ -42,7 +45,14 @@ struct SourceMeasure: SourceVisitor {
         selection?.reasonForLeavingOut(path, isDirectory: false) != nil
     }
 
-    func enter(_ item: SourceItem, opened: OpenFile) -> Bool { isKept(item) }
+    func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
+        guard isKept(item) else { return false }
+        // Of a tree that is too deep the archiver would write a gigabyte of paths before it fails.
+        if selection != nil, item.path.count > Self.longestPath {
+            try ItemArchiver.checkIsRepresentable(EntryPath(bytes: item.path))
+        }
+        return true
+    }
 
     func passesOver(_ item: SourceItem) -> Bool { !isKept(item) }
 

@@ -90,6 +90,8 @@ extension SourceVisitor {
 /// however deep the tree is. A directory that changes while it is walked ends the walk.
 struct SourceWalker {
     private struct Level {
+        /// The open directory; `nil` while the walk is far below it.
+        var directory: OpenFile?
         let listing: DirectoryListing
         let status: FileStatus
         let pathCount: Int
@@ -99,9 +101,10 @@ struct SourceWalker {
     /// The most files in a run: between two of them a cancellation is seen.
     private static let longestRun = 4096
 
-    private let cursor: DirectoryCursor
+    /// The most levels whose directories are open at a time.
+    private static let openLevels = 64
+
     private let cancellation: CancellationFlag
-    private let base: ByteString
     private var levels: [Level] = []
     private var path: ByteString
     private var directory: OpenFile
@@ -112,10 +115,8 @@ struct SourceWalker {
         base: ByteString = [],
         cancellation: CancellationFlag
     ) {
-        cursor = DirectoryCursor(root: root)
-        self.base = base
         path = base
-        directory = cursor.rootDirectory
+        directory = OpenFile(root)
         self.cancellation = cancellation
     }
 
@@ -184,10 +185,19 @@ struct SourceWalker {
     private mutating func enterLevel(_ status: FileStatus) throws {
         do {
             let listing = try DirectoryListing(of: directory.descriptor)
-            levels.append(Level(listing: listing, status: status, pathCount: path.count))
+            levels.append(
+                Level(
+                    directory: directory,
+                    listing: listing,
+                    status: status,
+                    pathCount: path.count
+                )
+            )
         } catch {
             throw Self.unreadable(path, error)
         }
+        let closed = levels.count - 1 - Self.openLevels
+        if closed >= 0 { levels[closed].directory = nil }
     }
 
     private mutating func leaveLevel(_ visitor: inout some SourceVisitor) throws {
@@ -197,20 +207,20 @@ struct SourceWalker {
         )
         guard let parent = levels.last else { return }
         path = ByteString(path.prefix(parent.pathCount))
-        do {
-            directory = try cursor.directory(at: componentsFromRoot)
-        } catch {
-            throw Self.unreadable(path, error)
-        }
+        directory = try parent.directory ?? directoryAbove()
         guard try statusOfDirectory().identity == parent.status.identity else {
             throw Self.changed(path)
         }
+        levels[levels.count - 1].directory = directory
     }
 
-    private var componentsFromRoot: [ArraySlice<UInt8>] {
-        if path.count == base.count { return [] }
-        let rest = path[(base.isEmpty ? 0 : base.count + 1)...]
-        return rest.split(separator: UInt8(ascii: "/"))
+    /// Opens what is above the directory: its own parent only while nobody moves it.
+    private func directoryAbove() throws(ArchiveError) -> OpenFile {
+        do {
+            return OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
+        } catch {
+            throw Self.unreadable(path, error)
+        }
     }
 
     private func statusOfDirectory() throws -> FileStatus {

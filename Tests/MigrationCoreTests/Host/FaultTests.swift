@@ -125,7 +125,32 @@ struct FaultTests {
         }
     }
 
+    /// The old container, which is removed last, holds a directory that forbids it until its mode is
+    /// changed; where the C library has to open it for that, a signal interrupts the opening.
+    @Test func `survives signals while it removes what forbids that`() async throws {
+        let places = try await Places.withSmallArchive()
+        func runImport(_ injector: FaultInjector) throws -> FaultInjector.Run {
+            try removeDestination(places)
+            try places.makeOldDestination()
+            return try places.runImport(injector: injector, withoutExchange: false)
+        }
+        let counts = try runImport(FaultInjector(.nothing)).counts
+        for call in ["openat", "fchmodat", "fchmodat2"] {
+            guard let count = counts[call] else { continue }
+            for number in max(1, count - 15)...count {
+                let injector = FaultInjector(.error(EINTR), at: call, number...number + 1)
+                let run = try runImport(injector)
+                let point: Comment = "\(call) \(number)"
+                #expect(run.end == .exited(0), point)
+                #expect(run.faults > 0, point)
+                let names = try places.root.names()
+                #expect(names == ["app.migration", "destination", "source"], point)
+            }
+        }
+    }
+
     private func removeDestination(_ places: Places) throws {
+        guard places.destination.exists else { return }
         let locked = places.destination / "Library/locked"
         if locked.exists { try locked.setMode(0o700) }
         try FileManager.default.removeItem(at: places.destination.url)
