@@ -19,7 +19,8 @@ package final class ArchiveReader {
     /// The size of the archive file; `nil` from a pipe.
     package let archiveBytes: UInt64?
 
-    private let entries: any EntryReader
+    private var entries: any EntryReader
+    private let strict: StrictTarReader?
     private let prefetcher: FramePrefetcher?
     private let knownIndex: ArchiveIndex?
     private let input: ArchiveInput
@@ -34,13 +35,13 @@ package final class ArchiveReader {
         archiveBytes = input.size
         switch try ArchiveFormat.detect(in: input) {
         case .plainTar:
-            (header, prefetcher, knownIndex) = (nil, nil, nil)
+            (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
             entries = ForeignTarReader(reading: TarStream(PlainTarSource(reading: input)))
         case .compressedTar:
-            (header, prefetcher, knownIndex) = (nil, nil, nil)
+            (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
             entries = ForeignTarReader(reading: TarStream(try ZstdStreamSource(reading: input)))
         case .gzippedTar:
-            (header, prefetcher, knownIndex) = (nil, nil, nil)
+            (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
             entries = ForeignTarReader(reading: TarStream(try GzipStreamSource(reading: input)))
         case .migration(let header):
             self.header = header
@@ -59,7 +60,9 @@ package final class ArchiveReader {
                 self.prefetcher = prefetcher
                 source = prefetcher
             }
-            entries = try StrictTarReader(reading: TarStream(source), header: header)
+            let strict = try StrictTarReader(reading: TarStream(source), header: header)
+            self.strict = strict
+            entries = strict
         }
     }
 
@@ -114,7 +117,7 @@ package final class ArchiveReader {
     package var frameCount: Int? { index?.frames.count }
 
     private func checkTotals() throws {
-        guard let strict = entries as? StrictTarReader else { return }
+        guard let strict, entries === strict else { return }
         guard let index else {
             throw ArchiveError(.truncated, "the archive ends before its hashes")
         }
@@ -123,6 +126,32 @@ package final class ArchiveReader {
         guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
             throw ArchiveError(.damaged, "the archive does not hold what its end says it holds")
         }
+        let expected = strict.entryIndex.encoded(frameCount: index.frames.count)
+        guard try readEntryIndex(listedIn: index).bytes == expected else {
+            let message = "the index of entries does not say what the archive holds"
+            throw ArchiveError(.damaged, message)
+        }
+    }
+
+    private func readEntryIndex(listedIn index: ArchiveIndex) throws -> EntryIndex {
+        try prefetcher?.entryIndex ?? EntryIndex.read(from: input, listedIn: index)
+    }
+}
+
+extension ArchiveReader {
+    /// Goes on with the first of the entries at `paths` and below them, and returns no others.
+    ///
+    /// Only the frames around them are read, each checked against its hash. The totals and the index
+    /// of entries are then not compared with what the archive holds.
+    ///
+    /// - Returns: Whether it can; where not, because the archive is read as a whole, or its entries
+    ///   are not in the order of a tree, nothing changes.
+    package func select(_ paths: [EntryPath]) throws -> Bool {
+        guard let strict, prefetcher == nil, let knownIndex else { return false }
+        let entryIndex = try readEntryIndex(listedIn: knownIndex)
+        guard entryIndex.isInTreeOrder else { return false }
+        entries = SelectedEntryReader(reading: strict, index: entryIndex, paths: paths)
+        return true
     }
 }
 
@@ -141,13 +170,13 @@ extension ArchiveIndex {
         guard size > footerSize else { throw truncated }
         var footer = [UInt8](repeating: 0, count: FrameFormat.seekTableFooterSize)
         try input.readExactly(at: size - footerSize, into: &footer, count: footer.count)
-        let listed = Int(footer.littleEndian(at: 0, as: UInt32.self))
-        guard footer.littleEndian(at: 5) == FrameFormat.seekTableFooterMagic, listed > 0 else {
-            throw truncated
-        }
+        let frameCount =
+            Int(footer.littleEndian(at: 0, as: UInt32.self)) - Self.listedBesideData
+        guard footer.littleEndian(at: 5) == FrameFormat.seekTableFooterMagic, frameCount >= 0
+        else { throw truncated }
         let endSize =
-            integrityFrameSize(frameCount: listed - 1) + seekTableSize(frameCount: listed - 1)
-        guard UInt64(endSize) < size, listed <= frameLimit else {
+            integrityFrameSize(frameCount: frameCount) + seekTableSize(frameCount: frameCount)
+        guard UInt64(endSize) < size, frameCount <= frameLimit else {
             throw ArchiveError(.damaged, "the seek table claims more frames than there can be")
         }
         var end = [UInt8](repeating: 0, count: endSize)

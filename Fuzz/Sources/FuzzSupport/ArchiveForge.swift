@@ -43,10 +43,11 @@ public enum ArchiveForge {
         return bytes + entries + [UInt8](repeating: 0, count: 1024)
     }
 
-    /// An archive that holds `stream`, with the totals that reading it gives.
+    /// An archive that holds `stream`, with the totals and the index that reading it gives.
     public static func archive(of stream: [UInt8], isStored: Bool) throws -> [UInt8] {
         var index = ArchiveIndex()
-        index.totals = totals(of: stream)
+        let entries: EntryIndexBuilder
+        (index.totals, entries) = survey(of: stream)
         var archive: [UInt8] = []
         let (input, output) = (tools.input, tools.output)
         var rest = stream[...]
@@ -65,7 +66,9 @@ public enum ArchiveForge {
             index.append(frame, digest: SHA256Digest.hash(of: output))
             archive += output.bytes.prefix(output.count)
         }
-        return archive + index.encoded
+        let entryIndex = entries.encoded(frameCount: index.frames.count)
+        index.append(entryIndex: entryIndex)
+        return archive + entryIndex + index.encoded
     }
 
     /// What another program makes of `stream` with zstd.
@@ -76,7 +79,7 @@ public enum ArchiveForge {
         return [UInt8](output.bytes.prefix(output.count))
     }
 
-    private static func totals(of stream: [UInt8]) -> ArchiveTotals {
+    private static func survey(of stream: [UInt8]) -> (ArchiveTotals, EntryIndexBuilder) {
         do {
             let reader = try StrictTarReader(
                 reading: TarStream(MemorySource(stream)),
@@ -88,9 +91,9 @@ public enum ArchiveForge {
             } catch {
                 // The archive is as wrong as its stream; how much came before is all that counts.
             }
-            return reader.totals
+            return (reader.totals, reader.entryIndex)
         } catch {
-            return ArchiveTotals()
+            return (ArchiveTotals(), EntryIndexBuilder())
         }
     }
 }

@@ -114,12 +114,17 @@ package final class ArchiveExtractor {
             } else if isSelected(entry.path) {
                 try restore(entry, from: reader)
             } else if let path = options.standIns[entry.path] {
+                found.insert(entry.path)
                 try restore(entry.moved(to: path), from: reader)
             }
             onProgress(reader.consumedBytes)
         }
         if let missing = options.selection.first(where: { !found.contains($0) }) {
             throw ArchiveError(.notFound, "the archive has no such entry", entry: missing)
+        }
+        if let missing = options.standIns.keys.filter({ !found.contains($0) }).min() {
+            let message = "a hard link to \(missing), which is not in the archive"
+            throw ArchiveError(.refused, message, entry: options.standIns[missing])
         }
     }
 

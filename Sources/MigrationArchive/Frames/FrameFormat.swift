@@ -14,6 +14,9 @@ enum FrameFormat {
     /// The first of the sixteen magics of skippable frames.
     static let skippableMagic: UInt32 = 0x184D_2A50
 
+    /// The magic of the skippable frame that holds the index of entries.
+    static let entryIndexMagic: UInt32 = 0x184D_2A5C
+
     /// The magic of the skippable frame that holds the hashes.
     static let integrityMagic: UInt32 = 0x184D_2A5D
 

@@ -54,6 +54,9 @@ final class FramePrefetcher: ChunkSource {
 
     /// What the archive's end says, once every frame was handed out.
     var index: ArchiveIndex? { pipeline.index }
+
+    /// What the archive says of where its entries are, once every frame was handed out.
+    var entryIndex: EntryIndex? { pipeline.entryIndex }
 }
 
 /// The stages between reading a frame and handing out its content.
@@ -103,6 +106,7 @@ private final class Pipeline: @unchecked Sendable {
     }
 
     var index: ArchiveIndex? { source.index }
+    var entryIndex: EntryIndex? { source.entryIndex }
 
     func stop() {
         monitor.withLock { $0.isStopped = true }

@@ -45,6 +45,11 @@ final class FrameSeeker: ChunkSource {
         return skipped
     }
 
+    func seek(to offset: UInt64) -> UInt64? {
+        (next, self.offset) = (0, 0)
+        return skip(offset)
+    }
+
     private func passFrame() {
         offset += UInt64(index.frames[next].compressedSize)
         next += 1

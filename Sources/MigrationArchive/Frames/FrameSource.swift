@@ -10,6 +10,9 @@ final class FrameSource {
     /// What the archive's end says; from a pipe it is there only after the last frame.
     private(set) var index: ArchiveIndex?
 
+    /// What the archive says of where its entries are, once ``index`` is there and every frame was read.
+    private(set) var entryIndex: EntryIndex?
+
     init(reading input: ArchiveInput, index: ArchiveIndex?) {
         self.input = input
         self.index = index
@@ -25,11 +28,11 @@ final class FrameSource {
             next += 1
             return Int(frame.size)
         }
-        if expected == nil, try !isAtIndex() {
+        if expected == nil, try !isAtEnd() {
             next += 1
             return try walkFrame(into: buffer)
         }
-        try readIndex()
+        try readEnd()
         return nil
     }
 
@@ -38,14 +41,31 @@ final class FrameSource {
         expected?.digest(of: number)
     }
 
-    private func isAtIndex() throws -> Bool {
-        guard try input.lookAhead(4) >= 4 else {
-            throw ArchiveError(.truncated, "the archive ends before its hashes")
-        }
-        return [UInt8](input.ahead.prefix(4)).littleEndian(at: 0) == FrameFormat.integrityMagic
+    private func isAtEnd() throws -> Bool {
+        try frameHead().magic == FrameFormat.entryIndexMagic
     }
 
-    private func readIndex() throws {
+    /// Looks at the first bytes of a frame: the magic, and the size if it is one to skip.
+    private func frameHead() throws -> (magic: UInt32, size: UInt32) {
+        guard try input.lookAhead(8) >= 8 else {
+            throw ArchiveError(.truncated, "the archive ends before its hashes")
+        }
+        let bytes = [UInt8](input.ahead.prefix(8))
+        return (bytes.littleEndian(at: 0), bytes.littleEndian(at: 4))
+    }
+
+    private func readEntryIndex() throws -> [UInt8] {
+        let size = Int(try frameHead().size) + 8
+        guard size <= EntryIndex.sizeLimit(frameCount: next) else {
+            throw ArchiveError(.damaged, "the index of entries is larger than it can be")
+        }
+        var bytes = [UInt8](repeating: 0, count: size)
+        try input.readExactly(into: &bytes, from: 0, count: size)
+        return bytes
+    }
+
+    private func readEnd() throws {
+        let entries = try readEntryIndex()
         let size =
             ArchiveIndex.integrityFrameSize(frameCount: next)
             + ArchiveIndex.seekTableSize(frameCount: next)
@@ -59,6 +79,7 @@ final class FrameSource {
         guard expected == nil || expected == read else {
             throw ArchiveError(.damaged, "the archive changed while it was read")
         }
+        entryIndex = try EntryIndex(parsing: entries, listedIn: read)
         index = read
     }
 }

@@ -13,6 +13,10 @@ protocol ChunkSource: AnyObject {
     /// returns how many were left out.
     func skip(_ count: UInt64) -> UInt64
 
+    /// Goes on with the chunk that holds the byte at `offset` of the stream, wherever that is; returns
+    /// where the chunk begins, or `nil` where the source can only be read in order.
+    func seek(to offset: UInt64) -> UInt64?
+
     /// Ends the stream early and frees what it holds.
     func close()
 }
@@ -20,5 +24,6 @@ protocol ChunkSource: AnyObject {
 extension ChunkSource {
     var streamSize: UInt64? { nil }
     func skip(_ count: UInt64) -> UInt64 { 0 }
+    func seek(to offset: UInt64) -> UInt64? { nil }
     func close() {}
 }

@@ -105,6 +105,21 @@ final class TarStream {
         try read(rest - leftOut) { _ in }
     }
 
+    /// Moves the cursor to `target`, which may lie before it; returns `false` where it can't be moved.
+    func seek(to target: UInt64) throws -> Bool {
+        if let chunk {
+            let start = offset - UInt64(index)
+            if target >= start, target - start < UInt64(chunk.buffer.count) {
+                (index, offset) = (Int(target - start), target)
+                return true
+            }
+        }
+        guard let start = source.seek(to: target) else { return false }
+        (chunk, index, offset) = (nil, 0, start)
+        try read(target - start) { _ in }
+        return true
+    }
+
     /// Moves the cursor over bytes that must be zeros.
     func skipZeros(_ count: UInt64) throws -> Bool {
         var areZeros = true

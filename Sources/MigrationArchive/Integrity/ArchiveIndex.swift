@@ -1,13 +1,15 @@
 /// Where the frames of an archive lie, what they must hash to, and how much they hold.
 ///
-/// The index is the archive's end: the integrity frame and the seek table.
+/// The index is the archive's end: the integrity frame and the seek table. The index of entries, which
+/// comes before it, is listed in it as the data frames are.
 ///
 ///     integrity frame = magic size "MIGR" version:2 0:2 frames:4 files:8 directories:8 symbolicLinks:8
-///                       hardLinks:8 contentBytes:8 dataBytes:8 streamBytes:8 sha256(frame):32... root:32
+///                       hardLinks:8 contentBytes:8 dataBytes:8 streamBytes:8 sha256(frame):32... sha256(entries):32 root:32
 ///     seek table      = magic size (compressed:4 decompressed:4)... frames:4 0:1 footer-magic:4
 ///
 /// All numbers are little-endian. `root` is the SHA-256 of everything in the integrity frame before it:
-/// the fingerprint. The seek table lists the integrity frame too, with a decompressed size of 0.
+/// the fingerprint. The seek table lists the index of entries and the integrity frame too, each with a
+/// decompressed size of 0.
 struct ArchiveIndex: Equatable, Sendable {
     /// One data frame.
     struct Frame: Equatable, Sendable {
@@ -20,10 +22,18 @@ struct ArchiveIndex: Equatable, Sendable {
     /// The frames that an index may list, 4 TiB of stream: what a file claims must not take memory.
     static let frameLimit = 1 << 20
 
+    /// The frames that the seek table lists on top of data frames.
+    static let listedBesideData = 2
+
     private static let fixedSize = 4 + 2 + 2 + 4 + 7 * 8
 
     private(set) var frames: [Frame] = []
     private(set) var digests: [UInt8] = []
+
+    /// The bytes of the index of entries.
+    private(set) var entryIndexSize: UInt32 = 0
+    private var entryIndexDigest = [UInt8](repeating: 0, count: SHA256Digest.size)
+
     var totals = ArchiveTotals()
 
     init() {}
@@ -37,8 +47,21 @@ struct ArchiveIndex: Equatable, Sendable {
     /// The bytes of the tar stream.
     var streamBytes: UInt64 { frames.reduce(0) { $0 + UInt64($1.size) } }
 
-    /// The bytes of all data frames.
-    var compressedBytes: UInt64 { frames.reduce(0) { $0 + UInt64($1.compressedSize) } }
+    /// Adds the index of entries, which follows the last frame.
+    mutating func append(entryIndex bytes: [UInt8]) {
+        entryIndexSize = UInt32(bytes.count)
+        entryIndexDigest = SHA256Digest.hash(of: bytes)
+    }
+
+    /// Whether `bytes` are the index of entries that belongs to the archive.
+    func lists(entryIndex bytes: [UInt8]) -> Bool {
+        bytes.count == Int(entryIndexSize) && SHA256Digest.hash(of: bytes) == entryIndexDigest
+    }
+
+    /// The bytes before the integrity frame: all data frames and the index of entries.
+    var compressedBytes: UInt64 {
+        frames.reduce(UInt64(entryIndexSize)) { $0 + UInt64($1.compressedSize) }
+    }
 
     /// The hash that frame `index` must have.
     func digest(of index: Int) -> ArraySlice<UInt8> {
@@ -51,12 +74,12 @@ struct ArchiveIndex: Equatable, Sendable {
 extension ArchiveIndex {
     /// The bytes of the integrity frame of an archive with `frameCount` data frames.
     static func integrityFrameSize(frameCount: Int) -> Int {
-        8 + fixedSize + (frameCount + 1) * SHA256Digest.size
+        8 + fixedSize + (frameCount + 2) * SHA256Digest.size
     }
 
     /// The bytes of the seek table of an archive with `frameCount` data frames.
     static func seekTableSize(frameCount: Int) -> Int {
-        8 + (frameCount + 1) * 8 + FrameFormat.seekTableFooterSize
+        8 + (frameCount + listedBesideData) * 8 + FrameFormat.seekTableFooterSize
     }
 
     /// What the integrity frame holds before its root hash.
@@ -71,7 +94,7 @@ extension ArchiveIndex {
         ] {
             content.appendLittleEndian(number)
         }
-        return content + digests
+        return content + digests + entryIndexDigest
     }
 
     /// The hash that stands for the whole archive.
@@ -98,9 +121,11 @@ extension ArchiveIndex {
             bytes.appendLittleEndian(frame.compressedSize)
             bytes.appendLittleEndian(frame.size)
         }
+        bytes.appendLittleEndian(entryIndexSize)
+        bytes.appendLittleEndian(UInt32(0))
         bytes.appendLittleEndian(UInt32(Self.integrityFrameSize(frameCount: frames.count)))
         bytes.appendLittleEndian(UInt32(0))
-        bytes.appendLittleEndian(UInt32(frames.count + 1))
+        bytes.appendLittleEndian(UInt32(frames.count + Self.listedBesideData))
         bytes.append(0)
         bytes.appendLittleEndian(FrameFormat.seekTableFooterMagic)
     }
@@ -127,8 +152,11 @@ extension ArchiveIndex {
         }
         parseTotals(in: bytes)
         parseFrames(in: bytes, from: integritySize + 8, count: frameCount)
+        entryIndexSize = bytes.littleEndian(at: integritySize + 8 + frameCount * 8)
         let firstDigest = 8 + Self.fixedSize
-        digests = [UInt8](bytes[firstDigest..<integritySize - SHA256Digest.size])
+        let endOfDigests = integritySize - 2 * SHA256Digest.size
+        digests = [UInt8](bytes[firstDigest..<endOfDigests])
+        entryIndexDigest = [UInt8](bytes[endOfDigests..<integritySize - SHA256Digest.size])
         // One way to write an index: what was read must be what would be written.
         guard encoded == bytes else { throw damage }
     }

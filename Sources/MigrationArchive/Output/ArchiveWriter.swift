@@ -21,6 +21,8 @@ package final class ArchiveWriter {
     private var chunk: FrameBuffer
     private var scratch: [UInt8] = []
     private var totals = ArchiveTotals()
+    private var entryIndex = EntryIndexBuilder()
+    private var submittedBytes: UInt64 = 0
 
     /// Begins an archive; `threadCount` threads compress it.
     package init(
@@ -109,7 +111,10 @@ package final class ArchiveWriter {
         if chunk.count > 0 { try pipeline.submit(chunk) }
         var index = try pipeline.finish()
         index.totals = totals
+        let entries = entryIndex.encoded(frameCount: index.frames.count)
+        index.append(entryIndex: entries)
         let end = index.encoded
+        try output.write(entries.span)
         try output.write(end.span)
         return Summary(
             totals: totals,
@@ -138,6 +143,7 @@ extension ArchiveWriter {
                 entry: entry.path
             )
         }
+        entryIndex.add(entry.path, at: submittedBytes + UInt64(chunk.count))
         try appendScratch()
         totals.count(entry)
     }
@@ -168,6 +174,7 @@ extension ArchiveWriter {
 
     private func nextChunk() throws {
         try pipeline.submit(chunk)
+        submittedBytes += UInt64(chunk.count)
         chunk = pipeline.takeChunk()
     }
 

@@ -17,6 +17,12 @@ final class StrictTarReader: EntryReader {
     /// How much was read so far.
     private(set) var totals = ArchiveTotals()
 
+    /// What the archive must say of where its entries are, as far as it was read.
+    private(set) var entryIndex = EntryIndexBuilder()
+
+    /// Where the header of the first entry begins in the tar stream.
+    private(set) var firstOffset: UInt64 = 0
+
     /// Reads the entries that follow the global header of `stream`, which must say `header`.
     init(reading stream: TarStream, header: ArchiveHeader) throws {
         self.stream = stream
@@ -31,6 +37,7 @@ final class StrictTarReader: EntryReader {
         else {
             throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
         }
+        firstOffset = stream.offset
     }
 
     func next() throws -> ArchiveEntry? {
@@ -59,7 +66,19 @@ final class StrictTarReader: EntryReader {
         current = entry
         entryOffset = offset
         totals.count(entry)
+        entryIndex.add(entry.path, at: offset)
         return entry
+    }
+
+    /// Goes on with the entry whose header begins at `offset` of the tar stream.
+    ///
+    /// The totals and the index are then no longer those of the archive.
+    func seek(to offset: UInt64) throws {
+        current = nil
+        isFinished = false
+        guard try stream.seek(to: offset) else {
+            throw ArchiveError(.inputFailed, "the archive can only be read in order")
+        }
     }
 
     func readContent(_ body: (UInt64, Span<UInt8>) throws -> Void) throws {

@@ -22,8 +22,8 @@ struct ExtractionSession {
         let threadCount = ThreadCount.resolve(options.threadCount)
         let access: ArchiveReader.Access =
             paths.isEmpty ? .whole(threadCount: threadCount) : .selective
-        let standIns = input.size == nil || paths.isEmpty ? [:] : try findStandIns()
         let reader = try ArchiveReader(input, access: access)
+        let standIns = input.size == nil || paths.isEmpty ? [:] : try select(in: reader)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
         do {
@@ -58,10 +58,20 @@ struct ExtractionSession {
         try? FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
     }
 
-    /// Finds the files that are not selected but have selected names, by reading the headers once
-    /// before; each is restored at the first of those names.
-    private func findStandIns() throws -> [EntryPath: EntryPath] {
-        let reader = try ArchiveReader(source.open(cancellation), access: .selective)
+    /// Confines `reader` to what is selected, where it can be, and finds the files that are not
+    /// selected but have selected names; each is restored at the first of those names.
+    private func select(in reader: ArchiveReader) throws -> [EntryPath: EntryPath] {
+        let isConfined = try reader.select(paths)
+        if reader.totals?.hardLinks == 0 { return [:] }
+        let scan =
+            try isConfined
+            ? reader : ArchiveReader(source.open(cancellation), access: .selective)
+        let standIns = try findStandIns(scan)
+        if isConfined { _ = try reader.select(paths + standIns.keys) }
+        return standIns
+    }
+
+    private func findStandIns(_ reader: ArchiveReader) throws -> [EntryPath: EntryPath] {
         var standIns: [EntryPath: EntryPath] = [:]
         while let entry = try reader.next() {
             try cancellation.check()

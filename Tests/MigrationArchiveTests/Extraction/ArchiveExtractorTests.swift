@@ -161,4 +161,15 @@ struct ArchiveExtractorTests {
                 }
         )
     }
+
+    @Test func `fails where the file is missing whose further name is selected`() throws {
+        let error = try Extraction.refusal([
+            Item("a", text(10)), Item(.hardLink("b", to: "missing")),
+        ]) { options in
+            options.selection = [EntryPath("b")]
+            options.standIns = [EntryPath("missing"): EntryPath("b")]
+        }
+        #expect(error?.code == .refused)
+        #expect(error?.entry == EntryPath("b"))
+    }
 }

@@ -16,6 +16,7 @@ struct ArchiveIndexTests {
         index.totals.hardLinks = 1
         index.totals.contentBytes = 4_000_000
         index.totals.dataBytes = 3_999_999
+        index.append(entryIndex: noise(50, seed: 3))
         return index
     }
 
@@ -30,13 +31,13 @@ struct ArchiveIndexTests {
         for number: UInt64 in [3, 0, 0, 1, 4_000_000, 3_999_999, 4_195_328] {
             content += littleEndian(number, 8)
         }
-        content += noise(32) + noise(32, seed: 2)
+        content += noise(32) + noise(32, seed: 2) + SHA256Digest.hash(of: noise(50, seed: 3))
         let root = SHA256Digest.hash(of: content)
         var bytes = littleEndian(0x184D_2A5D, 4) + littleEndian(UInt64(content.count + 32), 4)
         bytes += content + root
         let integrityCount = UInt64(bytes.count)
-        bytes += littleEndian(0x184D_2A5E, 4) + littleEndian(33, 4)
-        for number: UInt64 in [300, 4_194_304, 40, 1024, integrityCount, 0, 3] {
+        bytes += littleEndian(0x184D_2A5E, 4) + littleEndian(41, 4)
+        for number: UInt64 in [300, 4_194_304, 40, 1024, 50, 0, integrityCount, 0, 4] {
             bytes += littleEndian(number, 4)
         }
         bytes += [0] + littleEndian(0x8F92_EAB1, 4)
@@ -121,8 +122,12 @@ struct ArchiveIndexTests {
             )
             bytes += frame
         }
+        var entries = EntryIndexBuilder()
+        entries.add(EntryPath("a"), at: 1024)
+        let entryIndex = entries.encoded(frameCount: 2)
+        index.append(entryIndex: entryIndex)
         let error = #expect(throws: ArchiveError.self) {
-            try TestArchive(bytes: bytes + index.encoded).items(route)
+            try TestArchive(bytes: bytes + entryIndex + index.encoded).items(route)
         }
         #expect(error?.code == .damaged)
     }
@@ -136,15 +141,20 @@ struct ArchiveIndexTests {
             .init(compressedSize: UInt32(frames[0].count), size: 1024 + 512 + 512 + 1024),
             digest: SHA256Digest.hash(of: frames[0])
         )
+        var entries = EntryIndexBuilder()
+        entries.add(EntryPath("a"), at: 1024)
+        let entryIndex = entries.encoded(frameCount: 1)
+        index.append(entryIndex: entryIndex)
         for (files, bytes, data) in [(2, 100, 100), (1, 101, 100), (1, 100, 101), (0, 0, 0)] {
             index.totals.files = UInt64(files)
             index.totals.contentBytes = UInt64(bytes)
             index.totals.dataBytes = UInt64(data)
-            let archive = TestArchive(bytes: frames[0] + index.encoded)
+            let archive = TestArchive(bytes: frames[0] + entryIndex + index.encoded)
             let error = #expect(throws: ArchiveError.self) { try archive.items(route) }
             #expect(error?.code == .damaged)
         }
         (index.totals.files, index.totals.contentBytes, index.totals.dataBytes) = (1, 100, 100)
-        #expect(try TestArchive(bytes: frames[0] + index.encoded).items(route).count == 1)
+        let archive = TestArchive(bytes: frames[0] + entryIndex + index.encoded)
+        #expect(try archive.items(route).count == 1)
     }
 }

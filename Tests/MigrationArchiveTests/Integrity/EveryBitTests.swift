@@ -43,7 +43,7 @@ struct EveryBitTests {
         let (file, bytes) = try makeArchive()
         #expect(try !isRefused(file))
         for position in bytes.indices {
-            let isInEnd = position > bytes.count - 200
+            let isInEnd = position > bytes.count - 300
             let bits = Thoroughness.isFull || isInEnd ? 0..<8 : position % 8..<position % 8 + 1
             for bit in bits {
                 let flipped = [bytes[position] ^ 1 << UInt8(bit)]

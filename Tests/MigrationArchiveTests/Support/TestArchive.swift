@@ -102,6 +102,23 @@ struct TestArchive {
         }
     }
 
+    /// The index of entries as it is in the archive.
+    var entryIndex: [UInt8] {
+        get throws {
+            let index = try index
+            let end = Int(index.compressedBytes)
+            return [UInt8](bytes[end - Int(index.entryIndexSize)..<end])
+        }
+    }
+
+    /// The archive with `entries` for its index of entries, and with the hashes that are right then.
+    func replacingEntryIndex(_ entries: [UInt8]) throws -> TestArchive {
+        var index = try index
+        let frames = try parts.frames.flatMap(\.self)
+        index.append(entryIndex: entries)
+        return TestArchive(bytes: frames + entries + index.encoded)
+    }
+
     /// The archive's data frames and behind them its end.
     var parts: (frames: [[UInt8]], end: [UInt8]) {
         get throws {

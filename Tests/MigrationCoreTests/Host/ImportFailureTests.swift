@@ -73,8 +73,8 @@ struct ImportFailureTests {
         let count = number(at: footer)
         var frames: [Data] = []
         var start = 0
-        // The last one that is listed holds the hashes.
-        for index in 0..<count - 1 {
+        // The last two that are listed hold the index of entries and the hashes.
+        for index in 0..<count - 2 {
             let size = number(at: footer - (count - index) * 8)
             frames.append(Data(bytes[start..<start + size]))
             start += size

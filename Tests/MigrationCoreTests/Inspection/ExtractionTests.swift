@@ -101,4 +101,43 @@ struct ExtractionTests {
         #expect(try (places.destination / "b").contents() == Data("content".utf8))
         #expect(try places.destination.names() == ["b"])
     }
+
+    @Test func `extracts each entry as extracting everything does`() async throws {
+        let places = try await Places.withVariedArchive()
+        let all = try TreeSnapshot(of: places.source).nodes
+        for (number, path) in all.keys.sorted().enumerated() {
+            let target = places.root / BytePath([UInt8]("\(number)".utf8))
+            _ = try await ArchiveSource.file(path: places.archive.bytes)
+                .extract(to: target.url, only: [EntryPath(bytes: path.bytes)])
+            let restored = try TreeSnapshot(of: target).nodes
+            let below = path.bytes + [UInt8(ascii: "/")]
+            for (other, node) in all where other == path || other.bytes.starts(with: below) {
+                let found = try #require(restored[other], "\(other) of \(path)")
+                #expect(found.type == node.type && found.mode == node.mode)
+                #expect(found.seconds == node.seconds && found.nanoseconds == node.nanoseconds)
+                #expect(found.content == node.content && found.target == node.target)
+                #expect(found.attributes == node.attributes)
+            }
+            let isAlone = !restored.keys.contains { other in
+                !other.bytes.starts(with: below) && !path.bytes.starts(with: other.bytes)
+            }
+            #expect(isAlone, "\(path): \(restored.keys)")
+        }
+    }
+
+    @Test func `extracts further names of a file that lies frames before them`() async throws {
+        let places = try Places()
+        try (places.source / "a").write(Data(count: 9 << 20) + Data("end".utf8))
+        try (places.source / "b").write(VariedTree.noise(5 << 20))
+        try (places.source / "z").makeDirectory()
+        for name: BytePath in ["z/one", "z/two"] {
+            try (places.source / name).makeHardLink(to: places.source / "a")
+        }
+        try await places.exportSource()
+        _ = try await extract(places, only: ["z"])
+        let restored = try TreeSnapshot(of: places.destination).nodes
+        #expect(restored.keys.sorted() == ["z", "z/one", "z/two"])
+        #expect(restored["z/one"]?.content == Data(count: 9 << 20) + Data("end".utf8))
+        #expect(restored["z/two"]?.firstName == "z/one")
+    }
 }
