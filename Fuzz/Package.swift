@@ -13,7 +13,10 @@ let settings: [SwiftSetting] = [
 ]
 
 let core = Target.Dependency.product(name: "MigrationCore", package: "migration")
-let names = ["FuzzFile", "FuzzPipe", "FuzzTar", "FuzzExtraction", "FuzzBookkeeping"]
+let names = [
+    "FuzzFile", "FuzzPipe", "FuzzTar", "FuzzExtraction", "FuzzSession", "FuzzEntitlement",
+    "FuzzBookkeeping",
+]
 
 let package = Package(
     name: "migration-fuzz",

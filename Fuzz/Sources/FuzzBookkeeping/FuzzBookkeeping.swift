@@ -27,6 +27,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 @c(LLVMFuzzerInitialize)
 public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
 {
+    Milestones.expect(BookkeepingGround.milestones)
     let success = """
         {"bundleIdentifier":"com.example.notes","date":"2026-01-02T03:04:05Z",\
         "fingerprint":"00ff","outcome":"success","platform":"iOS","resourcesVersion":"1","version":1}

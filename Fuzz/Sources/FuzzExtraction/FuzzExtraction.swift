@@ -23,6 +23,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             return ground.check(placeIsAllowed: false)
         }
         ground.check(placeIsAllowed: true)
+        Milestones.reach(form.kind.rawValue)
     }
 }
 
@@ -31,6 +32,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
 {
     do {
+        Milestones.expect(ArchiveInputForm.Kind.allCases.map(\.rawValue))
         return FuzzTarget.writeSeeds(try Seeds.archives())
     } catch {
         fatalError("no seeds: \(error)")

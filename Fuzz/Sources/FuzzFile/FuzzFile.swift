@@ -7,18 +7,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.run(data, count) { bytes in
         let form = try ArchiveInputForm(bytes)
         let descriptor = InputDescriptor.file(holding: form.archive)
-        try read(.descriptor(descriptor), choice: form.choice)
-    }
-}
-
-private func read(_ source: ArchiveSource, choice: Int) throws {
-    _ = try Blocking.run {
-        switch choice {
-        case 0: _ = try await source.forEachEntry { _ = $0.path.description }
-        case 1: _ = try await source.verify(threadCount: 1)
-        case 2: _ = try await source.inspect()
-        default: _ = try await source.verify(threadCount: 2)
-        }
+        try ArchiveReading.read(.descriptor(descriptor), form)
     }
 }
 
@@ -27,6 +16,7 @@ private func read(_ source: ArchiveSource, choice: Int) throws {
 public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
 {
     do {
+        Milestones.expect(ArchiveInputForm.Kind.allCases.map(\.rawValue))
         return FuzzTarget.writeSeeds(try Seeds.archives())
     } catch {
         fatalError("no seeds: \(error)")

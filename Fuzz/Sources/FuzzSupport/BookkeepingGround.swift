@@ -5,6 +5,12 @@ public import Foundation
 public struct BookkeepingGround: Sendable {
     private static let data = Data("data".utf8)
 
+    private static let statusRead = "status read"
+    private static let journalRead = "journal followed to a record"
+
+    /// What the seeds must reach.
+    public static let milestones = [statusRead, journalRead]
+
     private let root: URL
     private var bookkeeping: URL { root.appending(path: ".migration") }
     private var journal: URL { bookkeeping.appending(path: "import-journal.json") }
@@ -34,7 +40,10 @@ public struct BookkeepingGround: Sendable {
             FuzzTarget.require(!exists(self.journal), "an import is brought to its end")
             let data = FileContents.read(root.appending(path: "kept").path)
             FuzzTarget.require(data == Self.data, "the data is there")
-            if let record { try checkRoundTrip(of: record) }
+            if let record {
+                try checkRoundTrip(of: record)
+                Milestones.reach(journal == nil ? Self.statusRead : Self.journalRead)
+            }
             if journal == nil, status == nil {
                 FuzzTarget.require(record == nil, "nothing is known where nothing is written")
             }

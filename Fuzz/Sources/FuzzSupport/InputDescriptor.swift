@@ -5,12 +5,15 @@ public enum InputDescriptor {
     /// The bytes that a pipe holds without a reader.
     public static let pipeLimit = 1 << 20
 
-    private static let file: CInt = {
-        var name = [CChar]((FuzzTarget.groundPath + "/input-XXXXXX").utf8CString)
+    private static let file = unnamedFile()
+
+    /// An empty file that no directory names.
+    static func unnamedFile() -> CInt {
+        var name = [CChar]((FuzzTarget.groundPath + "/file-XXXXXX").utf8CString)
         let number = mkstemp(&name)
-        guard number >= 0, unlink(name) == 0 else { fatalError("no file for the input") }
+        guard number >= 0, unlink(name) == 0 else { fatalError("there is no file") }
         return number
-    }()
+    }
 
     /// A file that holds `bytes`, good until the next call.
     public static func file(holding bytes: [UInt8]) -> CInt {

@@ -49,15 +49,18 @@ public enum Seeds {
             for choice in 0..<4 as Range<UInt8> {
                 for form in [5, 6] as [UInt8] { seeds.append([form | choice << 4] + text) }
             }
-            seeds.append([7] + text)
+            for form in [7, 0x87] as [UInt8] { seeds.append([form] + text) }
             let entries = EntryScript(text).stream
             seeds.append([1] + entries)
             seeds.append([UInt8(0x42)] + entries)
             if index < 2 {
                 let stream = try ArchiveForge.stream(of: entries)
-                seeds.append([0] + (try ArchiveForge.archive(of: stream, isStored: false)))
-                seeds.append([0] + (try ArchiveForge.archive(of: stream, isStored: true)))
+                for isStored in [false, true] {
+                    let archive = try ArchiveForge.archive(of: stream, isStored: isStored)
+                    for form in [0, 0x80, 0x90] as [UInt8] { seeds.append([form] + archive) }
+                }
                 seeds.append([0] + (try ArchiveForge.compressed(stream)))
+                seeds.append([0] + GzipForge.compressed(stream))
             }
         }
         return seeds

@@ -21,6 +21,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 @c(LLVMFuzzerInitialize)
 public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
 {
+    Milestones.expect(TarPromises.milestones)
     let seeds = Seeds.streams()
     return FuzzTarget.writeSeeds(
         seeds.map { [1] + $0 } + seeds.map { [2] + $0 } + Seeds.headers().map { [0] + $0 }

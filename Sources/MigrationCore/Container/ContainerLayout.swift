@@ -15,8 +15,6 @@ struct ContainerLayout {
         "Library/Preferences", "tmp",
     ]
 
-    private static let propertyListLimit = 1 << 20
-
     /// The root of the container.
     let root: PathName
 
@@ -39,8 +37,8 @@ struct ContainerLayout {
         root = isBundle ? appData : path
         let slash = [UInt8(ascii: "/")]
         let metadata = try Self.propertyList(at: root.path + slash + Self.metadataName)
-        let fromMetadata = metadata?["MCMMetadataIdentifier"] as? String
-        let fromInfo = isBundle ? Self.identifier(inAppDataInfo: info ?? [:]) : nil
+        let fromMetadata = metadata?.string(for: "MCMMetadataIdentifier")
+        let fromInfo = isBundle ? info.flatMap(Self.identifier) : nil
         recordedIdentifier = fromMetadata ?? fromInfo
         isFromApple = isBundle || metadata != nil
     }
@@ -52,9 +50,9 @@ struct ContainerLayout {
         }
     }
 
-    private static func identifier(inAppDataInfo info: [String: Any]) -> String? {
+    private static func identifier(inAppDataInfo info: PropertyList) -> String? {
         let keys = ["bundleIdentifier", "CFBundleIdentifier", "MCMMetadataIdentifier"]
-        return keys.lazy.compactMap { info[$0] as? String }.first
+        return keys.lazy.compactMap { info.string(for: $0) }.first
     }
 
     private static func isDirectory(_ path: ByteString) throws(MigrationError) -> Bool {
@@ -69,20 +67,17 @@ struct ContainerLayout {
     /// Reads a property list; `nil` where there is none.
     private static func propertyList(
         at path: ByteString
-    ) throws(MigrationError) -> [String: Any]? {
+    ) throws(MigrationError) -> PropertyList? {
         let bytes: [UInt8]?
         do throws(SystemError) {
-            bytes = try FileDescriptor.open(path, .reading).readAll(limit: propertyListLimit)
+            bytes = try FileDescriptor.open(path, .reading).readAll(limit: PropertyList.sizeLimit)
         } catch {
             if error.isMissing || error.isNotDirectory { return nil }
             throw MigrationError(.containerInvalid, "can't be read", path: path, cause: error)
         }
-        let list = bytes.flatMap {
-            unsafe try? PropertyListSerialization.propertyList(from: Data($0), format: nil)
-        }
-        guard let dictionary = list as? [String: Any] else {
+        guard let list = bytes.flatMap({ PropertyList($0) }) else {
             throw MigrationError(.containerInvalid, "is no property list", path: path)
         }
-        return dictionary
+        return list
     }
 }

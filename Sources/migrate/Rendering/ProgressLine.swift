@@ -48,7 +48,7 @@ struct ProgressLine: Hashable, Sendable {
     }
 
     private var rate: String {
-        "\(ByteCount(UInt64(bytesPerSecond)))/s"
+        "\(ByteCount(UInt64(exactly: bytesPerSecond.rounded(.down)) ?? .max))/s"
     }
 
     private var timeLeft: String? {

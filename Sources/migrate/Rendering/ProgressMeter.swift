@@ -24,7 +24,7 @@ struct ProgressMeter: Sendable {
         let recent = samples.firstIndex { $0.time >= time - Self.window } ?? 0
         samples.removeFirst(min(recent, samples.count - 2))
         let elapsed = (time - samples[0].time) / .seconds(1)
-        let bytes = Double(completed - samples[0].bytes)
+        let bytes = Double(completed) - Double(samples[0].bytes)
         return ProgressLine(
             completed: UInt64(max(completed, 0)),
             total: total > 0 ? UInt64(total) : nil,

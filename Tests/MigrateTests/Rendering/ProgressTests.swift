@@ -66,6 +66,21 @@ struct ProgressTests {
         #expect(line == ProgressLine(completed: 1500, total: nil, bytesPerSecond: 100))
     }
 
+    @Test func `takes any numbers that an extension may report`() {
+        let counts: [Int64] = [.max, .min, 0, -1]
+        let start = ContinuousClock.now
+        var meter = ProgressMeter(at: start)
+        var time = start
+        for total in counts {
+            for completed in counts {
+                time = time.advanced(by: .nanoseconds(1))
+                let line = meter.advance(to: completed, of: total, at: time)
+                #expect(line.plain.hasSuffix("/s") || line.plain.hasSuffix("left"))
+                #expect(line.bar(columns: 80).count < 80)
+            }
+        }
+    }
+
     @Test func `shows a bar by itself only on a terminal`() {
         #expect(ProgressMode.auto.style(onTerminal: true) == .bar)
         #expect(ProgressMode.auto.style(onTerminal: false) == nil)

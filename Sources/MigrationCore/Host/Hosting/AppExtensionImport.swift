@@ -18,8 +18,7 @@ struct AppExtensionImport {
         try host.checkImports()
         let groups = try snapshots(cancellation)
         let summary = try host.session.importResources(call) { completed, total in
-            progress?.setTotal(total)
-            progress?.completedUnitCount = completed
+            progress?.show(completed, of: total)
         }
         host.session.end()
         let uncleared = try snapshots(cancellation).filter { identifier, now in

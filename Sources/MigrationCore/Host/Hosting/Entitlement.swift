@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
@@ -8,7 +7,6 @@ internal import MigrationSystem
 /// identifier of the app that contains the extension.
 struct Entitlement {
     static let key = "com.apple.developer.app-migration.data-container-access"
-    private static let sizeLimit = 1 << 20
 
     /// The entitlement of `appExtension`, checked; `nil` for a value in this process that has none.
     ///
@@ -35,26 +33,23 @@ struct Entitlement {
         let bytes: [UInt8]?
         do throws(SystemError) {
             let file = try FileDescriptor.openFollowingLinks(path, .reading)
-            bytes = try file.readAll(limit: sizeLimit)
+            bytes = try file.readAll(limit: PropertyList.sizeLimit)
         } catch {
             let shown = PrintableText.escaping(path)
             guard !error.isMissing else { throw EntitlementProblem.noFile(shown) }
             let message = "the entitlements can't be read"
             throw MigrationError(.entitlementInvalid, message, path: path, cause: error)
         }
-        let list = bytes.flatMap {
-            unsafe try? PropertyListSerialization.propertyList(from: Data($0), format: nil)
-        }
-        guard let entitlements = list as? [String: Any] else {
+        guard let entitlements = bytes.flatMap({ PropertyList($0) }) else {
             let message = "the entitlements are no property list"
             throw MigrationError(.entitlementInvalid, message, path: path)
         }
-        guard let value = entitlements[key] else { throw EntitlementProblem.missing }
-        guard let identifiers = value as? [String] else { throw EntitlementProblem.malformed }
-        switch identifiers.count {
-        case 0: throw EntitlementProblem.empty
-        case 1: return identifiers[0]
-        default: throw EntitlementProblem.plural(identifiers.count)
+        guard entitlements.contains(key) else { throw EntitlementProblem.missing }
+        switch entitlements.strings(for: key) {
+        case nil: throw EntitlementProblem.malformed
+        case .empty: throw EntitlementProblem.empty
+        case .one(let identifier): return identifier
+        case .several(let count): throw EntitlementProblem.plural(count)
         }
     }
 }

@@ -1,0 +1,35 @@
+internal import FuzzSupport
+
+private let ground = SessionGround()
+
+/// Takes what a host or an extension's process sends.
+///
+/// Bits 0 and 1 of the first byte: messages of an extension's process, alone or with what they append;
+/// messages of a host. Bit 2: what follows is no script but the bytes themselves. Bit 3: they come many
+/// times over. The second byte is the size of the pieces in which they come.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    FuzzTarget.run(data, count) { bytes in
+        guard bytes.count > 2 else { return }
+        let rest = [UInt8](bytes.dropFirst(2))
+        var messages = bytes[0] & 4 == 0 ? ground.messages(of: rest) : rest
+        if bytes[0] & 8 != 0 {
+            messages = Array(repeatElement(messages, count: 40).joined())
+        }
+        // The longest pieces are longer than what a session reads at once by then.
+        let size = bytes[1] < 128 ? Int(bytes[1]) : Int(bytes[1]) * 97
+        switch bytes[0] & 3 {
+        case 0: try ground.takeAsHost(messages, inPiecesOf: size)
+        case 1: try ground.archive(messages, inPiecesOf: size)
+        default: try ground.takeAsExtension(messages, inPiecesOf: size)
+        }
+    }
+}
+
+/// Writes the seeds where they are asked for.
+@c(LLVMFuzzerInitialize)
+public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
+{
+    Milestones.expect(SessionPromises.milestones)
+    return FuzzTarget.writeSeeds(SessionSeeds.inputs())
+}

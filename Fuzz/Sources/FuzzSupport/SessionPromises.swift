@@ -1,0 +1,39 @@
+@testable internal import MigrationCore
+
+/// What must hold of the messages of a session, whatever their bytes.
+public enum SessionPromises {
+    static let itemArchived = "item appended and archived"
+    private static let extensionRead = "message of an extension read"
+    private static let hostRead = "message of a host read"
+
+    /// What the seeds must reach.
+    public static let milestones = [itemArchived, extensionRead, hostRead]
+
+    /// Checks that what was read can be written, and read again.
+    static func check(_ message: ExtensionMessage) {
+        checkRoundTrip(try message.encoded(), ExtensionMessage.init(kind:payload:))
+        Milestones.reach(extensionRead)
+    }
+
+    /// Checks that what was read can be written, and read again.
+    static func check(_ message: HostMessage) {
+        checkRoundTrip(try message.encoded(), HostMessage.init(kind:payload:))
+        Milestones.reach(hostRead)
+    }
+
+    private static func checkRoundTrip<Message>(
+        _ encoded: @autoclosure () throws -> [UInt8],
+        _ decode: (UInt8, ArraySlice<UInt8>) throws -> Message
+    ) {
+        do {
+            let bytes = try encoded()
+            FuzzTarget.require(
+                bytes.count == 4 + Int(UInt32(littleEndianBytes: bytes[...])),
+                "a message is as long as it says"
+            )
+            _ = try decode(bytes[4], bytes.dropFirst(5))
+        } catch {
+            fatalError("broken promise: what was read can be written and read again: \(error)")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import MigrationCore
+
+struct PropertyListTests {
+    private static let key = "key"
+
+    /// A binary list in which one array holds the next one twice, as many levels as there are.
+    private static func nested(_ levels: Int) throws -> [UInt8] {
+        var objects: [[UInt8]] = [
+            [0xD2, 1, 2, 3, 5], [0x53] + [UInt8](key.utf8), [0x51, 0x78], [0xA1, 4], [0x51, 0x61],
+        ]
+        for _ in 0..<levels {
+            let next = UInt8(objects.count + 1)
+            objects.append([0xA2, next, next])
+        }
+        objects.append([0x51, 0x62])
+        var bytes = [UInt8]("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for object in objects {
+            offsets.append(try #require(UInt8(exactly: bytes.count)))
+            bytes += object
+        }
+        let table = UInt8(bytes.count)
+        bytes += offsets + [0, 0, 0, 0, 0, 0, 1, 1]
+        for number in [UInt8(objects.count), 0, table] { bytes += [0, 0, 0, 0, 0, 0, 0, number] }
+        return bytes
+    }
+
+    private func text(_ value: String) -> [UInt8] {
+        [UInt8]("<plist><dict><key>\(Self.key)</key>\(value)</dict></plist>".utf8)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `makes nothing of what is not asked for`() throws {
+        let list = try #require(PropertyList(Self.nested(60)))
+        guard case .one("a") = list.strings(for: Self.key) else {
+            Issue.record("\(String(describing: list.strings(for: Self.key)))")
+            return
+        }
+        #expect(list.string(for: "x") == nil)
+        #expect(list.strings(for: "x") == nil)
+        #expect(list.contains("x"))
+    }
+
+    @Test(arguments: ["array", "dict"])
+    func `refuses a text that nests without end`(_ element: String) {
+        let inner = element == "dict" ? "<dict><key>a</key>" : "<array>"
+        let levels = 10_000
+        let deep = String(repeating: inner, count: levels)
+        #expect(PropertyList(text(deep)) == nil)
+        #expect(PropertyList(text(deep + String(repeating: "</\(element)>", count: levels))) == nil)
+    }
+
+    @Test(arguments: ["", "text", "bplist", "bplist00", "<plist><array/></plist>", "<plist><dict>"])
+    func `refuses what is no dictionary`(_ text: String) {
+        #expect(PropertyList([UInt8](text.utf8)) == nil)
+    }
+
+    @Test func `counts the strings of an array`() throws {
+        let none = try #require(PropertyList(text("<array/>"))).strings(for: Self.key)
+        let two = "<array><string>a</string><string>b</string></array>"
+        let several = try #require(PropertyList(text(two))).strings(for: Self.key)
+        guard case .empty = none, case .several(2) = several else {
+            Issue.record("\(String(describing: none)), \(String(describing: several))")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        "<string>a</string>", "<array><integer>1</integer></array>",
+        "<array><string>a</string><true/></array>", "<dict/>",
+    ])
+    func `tells an array of strings from all else`(_ value: String) throws {
+        let list = try #require(PropertyList(text(value)))
+        #expect(list.strings(for: Self.key) == nil)
+        #expect(list.contains(Self.key))
+    }
+}
