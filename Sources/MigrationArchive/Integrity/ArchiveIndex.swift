@@ -19,8 +19,8 @@ struct ArchiveIndex: Equatable, Sendable {
 
     static let version: UInt16 = 1
 
-    /// The frames that an index may list, 4 TiB of stream: what a file claims must not take memory.
-    static let frameLimit = 1 << 20
+    /// The frames that an index may list, 1 TiB of stream: what a file claims must not take memory.
+    static let frameLimit = 1 << 18
 
     /// The frames that the seek table lists on top of data frames.
     static let listedBesideData = 2

@@ -6,7 +6,10 @@ import Testing
 /// Stops the real command at its reads of a file or directory, and changes that before it goes on.
 @Suite(
     .scratchDirectory,
-    .enabled(if: FrozenExport.isPossible, "strace is missing, may not trace, or migrate is not built")
+    .enabled(
+        if: FrozenExport.isPossible,
+        "strace is missing, may not trace, or migrate is not built"
+    )
 )
 struct SourceChangeTests {
     /// What happens to a file while it is read.
