@@ -7,7 +7,7 @@ STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product m
 .PHONY: help demo test install check bench corpus containment fidelity enumerate fuzz torture docs clean
 
 help: ## shows this list
-	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
 
 demo: ## moves a realistic container from one place to another, step by step
 	@Scripts/demo
@@ -30,7 +30,7 @@ check: ## runs format lint, strict builds, all tests with sanitizers, the docume
 	@Scripts/install-dependencies test
 	@Scripts/check
 
-bench: ## measures migrate against tar and zstd, and what an extension's process costs
+bench: ## measures migrate against every installed archiver, and what an extension costs
 	@Scripts/bench
 
 fidelity: ## proves the round trip on large trees of this machine and on a container of oddities
