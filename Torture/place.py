@@ -1,14 +1,27 @@
 """The place where one operation is tried: a directory with all that it reads and makes."""
 
 import ctypes
+import errno
 import os
 import subprocess
+import time
 
 import tree
 
 TIME_LIMIT = 30
 BIND = 4096
 SYSTEM = ctypes.CDLL(None, use_errno=True)
+
+
+def unmount(mount_point):
+    """Unmounts what a process that was killed may yet hold for a moment."""
+    for _ in range(100):
+        if SYSTEM.umount2(mount_point, 0) == 0:
+            return
+        if ctypes.get_errno() != errno.EBUSY:
+            break
+        time.sleep(0.05)
+    raise OSError(ctypes.get_errno(), "umount", mount_point)
 
 
 class Ended:
@@ -60,7 +73,7 @@ class Place:
 
     def unbind(self):
         if self.is_bound:
-            SYSTEM.umount2(self.container, 0)
+            unmount(self.container)
             self.is_bound = False
 
     def clean(self):

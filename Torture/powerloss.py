@@ -77,8 +77,7 @@ class MountedPlace(place.Place):
             raise OSError(ctypes.get_errno(), "mount", self.device)
 
     def unmount(self):
-        if place.SYSTEM.umount2(self.mount_point, 0) != 0:
-            raise OSError(ctypes.get_errno(), "umount", self.device)
+        place.unmount(self.mount_point)
 
     def make_last(self):
         descriptor = os.open(self.mount_point, os.O_RDONLY | os.O_DIRECTORY)
