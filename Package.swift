@@ -94,7 +94,7 @@ let package = Package(
         ),
         .testTarget(
             name: "MigrationArchiveTests",
-            dependencies: ["MigrationArchive", "MigrationSystem", "TestSupport"],
+            dependencies: ["CZstd", "MigrationArchive", "MigrationSystem", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -12,7 +12,7 @@ CHANGING = {
     "pwritev", "renameat", "renameat2", "symlinkat", "syncfs", "unlinkat", "utimensat", "write",
     "writev",
 }
-HALVED = {"read", "pread64", "write", "pwrite64"}
+HALVED = {"read", "pread64", "write", "pwrite64", "writev"}
 # Calls that a signal may interrupt, by their manual pages.
 INTERRUPTIBLE = {
     "fallocate", "fcntl", "ftruncate", "openat", "openat2", "pread64", "pwrite64", "pwritev",

@@ -93,6 +93,38 @@ extension FileDescriptor {
     }
 }
 
+extension FileDescriptor {
+    /// Writes every byte of `pieces`, one after another, at the current offset.
+    package borrowing func writeAll(
+        gathering pieces: [UnsafeRawBufferPointer]
+    ) throws(SystemError) {
+        var vectors = unsafe pieces.map { piece in
+            unsafe iovec(iov_base: .init(mutating: piece.baseAddress), iov_len: piece.count)
+        }
+        let rawValue = rawValue
+        var first = 0
+        while unsafe first < vectors.count {
+            let count = min(unsafe vectors.count - first, Self.vectorLimit)
+            var written = try retryingOnInterrupt("writev") {
+                unsafe vectors.withUnsafeBufferPointer {
+                    unsafe writev(rawValue, $0.baseAddress?.advanced(by: first), CInt(count))
+                }
+            }
+            while unsafe first < vectors.count, unsafe written >= vectors[first].iov_len {
+                unsafe written -= vectors[first].iov_len
+                first += 1
+            }
+            if written > 0 {
+                unsafe vectors[first].iov_base += written
+                unsafe vectors[first].iov_len -= written
+            }
+        }
+    }
+
+    /// How many pieces are written by one call (POSIX.1-2017, IOV_MAX; Linux and macOS take as many).
+    private static let vectorLimit = 1024
+}
+
 // MARK: - Waiting
 
 extension FileDescriptor {

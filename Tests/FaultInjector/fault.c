@@ -21,6 +21,20 @@ static int take_descriptor(pid_t process, int number) {
   return copy;
 }
 
+// Takes the first half of what a gathering write was given; returns its bytes.
+static ssize_t gather_half(pid_t process, const __u64 *given, char **bytes) {
+  struct iovec pieces[UIO_MAXIOV];
+  struct iovec here = {pieces, given[2] * sizeof *pieces};
+  struct iovec there = {(void *)given[1], here.iov_len};
+  if (given[2] > UIO_MAXIOV || process_vm_readv(process, &here, 1, &there, 1, 0) < 0) return -1;
+  size_t count = 0;
+  for (size_t i = 0; i < given[2]; i++) count += pieces[i].iov_len;
+  *bytes = malloc(count + 1);
+  // Never nothing, which would be tried for ever.
+  struct iovec target = {*bytes, (count + 1) / 2};
+  return process_vm_readv(process, &target, 1, pieces, given[2], 0);
+}
+
 // Writes or reads the first half of what was asked for, in the caller's place.
 static void transfer_half(
   const struct seccomp_notif *call,
@@ -37,6 +51,12 @@ static void transfer_half(
     case SYS_write:
       if (process_vm_readv(process, &here, 1, &there, 1, 0) < 0) break;
       result = write(file, bytes, count);
+      break;
+    case SYS_writev:
+      free(bytes);
+      bytes = NULL;
+      result = gather_half(process, given, &bytes);
+      if (result >= 0) result = write(file, bytes, result);
       break;
     case SYS_pwrite64:
       if (process_vm_readv(process, &here, 1, &there, 1, 0) < 0) break;
@@ -60,6 +80,8 @@ static int can_be_halved(const struct seccomp_notif *call) {
   switch (call->data.nr) {
     case SYS_write: case SYS_pwrite64: case SYS_read: case SYS_pread64:
       return call->data.args[2] > 1;
+    case SYS_writev:
+      return 1;
     default:
       return 0;
   }

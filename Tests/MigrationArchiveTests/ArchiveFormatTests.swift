@@ -45,10 +45,7 @@ struct ArchiveFormatTests {
             Issue.record("a tar file is not known")
             return
         }
-        let (input, output) = (FrameBuffer(), FrameBuffer())
-        input.count = input.put(tar.ended().span, at: 0)
-        StoredFrame.store(input, into: output)
-        guard case .compressedTar = try detect([UInt8](output.bytes.prefix(output.count))) else {
+        guard case .compressedTar = try detect(StoredFrame.bytes(storing: tar.ended())) else {
             Issue.record("a compressed tar file is not known")
             return
         }

@@ -137,6 +137,21 @@ struct FileDescriptorTests {
         #expect(try file.read(at: 10, into: &buffer, count: 4) == 0)
     }
 
+    @Test func `writes what lies in many pieces`() throws {
+        let place = try Place()
+        let bytes = [UInt8](VariedTree.noise(100_000))
+        let file = try place.directory.open(name, .creating(permissions: 0o600))
+        try bytes.withUnsafeBytes { bytes in
+            // More of them than one call takes, empty ones among them.
+            let pieces = (0..<2000).map { number in
+                UnsafeRawBufferPointer(rebasing: bytes[number * 50..<number * 50 + number % 51])
+            }
+            try file.writeAll(gathering: pieces)
+        }
+        let expected = (0..<2000).flatMap { bytes[$0 * 50..<$0 * 50 + $0 % 51] }
+        #expect(try file.readAll(limit: 1 << 20) == expected)
+    }
+
     @Test func `opens a file that has no name`() throws {
         let place = try Place()
         let file = try place.directory.openUnnamed()

@@ -54,17 +54,19 @@ public enum ArchiveForge {
         while !rest.isEmpty {
             input.count = input.put([UInt8](rest.prefix(FrameFormat.chunkSize)).span, at: 0)
             rest = rest.dropFirst(FrameFormat.chunkSize)
+            let frame: [UInt8]
             if isStored {
-                StoredFrame.store(input, into: output)
+                frame = StoredFrame(of: input).bytes
             } else {
                 try tools.compress()
+                frame = [UInt8](output.bytes.prefix(output.count))
             }
-            let frame = ArchiveIndex.Frame(
-                compressedSize: UInt32(output.count),
+            let listing = ArchiveIndex.Frame(
+                compressedSize: UInt32(frame.count),
                 size: UInt32(input.count)
             )
-            index.append(frame, digest: SHA256Digest.hash(of: output))
-            archive += output.bytes.prefix(output.count)
+            index.append(listing, digest: SHA256Digest.hash(of: frame))
+            archive += frame
         }
         let entryIndex = entries.encoded(frameCount: index.frames.count)
         index.append(entryIndex: entryIndex)
@@ -95,5 +97,12 @@ public enum ArchiveForge {
         } catch {
             return (ArchiveTotals(), EntryIndexBuilder())
         }
+    }
+}
+
+extension StoredFrame {
+    /// The whole frame, as a file holds it.
+    fileprivate var bytes: [UInt8] {
+        unsafe withPieces { unsafe $0.reduce(into: []) { unsafe $0 += $1 } }
     }
 }

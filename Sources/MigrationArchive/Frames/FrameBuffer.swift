@@ -12,3 +12,31 @@ final class FrameBuffer: @unchecked Sendable {
     /// Bytes of the tar stream that still fit.
     var free: Int { FrameFormat.chunkSize - count }
 }
+
+extension FrameBuffer {
+    /// Lends what the buffer holds from `start` on.
+    ///
+    /// The array itself must not be held by anyone who hands the buffer on: whoever writes into it
+    /// next would have to copy it first.
+    func withContent<Result, Failure: Error>(
+        from start: Int = 0,
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let range = start..<count
+        return try unsafe bytes.withUnsafeBufferPointer { bytes throws(Failure) in
+            try body(unsafe bytes.span.extracting(range))
+        }
+    }
+
+    /// Copies `value` to `position`; returns the place behind it.
+    func put(_ value: Span<UInt8>, at position: Int) -> Int {
+        precondition(position + value.count <= bytes.count)
+        unsafe bytes.withUnsafeMutableBytes { target in
+            unsafe value.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[position...])
+                    .copyMemory(from: source)
+            }
+        }
+        return position + value.count
+    }
+}

@@ -1,4 +1,3 @@
-internal import CXXHash
 internal import CZstd
 
 /// Compresses one chunk after another, each into a frame that stands by itself.
@@ -95,66 +94,6 @@ extension FrameCompressor {
                 )
             }
         }
-    }
-}
-
-// MARK: - Storing
-
-/// Writes chunks that compression would not make smaller: frames of raw blocks (RFC 8878, 3.1.1).
-enum StoredFrame {
-    private static let blockSize = 128 * 1024
-
-    /// Frames the content of `input` in `output` as it is.
-    static func store(_ input: FrameBuffer, into output: FrameBuffer) {
-        var position = output.put(prologue(contentSize: input.count), at: 0)
-        var start = 0
-        repeat {
-            let count = min(blockSize, input.count - start)
-            let isLast = start + count == input.count
-            position = output.put(blockHeader(count: count, isLast: isLast), at: position)
-            position = output.put(input.bytes.span.extracting(start..<start + count), at: position)
-            start += count
-        } while start < input.count
-        var checksum: [UInt8] = []
-        checksum.appendLittleEndian(UInt32(truncatingIfNeeded: hash(of: input)))
-        output.count = output.put(checksum.span, at: position)
-    }
-
-    /// Magic, a descriptor that says "single segment, content size in 4 bytes, checksum", and the size.
-    private static func prologue(contentSize: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.appendLittleEndian(FrameFormat.zstdMagic)
-        bytes.append(0b1010_0100)
-        bytes.appendLittleEndian(UInt32(contentSize))
-        return bytes
-    }
-
-    private static func blockHeader(count: Int, isLast: Bool) -> [UInt8] {
-        let value = UInt32(count) << 3 | (isLast ? 1 : 0)
-        return [UInt8(value & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value >> 16 & 0xFF)]
-    }
-
-    private static func hash(of input: FrameBuffer) -> UInt64 {
-        let count = input.count
-        return unsafe input.bytes.withUnsafeBytes { unsafe XXH64($0.baseAddress, count, 0) }
-    }
-}
-
-extension FrameBuffer {
-    fileprivate func put(_ value: [UInt8], at position: Int) -> Int {
-        put(value.span, at: position)
-    }
-
-    /// Copies `value` to `position`; returns the place behind it.
-    func put(_ value: Span<UInt8>, at position: Int) -> Int {
-        precondition(position + value.count <= bytes.count)
-        unsafe bytes.withUnsafeMutableBytes { target in
-            unsafe value.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: target[position...])
-                    .copyMemory(from: source)
-            }
-        }
-        return position + value.count
     }
 }
 

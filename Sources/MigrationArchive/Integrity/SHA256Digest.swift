@@ -31,4 +31,26 @@ enum SHA256Digest {
         append(of: bytes, count: bytes.count, to: &digest)
         return digest
     }
+
+    /// The hash of `pieces`, one after another.
+    static func hash(of pieces: [UnsafeRawBufferPointer]) -> [UInt8] {
+        #if canImport(CryptoKit)
+        var hash = CryptoKit.SHA256()
+        unsafe pieces.forEach { unsafe hash.update(bufferPointer: $0) }
+        return [UInt8](hash.finalize())
+        #else
+        let context = unsafe EVP_MD_CTX_new()
+        defer { unsafe EVP_MD_CTX_free(context) }
+        var isDone = unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
+        unsafe pieces.forEach { piece in
+            isDone = unsafe isDone && EVP_DigestUpdate(context, piece.baseAddress, piece.count) == 1
+        }
+        var digest = [UInt8](repeating: 0, count: size)
+        unsafe digest.withUnsafeMutableBufferPointer { output in
+            isDone = unsafe isDone && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
+        }
+        precondition(isDone, "the cryptographic library has no SHA-256")
+        return digest
+        #endif
+    }
 }

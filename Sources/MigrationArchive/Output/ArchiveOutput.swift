@@ -23,13 +23,32 @@ package final class ArchiveOutput: @unchecked Sendable {
 
     /// Writes every byte of `bytes`.
     func write(_ bytes: Span<UInt8>) throws {
-        do {
-            if isPipe {
-                try writeInUnits(bytes)
-            } else {
-                try cancellation.check()
-                try descriptor.writeAll(bytes)
+        try reportingFailures {
+            if isPipe { return try writeInUnits(bytes) }
+            try cancellation.check()
+            try descriptor.writeAll(bytes)
+        }
+    }
+
+    /// Writes every byte of `frame`.
+    func write(_ frame: StoredFrame) throws {
+        try reportingFailures {
+            try unsafe frame.withPieces { pieces in
+                if isPipe {
+                    try unsafe pieces.forEach { piece in
+                        try writeInUnits(unsafe piece.bindMemory(to: UInt8.self).span)
+                    }
+                } else {
+                    try cancellation.check()
+                    try unsafe descriptor.writeAll(gathering: pieces)
+                }
             }
+        }
+    }
+
+    private func reportingFailures(_ body: () throws -> Void) throws {
+        do {
+            try body()
         } catch let error as SystemError {
             throw ArchiveError(
                 error.isOutOfSpace ? .outOfSpace : .outputFailed,

@@ -20,9 +20,16 @@ final class FrameCompressionPipeline: @unchecked Sendable {
     }
 
     private struct Frame {
-        let buffer: FrameBuffer
-        let size: Int
+        enum Form {
+            case compressed(FrameBuffer)
+            case stored(StoredFrame)
+        }
+
+        let form: Form
+        let listing: ArchiveIndex.Frame
         let digest: [UInt8]
+        /// What holds the frame's bytes until it is written.
+        let buffer: FrameBuffer
     }
 
     private let output: ArchiveOutput
@@ -102,7 +109,7 @@ extension FrameCompressionPipeline {
                 let frame = try makeFrame(of: chunk, with: &compressor)
                 monitor.withLock { state in
                     state.finished[number] = frame
-                    state.free.append(chunk)
+                    if frame.buffer !== chunk { state.free.append(chunk) }
                 }
                 try writeFinished()
             }
@@ -123,25 +130,33 @@ extension FrameCompressionPipeline {
         of chunk: FrameBuffer,
         with compressor: inout FrameCompressor
     ) throws -> Frame {
-        let buffer = takeChunk()
         if !isCompressible || compressor.isIncompressible(chunk) {
-            StoredFrame.store(chunk, into: buffer)
-        } else {
-            try compressor.compress(chunk, into: buffer)
+            let frame = StoredFrame(of: chunk)
+            return Frame(
+                form: .stored(frame),
+                listing: .init(compressedSize: UInt32(frame.size), size: UInt32(chunk.count)),
+                digest: unsafe frame.withPieces { unsafe SHA256Digest.hash(of: $0) },
+                buffer: chunk
+            )
         }
-        return Frame(buffer: buffer, size: chunk.count, digest: SHA256Digest.hash(of: buffer))
+        let output = takeChunk()
+        try compressor.compress(chunk, into: output)
+        return Frame(
+            form: .compressed(output),
+            listing: .init(compressedSize: UInt32(output.count), size: UInt32(chunk.count)),
+            digest: SHA256Digest.hash(of: output),
+            buffer: output
+        )
     }
 
     /// Writes the frames whose turn it is, unless another thread is at it.
     private func writeFinished() throws {
         while let frame = claimNextFrame() {
-            let listing = ArchiveIndex.Frame(
-                compressedSize: UInt32(frame.buffer.count),
-                size: UInt32(frame.size)
-            )
-            let bytes = frame.buffer.bytes
-            try output.write(bytes.span.extracting(first: frame.buffer.count))
-            index.append(listing, digest: frame.digest)
+            switch frame.form {
+            case .compressed(let buffer): try buffer.withContent { try output.write($0) }
+            case .stored(let frame): try output.write(frame)
+            }
+            index.append(frame.listing, digest: frame.digest)
             monitor.withLock { state in
                 state.isWriting = false
                 state.written += 1

@@ -12,18 +12,16 @@ struct ZeroPageCounter {
     mutating func add(_ chunk: FrameBuffer, from start: Int) {
         let count = chunk.count - start
         let toPage = (Self.pageSize - offset % Self.pageSize) % Self.pageSize
-        var page = start + toPage
+        let page = start + toPage
         guard page + Self.pageSize <= chunk.count else {
             offset += count
             return
         }
-        let content = chunk.bytes
-        let span = content.span
-        while page + Self.pageSize <= chunk.count {
-            if Self.isZero(span.extracting(page..<page + Self.pageSize)) {
+        chunk.withContent(from: page) { content in
+            for start in stride(from: 0, through: content.count - Self.pageSize, by: Self.pageSize)
+            where Self.isZero(content.extracting(start..<start + Self.pageSize)) {
                 bytes += UInt64(Self.pageSize)
             }
-            page += Self.pageSize
         }
         offset += count
     }

@@ -112,10 +112,7 @@ struct ArchiveIndexTests {
         index.totals.files = 1
         var bytes: [UInt8] = []
         for piece in [stream.prefix(1024), stream.dropFirst(1024)] {
-            let (input, output) = (FrameBuffer(), FrameBuffer())
-            input.count = input.put([UInt8](piece).span, at: 0)
-            StoredFrame.store(input, into: output)
-            let frame = [UInt8](output.bytes.prefix(output.count))
+            let frame = StoredFrame.bytes(storing: [UInt8](piece))
             index.append(
                 .init(compressedSize: UInt32(frame.count), size: UInt32(piece.count)),
                 digest: SHA256Digest.hash(of: frame)

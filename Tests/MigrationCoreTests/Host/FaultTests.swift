@@ -22,11 +22,14 @@ struct FaultTests {
             case .fullDisk:
                 [
                     "fchmod", "fsetxattr", "fsync", "ftruncate", "linkat", "mkdirat", "pwrite64",
-                    "renameat", "renameat2", "symlinkat", "syncfs", "write",
+                    "renameat", "renameat2", "symlinkat", "syncfs", "write", "writev",
                 ]
             case .interruptions:
-                ["fcntl", "ftruncate", "openat", "openat2", "pread64", "pwrite64", "read", "write"]
-            case .halves: ["pread64", "pwrite64", "read", "write"]
+                [
+                    "fcntl", "ftruncate", "openat", "openat2", "pread64", "pwrite64", "read",
+                    "write", "writev",
+                ]
+            case .halves: ["pread64", "pwrite64", "read", "write", "writev"]
             }
         }
 
@@ -107,6 +110,20 @@ struct FaultTests {
             #expect(try places.root.names() == ["app.migration", "output", "source"], point)
             #expect(try places.source.names() == ["Documents", "top"], point)
         }
+    }
+
+    @Test func `writes stored content whole, however little is taken at a time`() throws {
+        let places = try Places()
+        try (places.source / "photo").write(VariedTree.noise(300_000))
+        func contents(_ injector: FaultInjector, as output: BytePath) throws -> Data {
+            let options = ["--no-compress"]
+            let run = try places.runExport(to: output, options: options, injector: injector)
+            #expect(run.end == .exited(0))
+            return try output.contents()
+        }
+        let injector = FaultInjector(.half, at: "writev", 1...Int(Int32.max))
+        let whole = try contents(FaultInjector(.nothing), as: places.root / "whole")
+        #expect(try contents(injector, as: places.root / "halved") == whole)
     }
 
     @Test func `says why a directory can't be opened`() async throws {

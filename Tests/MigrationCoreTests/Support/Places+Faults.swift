@@ -22,12 +22,16 @@ extension Places {
     }
 
     /// Exports the source to `path`, with a fault on the way.
-    func runExport(to path: BytePath, injector: FaultInjector) throws -> FaultInjector.Run {
+    func runExport(
+        to path: BytePath,
+        options: [String] = [],
+        injector: FaultInjector
+    ) throws -> FaultInjector.Run {
         try injector.run(
             [
                 "export", "--container", source.url.path, "--threads", "1", "--progress", "none",
                 "--out", path.url.path,
-            ],
+            ] + options,
             countingFrom: root.url.path
         )
     }
