@@ -2,14 +2,24 @@ internal import MigrationSystem
 internal import Synchronization
 
 /// Reads only the frames of an archive file that hold what is asked for, each checked against its hash.
+///
+/// A frame is decompressed piece by piece, and no further than it is asked for.
 final class FrameSeeker: ChunkSource {
     private let input: ArchiveInput
     private let index: ArchiveIndex
     private var decompressor: FrameDecompressor
     private let compressed = FrameBuffer()
     private let spare = Mutex<FrameBuffer?>(nil)
+
+    /// The frame to be read next, and where it begins in the archive.
     private var next = 0
-    private var offset: UInt64 = 0
+    private var nextOffset: UInt64 = 0
+
+    /// Where in the tar stream the next piece begins, and what comes from there to the frame's end.
+    private var position: UInt64 = 0
+    private var restOfFrame = 0
+
+    private static let pieceSize = 128 * 1024
 
     init(reading input: ArchiveInput, index: ArchiveIndex) throws(ArchiveError) {
         self.input = input
@@ -19,17 +29,21 @@ final class FrameSeeker: ChunkSource {
 
     func nextChunk() throws -> FrameBuffer? {
         try input.cancellation.check()
-        guard next < index.frames.count else { return nil }
-        let frame = index.frames[next]
-        compressed.count = Int(frame.compressedSize)
-        try input.readExactly(at: offset, into: &compressed.bytes, count: compressed.count)
-        guard SHA256Digest.hash(of: compressed)[...] == index.digest(of: next) else {
-            throw ArchiveError(.damaged, "frame \(next) is not the one that was written")
+        if restOfFrame == 0 {
+            guard next < index.frames.count else { return nil }
+            try readFrame()
         }
-        let content = spare.withLock { $0.take() } ?? FrameBuffer()
-        try decompressor.decompress(compressed, into: content, contentSize: Int(frame.size))
-        passFrame()
-        return content
+        let piece = spare.withLock { $0.take() } ?? FrameBuffer()
+        let count = min(Self.pieceSize, restOfFrame)
+        try decompressor.decompress(
+            compressed,
+            into: piece,
+            count: count,
+            isLast: count == restOfFrame
+        )
+        position += UInt64(count)
+        restOfFrame -= count
+        return piece
     }
 
     func recycle(_ chunk: FrameBuffer) {
@@ -37,21 +51,39 @@ final class FrameSeeker: ChunkSource {
     }
 
     func skip(_ count: UInt64) -> UInt64 {
-        var skipped: UInt64 = 0
-        while next < index.frames.count, count - skipped >= UInt64(index.frames[next].size) {
-            skipped += UInt64(index.frames[next].size)
+        guard count >= UInt64(restOfFrame) else { return 0 }
+        let start = position
+        position += UInt64(restOfFrame)
+        restOfFrame = 0
+        while next < index.frames.count,
+            count - (position - start) >= UInt64(index.frames[next].size)
+        {
+            position += UInt64(index.frames[next].size)
             passFrame()
         }
-        return skipped
+        return position - start
     }
 
     func seek(to offset: UInt64) -> UInt64? {
-        (next, self.offset) = (0, 0)
-        return skip(offset)
+        if offset < position { (next, nextOffset, position, restOfFrame) = (0, 0, 0, 0) }
+        _ = skip(offset - position)
+        return position
+    }
+
+    private func readFrame() throws {
+        let frame = index.frames[next]
+        compressed.count = Int(frame.compressedSize)
+        try input.readExactly(at: nextOffset, into: &compressed.bytes, count: compressed.count)
+        guard SHA256Digest.hash(of: compressed)[...] == index.digest(of: next) else {
+            throw ArchiveError(.damaged, "frame \(next) is not the one that was written")
+        }
+        decompressor.begin()
+        restOfFrame = Int(frame.size)
+        passFrame()
     }
 
     private func passFrame() {
-        offset += UInt64(index.frames[next].compressedSize)
+        nextOffset += UInt64(index.frames[next].compressedSize)
         next += 1
     }
 }

@@ -54,4 +54,35 @@ struct FrameSeekerTests {
         // Whatever the frame says, it is not the one that the index lists.
         #expect(throws: ArchiveError.self) { try TestArchive(bytes: bytes).items(.selectiveFile) }
     }
+
+    @Test func `moves to and fro in a frame and between frames`() throws {
+        let content = noise(Self.size)
+        let archive = try TestArchive([Item("a", content)])
+        let seeker = try archive.seeker
+        let stream = TarStream(seeker)
+        var whole: [UInt8] = []
+        while try !stream.isAtEnd() { whole += try stream.readBytes(TarFormat.blockSize) }
+        for offset in [0, 5_000_000, 100, 700_000, 699_488, 4_194_304, 8_000_000, 4_194_303] {
+            let target = offset / TarFormat.blockSize * TarFormat.blockSize
+            #expect(try stream.seek(to: UInt64(target)))
+            let found = try stream.readBytes(3 * TarFormat.blockSize)
+            #expect(found == [UInt8](whole[target..<target + 3 * TarFormat.blockSize]))
+        }
+    }
+
+    /// What stands behind a piece that was asked for is not even decompressed.
+    @Test func `reads of a frame only what is asked for`() throws {
+        let seeker = try TestArchive([Item("a", text(3_000_000))]).seeker
+        let first = try #require(try seeker.nextChunk())
+        #expect(first.count < 1_000_000)
+        #expect(seeker.skip(1_000_000) == 0)
+        #expect(seeker.skip(4_000_000) > 2_000_000)
+        #expect(try seeker.nextChunk() == nil)
+    }
+}
+
+extension TestArchive {
+    fileprivate var seeker: FrameSeeker {
+        get throws { try FrameSeeker(reading: input(.selectiveFile), index: index) }
+    }
 }
