@@ -1,5 +1,4 @@
 internal import MigrationSystem
-internal import Synchronization
 
 /// Reads only the frames of an archive file that hold what is asked for, each checked against its hash.
 final class FrameSeeker: ChunkSource {
@@ -7,7 +6,7 @@ final class FrameSeeker: ChunkSource {
     private let index: ArchiveIndex
     private var decompressor: FrameDecompressor
     private let compressed = FrameBuffer()
-    private let spare = Mutex<FrameBuffer?>(nil)
+    private let spare = SpareBuffer()
     private var next = 0
     private var offset: UInt64 = 0
 
@@ -26,14 +25,14 @@ final class FrameSeeker: ChunkSource {
         guard SHA256Digest.hash(of: compressed)[...] == index.digest(of: next) else {
             throw ArchiveError(.damaged, "frame \(next) is not the one that was written")
         }
-        let content = spare.withLock { $0.take() } ?? FrameBuffer()
+        let content = spare.take()
         try decompressor.decompress(compressed, into: content, contentSize: Int(frame.size))
         passFrame()
         return content
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare.withLock { $0 = chunk }
+        spare.keep(chunk)
     }
 
     func skip(_ count: UInt64) -> UInt64 {
@@ -53,14 +52,5 @@ final class FrameSeeker: ChunkSource {
     private func passFrame() {
         offset += UInt64(index.frames[next].compressedSize)
         next += 1
-    }
-}
-
-extension SHA256Digest {
-    /// The hash of what `buffer` holds.
-    static func hash(of buffer: FrameBuffer) -> [UInt8] {
-        var digest: [UInt8] = []
-        append(of: buffer.bytes, count: buffer.count, to: &digest)
-        return digest
     }
 }
