@@ -70,12 +70,9 @@ struct TestArchive {
 
     /// Opens the archive by `route`.
     func reader(_ route: Route, threadCount: Int = 2) throws -> ArchiveReader {
-        let descriptor =
-            try route == .pipe ? Scratch.pipe(holding: bytes) : Scratch.file(holding: bytes)
-        let input = try ArchiveInput(reading: descriptor, cancellation: CancellationFlag())
         let access: ArchiveReader.Access =
             route == .selectiveFile ? .selective : .whole(threadCount: threadCount)
-        return try ArchiveReader(input, access: access)
+        return try ArchiveReader(input(route), access: access)
     }
 
     /// Everything in the archive.
@@ -85,20 +82,19 @@ struct TestArchive {
 
     /// Checks the archive as `migrate verify` does.
     func verify(_ route: Route = .wholeFile) throws -> ArchiveVerifier.Result {
+        try ArchiveVerifier.verify(input(route), threadCount: 2) { _ in }
+    }
+
+    private func input(_ route: Route) throws -> ArchiveInput {
         let descriptor =
             try route == .pipe ? Scratch.pipe(holding: bytes) : Scratch.file(holding: bytes)
-        let input = try ArchiveInput(reading: descriptor, cancellation: CancellationFlag())
-        return try ArchiveVerifier.verify(input, threadCount: 2) { _ in }
+        return try ArchiveInput(reading: descriptor, cancellation: CancellationFlag())
     }
 
     /// Where the archive's parts lie, as its end says.
     var index: ArchiveIndex {
         get throws {
-            let input = try ArchiveInput(
-                reading: Scratch.file(holding: bytes),
-                cancellation: CancellationFlag()
-            )
-            return try #require(try ArchiveIndex.read(from: input))
+            try #require(try ArchiveIndex.read(from: Scratch.input(holding: bytes)))
         }
     }
 
