@@ -196,38 +196,3 @@ extension EntryComparator {
         }
     }
 }
-
-extension ArchiveEntry.Kind {
-    fileprivate var name: String {
-        switch self {
-        case .file: "a file"
-        case .directory: "a directory"
-        case .symbolicLink: "a symbolic link"
-        case .hardLink: "a hard link"
-        }
-    }
-
-    /// What a container must have in its place; `nil` where more than one kind will do.
-    fileprivate var expectedKind: FileStatus.Kind? {
-        switch self {
-        case .file: .regular
-        case .directory: .directory
-        case .symbolicLink: .symbolicLink
-        case .hardLink: nil
-        }
-    }
-}
-
-extension FileStatus.Kind {
-    fileprivate var name: String {
-        switch self {
-        case .regular: "a file"
-        case .directory: "a directory"
-        case .symbolicLink: "a symbolic link"
-        case .fifo: "a FIFO"
-        case .socket: "a socket"
-        case .characterDevice, .blockDevice: "a device"
-        case .unknown: "something else"
-        }
-    }
-}
