@@ -46,12 +46,7 @@ package final class ArchiveReader {
                 prefetcher = nil
                 source = try FrameSeeker(reading: input, index: knownIndex)
             } else {
-                let prefetcher = FramePrefetcher(
-                    reading: FrameSource(reading: input, index: knownIndex),
-                    for: .decompress,
-                    threadCount: access.threadCount,
-                    cancellation: input.cancellation
-                )
+                let prefetcher = Self.prefetcher(of: input, knownIndex, access)
                 self.prefetcher = prefetcher
                 source = prefetcher
             }
@@ -62,6 +57,19 @@ package final class ArchiveReader {
         }
         (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
         entries = ForeignTarReader(reading: TarStream(foreign))
+    }
+
+    private static func prefetcher(
+        of input: ArchiveInput,
+        _ index: ArchiveIndex?,
+        _ access: Access
+    ) -> FramePrefetcher {
+        FramePrefetcher(
+            reading: FrameSource(reading: input, index: index),
+            for: .decompress,
+            threadCount: access.threadCount,
+            cancellation: input.cancellation
+        )
     }
 
     /// Returns the next entry, or `nil` after the last.
