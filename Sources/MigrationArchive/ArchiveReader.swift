@@ -33,16 +33,11 @@ package final class ArchiveReader {
         self.input = input
         threadCount = access.threadCount
         archiveBytes = input.size
+        let foreign: any ChunkSource
         switch try ArchiveFormat.detect(in: input) {
-        case .plainTar:
-            (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
-            entries = ForeignTarReader(reading: TarStream(PlainTarSource(reading: input)))
-        case .compressedTar:
-            (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
-            entries = ForeignTarReader(reading: TarStream(try ZstdStreamSource(reading: input)))
-        case .gzippedTar:
-            (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
-            entries = ForeignTarReader(reading: TarStream(try GzipStreamSource(reading: input)))
+        case .plainTar: foreign = PlainTarSource(reading: input)
+        case .compressedTar: foreign = try ZstdStreamSource(reading: input)
+        case .gzippedTar: foreign = try GzipStreamSource(reading: input)
         case .migration(let header):
             self.header = header
             knownIndex = try ArchiveIndex.read(from: input)
@@ -51,19 +46,30 @@ package final class ArchiveReader {
                 prefetcher = nil
                 source = try FrameSeeker(reading: input, index: knownIndex)
             } else {
-                let prefetcher = FramePrefetcher(
-                    reading: FrameSource(reading: input, index: knownIndex),
-                    for: .decompress,
-                    threadCount: access.threadCount,
-                    cancellation: input.cancellation
-                )
+                let prefetcher = Self.prefetcher(of: input, knownIndex, access)
                 self.prefetcher = prefetcher
                 source = prefetcher
             }
             let strict = try StrictTarReader(reading: TarStream(source), header: header)
             self.strict = strict
             entries = strict
+            return
         }
+        (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
+        entries = ForeignTarReader(reading: TarStream(foreign))
+    }
+
+    private static func prefetcher(
+        of input: ArchiveInput,
+        _ index: ArchiveIndex?,
+        _ access: Access
+    ) -> FramePrefetcher {
+        FramePrefetcher(
+            reading: FrameSource(reading: input, index: index),
+            for: .decompress,
+            threadCount: access.threadCount,
+            cancellation: input.cancellation
+        )
     }
 
     /// Returns the next entry, or `nil` after the last.
@@ -158,34 +164,5 @@ extension ArchiveReader {
 extension ArchiveReader.Access {
     fileprivate var threadCount: Int {
         if case .whole(let count) = self { count } else { 1 }
-    }
-}
-
-extension ArchiveIndex {
-    /// Reads the index from the end of an archive file; `nil` from a pipe.
-    static func read(from input: ArchiveInput) throws(ArchiveError) -> ArchiveIndex? {
-        guard let size = input.size else { return nil }
-        let footerSize = UInt64(FrameFormat.seekTableFooterSize)
-        let truncated = ArchiveError(.truncated, "the archive is cut short: its end is missing")
-        guard size > footerSize else { throw truncated }
-        var footer = [UInt8](repeating: 0, count: FrameFormat.seekTableFooterSize)
-        try input.readExactly(at: size - footerSize, into: &footer, count: footer.count)
-        let frameCount =
-            Int(footer.littleEndian(at: 0, as: UInt32.self)) - Self.listedBesideData
-        guard footer.littleEndian(at: 5) == FrameFormat.seekTableFooterMagic, frameCount >= 0
-        else { throw truncated }
-        let endSize =
-            integrityFrameSize(frameCount: frameCount) + seekTableSize(frameCount: frameCount)
-        guard UInt64(endSize) < size, frameCount <= frameLimit else {
-            throw ArchiveError(.damaged, "the seek table claims more frames than there can be")
-        }
-        var end = [UInt8](repeating: 0, count: endSize)
-        try input.readExactly(at: size - UInt64(endSize), into: &end, count: endSize)
-        let index = try ArchiveIndex(parsing: end)
-        try index.checkCuts()
-        guard index.compressedBytes == size - UInt64(endSize) else {
-            throw ArchiveError(.damaged, "the archive is shorter or longer than its frames")
-        }
-        return index
     }
 }

@@ -77,18 +77,20 @@ extension FileDescriptor {
             throw SystemError("rmdir")
         }
     }
+}
 
+// MARK: - Renaming
+
+extension FileDescriptor {
     /// Renames `name`, replacing a file of the new name in one step.
     package borrowing func rename(
         _ name: ByteString,
         to newName: ByteString,
         in directory: borrowing FileDescriptor
     ) throws(SystemError) {
-        let (source, destination) = (rawValue, directory.rawValue)
-        let result = name.withPath { name in
-            newName.withPath { unsafe renameat(source, name, destination, $0) }
+        guard rename(name, to: newName, in: directory, by: unsafe renameat) else {
+            throw SystemError("rename")
         }
-        guard result == 0 else { throw SystemError("rename") }
     }
 
     /// Renames `name`; fails where the new name is taken.
@@ -97,11 +99,8 @@ extension FileDescriptor {
         to newName: ByteString,
         in directory: borrowing FileDescriptor
     ) throws(SystemError) {
-        let (source, destination) = (rawValue, directory.rawValue)
-        let result = name.withPath { name in
-            newName.withPath { unsafe migration_rename_exclusive(source, name, destination, $0) }
-        }
-        if result == 0 { return }
+        let function = unsafe migration_rename_exclusive
+        if rename(name, to: newName, in: directory, by: function) { return }
         let error = SystemError("renameat2")
         guard error.isUnsupported else { throw error }
         // File systems that can't do it in one step, such as NFS: look, then rename.
@@ -118,10 +117,23 @@ extension FileDescriptor {
         _ name: ByteString,
         with other: ByteString
     ) throws(SystemError) {
-        let rawValue = rawValue
-        let result = name.withPath { name in
-            other.withPath { unsafe migration_rename_exchange(rawValue, name, rawValue, $0) }
+        guard rename(name, to: other, in: self, by: unsafe migration_rename_exchange) else {
+            throw SystemError("renameat2")
         }
-        guard result == 0 else { throw SystemError("renameat2") }
+    }
+
+    /// Renames by one of the system's functions for that; returns `false` where it fails.
+    @safe
+    private borrowing func rename(
+        _ name: ByteString,
+        to newName: ByteString,
+        in directory: borrowing FileDescriptor,
+        by function: (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>) -> CInt
+    ) -> Bool {
+        let (source, destination) = (rawValue, directory.rawValue)
+        let result = name.withPath { name in
+            newName.withPath { unsafe function(source, name, destination, $0) }
+        }
+        return result == 0
     }
 }

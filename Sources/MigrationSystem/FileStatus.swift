@@ -46,17 +46,17 @@ package struct FileStatus: Equatable, Sendable {
         linkCount = UInt64(truncatingIfNeeded: status.st_nlink)
         size = UInt64(max(0, status.st_size))
         allocatedSize = UInt64(max(0, status.st_blocks)) * 512
-        accessTime = FileTime(
-            seconds: Int64(status.st_atim.tv_sec),
-            nanoseconds: UInt32(truncatingIfNeeded: status.st_atim.tv_nsec)
-        )
-        modificationTime = FileTime(
-            seconds: Int64(status.st_mtim.tv_sec),
-            nanoseconds: UInt32(truncatingIfNeeded: status.st_mtim.tv_nsec)
-        )
-        changeTime = FileTime(
-            seconds: Int64(status.st_ctim.tv_sec),
-            nanoseconds: UInt32(truncatingIfNeeded: status.st_ctim.tv_nsec)
+        accessTime = FileTime(status.st_atim)
+        modificationTime = FileTime(status.st_mtim)
+        changeTime = FileTime(status.st_ctim)
+    }
+}
+
+extension FileTime {
+    fileprivate init(_ time: timespec) {
+        self.init(
+            seconds: Int64(time.tv_sec),
+            nanoseconds: UInt32(truncatingIfNeeded: time.tv_nsec)
         )
     }
 }

@@ -117,11 +117,7 @@ struct ConfinementTests {
     @Test func `gives no environment of the host but what a program needs`() async throws {
         let stage = try Stage("read /proc/self/environ\nappend Documents as a")
         let lines = Lines()
-        let program = stage.root / "program"
-        try program.write("#!/bin/sh\nenv\n")
-        try program.setMode(0o755)
-        var shell = MigrationExtension.executable(at: program.url)
-        shell.entitlements = stage.entitlements.url
+        var shell = try stage.shell("env")
         shell.outputHandler = { lines.append($0) }
         _ = try await stage.failure(of: shell)
         let names = Set(lines.all.compactMap { $0.split(separator: "=").first.map(String.init) })

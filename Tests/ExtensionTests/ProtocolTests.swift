@@ -40,15 +40,17 @@ struct ProtocolTests {
         ("(setsid sleep 300 &) ; exec 3>&-; exit 6", .extensionCrashed, "with code 6"),
     ]
 
+    /// A program that says the description `json` of itself, and nothing more.
+    private static func script(saying json: String) -> String {
+        let length = String(json.utf8.count + 1, radix: 8)
+        return "printf '\\\(length)\\000\\000\\000!%s' '\(json)' >&3\nsleep 60"
+    }
+
     @Test(arguments: rogues.indices)
     func `ends the session, with an error that names what was wrong`(_ index: Int) async throws {
         let (script, code, text) = Self.rogues[index]
         let stage = try Stage()
-        let program = stage.root / "program"
-        try program.write("#!/bin/sh\n\(script)\nsleep 60\n")
-        try program.setMode(0o755)
-        var rogue = MigrationExtension.executable(at: program.url)
-        rogue.entitlements = stage.entitlements.url
+        var rogue = try stage.shell("\(script)\nsleep 60")
         if code == .extensionHung { rogue.hangTimeout = .milliseconds(700) }
         let error = try await stage.failure(of: rogue)
         #expect(error.code == code, "\(error)")
@@ -61,14 +63,7 @@ struct ProtocolTests {
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["o"]}"#
         let json = #"{"version":1,"name":"X","imports":false,"exports":\#(exports)}"#
-        let length = String(json.utf8.count + 1, radix: 8)
-        let program = stage.root / "program"
-        try program.write(
-            "#!/bin/sh\nprintf '\\\(length)\\000\\000\\000!%s' '\(json)' >&3\nsleep 60\n"
-        )
-        try program.setMode(0o755)
-        var rogue = MigrationExtension.executable(at: program.url)
-        rogue.entitlements = stage.entitlements.url
+        var rogue = try stage.shell(Self.script(saying: json))
         rogue.hangTimeout = .milliseconds(700)
         var options = ExportOptions()
         options.destinationOptions = ["o": Data(count: 4 << 20)]
@@ -81,16 +76,8 @@ struct ProtocolTests {
 
     @Test func `refuses an extension that was built for another version`() async throws {
         let json = #"{"version":99,"name":"X","imports":false}"#
-        let length = String(json.utf8.count + 1, radix: 8)
         let stage = try Stage()
-        let program = stage.root / "program"
-        try program.write(
-            "#!/bin/sh\nprintf '\\\(length)\\000\\000\\000!%s' '\(json)' >&3\nsleep 60\n"
-        )
-        try program.setMode(0o755)
-        var rogue = MigrationExtension.executable(at: program.url)
-        rogue.entitlements = stage.entitlements.url
-        let error = try await stage.failure(of: rogue)
+        let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
         #expect(error.code == .sessionFailed)
         #expect(error.message.contains("version 99"))
     }

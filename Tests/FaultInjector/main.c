@@ -63,34 +63,43 @@ static void choose_calls(char *asked) {
   }
 }
 
+// A message of one byte, and a descriptor beside it.
+struct parcel {
+  struct msghdr message;
+  struct iovec body;
+  char byte;
+  _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+};
+
+static void prepare(struct parcel *parcel) {
+  *parcel = (struct parcel){0};
+  parcel->body.iov_base = &parcel->byte;
+  parcel->body.iov_len = sizeof parcel->byte;
+  parcel->message.msg_iov = &parcel->body;
+  parcel->message.msg_iovlen = 1;
+  parcel->message.msg_control = parcel->control;
+  parcel->message.msg_controllen = sizeof parcel->control;
+}
+
 static void send_descriptor(int socket, int descriptor) {
-  char byte = 0, control[CMSG_SPACE(sizeof descriptor)] = {0};
-  struct iovec body = {&byte, 1};
-  struct msghdr message = {0};
-  message.msg_iov = &body;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  struct parcel parcel;
+  prepare(&parcel);
+  struct cmsghdr *header = CMSG_FIRSTHDR(&parcel.message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof descriptor);
   memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  if (sendmsg(socket, &message, 0) != 1) _exit(125);
+  if (sendmsg(socket, &parcel.message, 0) != 1) _exit(125);
 }
 
 static int receive_descriptor(int socket) {
-  char byte, control[CMSG_SPACE(sizeof(int))];
-  struct iovec body = {&byte, 1};
-  struct msghdr message = {0};
-  message.msg_iov = &body;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
+  struct parcel parcel;
   int descriptor;
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1) fail("no listener");
-  if (CMSG_FIRSTHDR(&message) == NULL) fail("no listener");
-  memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
+  prepare(&parcel);
+  if (recvmsg(socket, &parcel.message, MSG_CMSG_CLOEXEC) != 1) fail("no listener");
+  struct cmsghdr *header = CMSG_FIRSTHDR(&parcel.message);
+  if (header == NULL) fail("no listener");
+  memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
   return descriptor;
 }
 

@@ -7,10 +7,7 @@ import Testing
 @Suite(.scratchDirectory)
 struct ArchiveFormatTests {
     private func detect(_ bytes: [UInt8]) throws -> ArchiveFormat {
-        let input = try ArchiveInput(
-            reading: Scratch.file(holding: bytes),
-            cancellation: CancellationFlag()
-        )
+        let input = try Scratch.input(holding: bytes)
         let format = try ArchiveFormat.detect(in: input)
         #expect(input.position == 0)
         return format

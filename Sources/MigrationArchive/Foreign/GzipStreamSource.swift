@@ -1,5 +1,4 @@
 internal import CZlib
-internal import Synchronization
 
 /// The content of gzip members that another program wrote, of any size and number.
 @safe
@@ -11,16 +10,13 @@ final class GzipStreamSource: ChunkSource {
     /// 15 for the largest window there is, and 16 to take gzip's header and nothing else (zlib.h).
     private static let windowBits: CInt = 15 + 16
 
-    private let input: ArchiveInput
     private let stream: UnsafeMutablePointer<z_stream>
-    private var pending = [UInt8](repeating: 0, count: 256 * 1024)
-    private var start = 0
-    private var end = 0
+    private var pending: PendingInput
     private var isInMember = false
-    private let spare = Mutex<FrameBuffer?>(nil)
+    private let spare = SpareBuffer()
 
     init(reading input: ArchiveInput) throws(ArchiveError) {
-        self.input = input
+        pending = PendingInput(reading: input)
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         unsafe self.stream = stream
@@ -36,8 +32,7 @@ final class GzipStreamSource: ChunkSource {
     }
 
     func nextChunk() throws -> FrameBuffer? {
-        let chunk = spare.withLock { $0.take() } ?? FrameBuffer()
-        chunk.count = 0
+        let chunk = spare.take()
         while chunk.count == 0 {
             if !isInMember, try !beginMember() { return nil }
             try decompress(into: chunk)
@@ -46,7 +41,7 @@ final class GzipStreamSource: ChunkSource {
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare.withLock { $0 = chunk }
+        spare.keep(chunk)
     }
 }
 
@@ -55,8 +50,8 @@ final class GzipStreamSource: ChunkSource {
 extension GzipStreamSource {
     /// Moves to the next member; returns `false` at the end of the archive.
     private func beginMember() throws -> Bool {
-        guard try fill() else { return false }
-        guard pending[start] == Self.magic[0] else {
+        guard try pending.fill(1) else { return false }
+        guard pending[0] == Self.magic[0] else {
             throw ArchiveError(.damaged, "bytes follow the last gzip member")
         }
         guard unsafe inflateReset(stream) == Z_OK else {
@@ -67,7 +62,7 @@ extension GzipStreamSource {
     }
 
     private func decompress(into chunk: FrameBuffer) throws {
-        guard try fill() else {
+        guard try pending.fill(1) else {
             throw ArchiveError(.truncated, "the archive ends in a gzip member")
         }
         switch step(into: chunk) {
@@ -79,17 +74,19 @@ extension GzipStreamSource {
 
     /// Decompresses what is pending as far as there is room; returns what zlib says.
     private func step(into chunk: FrameBuffer) -> CInt {
-        let (position, count) = (start, end - start)
-        let result = unsafe chunk.bytes.withUnsafeMutableBufferPointer { output in
-            unsafe pending.withUnsafeMutableBufferPointer { input in
-                unsafe stream.pointee.next_in = input.baseAddress?.advanced(by: position)
-                unsafe stream.pointee.avail_in = CUnsignedInt(count)
-                unsafe stream.pointee.next_out = output.baseAddress
-                unsafe stream.pointee.avail_out = CUnsignedInt(Self.chunkSize)
-                return unsafe inflate(stream, Z_NO_FLUSH)
+        let result = pending.withSpan { pending in
+            unsafe pending.withUnsafeBufferPointer { input in
+                unsafe chunk.bytes.withUnsafeMutableBufferPointer { output in
+                    // zlib only reads its input (zlib.h says `z_const`).
+                    unsafe stream.pointee.next_in = .init(mutating: input.baseAddress)
+                    unsafe stream.pointee.avail_in = CUnsignedInt(input.count)
+                    unsafe stream.pointee.next_out = output.baseAddress
+                    unsafe stream.pointee.avail_out = CUnsignedInt(Self.chunkSize)
+                    return unsafe inflate(stream, Z_NO_FLUSH)
+                }
             }
         }
-        start = end - Int(unsafe stream.pointee.avail_in)
+        pending.removeFirst(pending.count - Int(unsafe stream.pointee.avail_in))
         chunk.count = Self.chunkSize - Int(unsafe stream.pointee.avail_out)
         return result
     }
@@ -100,13 +97,5 @@ extension GzipStreamSource {
         }
         let reason = unsafe zError(result).map { unsafe String(cString: $0) } ?? "\(result)"
         return ArchiveError(.damaged, "a gzip member can't be decompressed (\(reason))")
-    }
-
-    /// Makes at least one byte pending; returns `false` where the input ends before it.
-    private func fill() throws -> Bool {
-        if start < end { return true }
-        start = 0
-        end = try input.read(into: &pending, from: 0, count: pending.count)
-        return end > 0
     }
 }

@@ -1,10 +1,8 @@
-internal import Synchronization
-
 /// A tar stream that is not compressed, as it comes.
 final class PlainTarSource: ChunkSource {
     private static let chunkSize = 256 * 1024
     private let input: ArchiveInput
-    private let spare = Mutex<FrameBuffer?>(nil)
+    private let spare = SpareBuffer()
 
     init(reading input: ArchiveInput) {
         self.input = input
@@ -13,12 +11,12 @@ final class PlainTarSource: ChunkSource {
     var streamSize: UInt64? { input.size }
 
     func nextChunk() throws -> FrameBuffer? {
-        let chunk = spare.withLock { $0.take() } ?? FrameBuffer()
+        let chunk = spare.take()
         chunk.count = try input.read(into: &chunk.bytes, from: 0, count: Self.chunkSize)
         return chunk.count == 0 ? nil : chunk
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare.withLock { $0 = chunk }
+        spare.keep(chunk)
     }
 }

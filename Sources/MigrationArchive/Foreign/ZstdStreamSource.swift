@@ -1,21 +1,17 @@
 internal import CZstd
-internal import Synchronization
 
 /// The content of zstd frames that another program wrote, of any size and number.
 @safe
 final class ZstdStreamSource: ChunkSource {
     private static let chunkSize = 1 << 20
-    private let input: ArchiveInput
     private let context: OpaquePointer
-    private var pending = [UInt8](repeating: 0, count: 256 * 1024)
-    private var start = 0
-    private var end = 0
+    private var pending: PendingInput
     private var isInFrame = false
     private var seekTable = SeekTableCheck()
-    private let spare = Mutex<FrameBuffer?>(nil)
+    private let spare = SpareBuffer()
 
     init(reading input: ArchiveInput) throws(ArchiveError) {
-        self.input = input
+        pending = PendingInput(reading: input)
         guard let context = unsafe ZSTD_createDCtx() else {
             throw ArchiveError(.inputFailed, "there is no memory for decompressing")
         }
@@ -32,8 +28,7 @@ final class ZstdStreamSource: ChunkSource {
     }
 
     func nextChunk() throws -> FrameBuffer? {
-        let chunk = spare.withLock { $0.take() } ?? FrameBuffer()
-        chunk.count = 0
+        let chunk = spare.take()
         while chunk.count == 0 {
             if !isInFrame, try !beginFrame() { return nil }
             try decompress(into: chunk)
@@ -42,7 +37,7 @@ final class ZstdStreamSource: ChunkSource {
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare.withLock { $0 = chunk }
+        spare.keep(chunk)
     }
 }
 
@@ -52,13 +47,13 @@ extension ZstdStreamSource {
     /// Moves to the next data frame; returns `false` at the end of the archive.
     private func beginFrame() throws -> Bool {
         while true {
-            guard try fill(4) else {
-                guard start == end else {
+            guard try pending.fill(4) else {
+                guard pending.count == 0 else {
                     throw ArchiveError(.damaged, "bytes follow the last zstd frame")
                 }
                 return false
             }
-            let magic = pending.littleEndian(at: start, as: UInt32.self)
+            let magic = pending.littleEndian(at: 0)
             if magic == FrameFormat.zstdMagic {
                 seekTable.beginFrame()
                 isInFrame = true
@@ -72,22 +67,22 @@ extension ZstdStreamSource {
     }
 
     private func skipFrame(magic: UInt32) throws {
-        guard try fill(8) else {
+        guard try pending.fill(8) else {
             throw ArchiveError(.truncated, "the archive ends in a skippable frame")
         }
-        let size = pending.littleEndian(at: start + 4, as: UInt32.self)
-        start += 8
+        let size = pending.littleEndian(at: 4)
+        pending.removeFirst(8)
         var check = seekTable
         let isSeekTable = magic == FrameFormat.seekTableMagic
         if isSeekTable { check.beginTable(size: size) }
         var rest = Int(size)
         while rest > 0 {
-            guard try fill(1) else {
+            guard try pending.fill(1) else {
                 throw ArchiveError(.truncated, "the archive ends in a skippable frame")
             }
-            let count = min(rest, end - start)
-            if isSeekTable { try check.add(pending[start..<start + count]) }
-            start += count
+            let count = min(rest, pending.count)
+            if isSeekTable { try check.add(pending.prefix(count)) }
+            pending.removeFirst(count)
             rest -= count
         }
         if isSeekTable { try check.finishTable() }
@@ -95,7 +90,7 @@ extension ZstdStreamSource {
     }
 
     private func decompress(into chunk: FrameBuffer) throws {
-        guard try fill(1) else {
+        guard try pending.fill(1) else {
             throw ArchiveError(.truncated, "the archive ends in a zstd frame")
         }
         let (consumed, produced, result) = step(into: chunk)
@@ -103,7 +98,7 @@ extension ZstdStreamSource {
             let name = zstdErrorName(result)
             throw ArchiveError(.damaged, "a zstd frame can't be decompressed (\(name))")
         }
-        start += consumed
+        pending.removeFirst(consumed)
         chunk.count += produced
         seekTable.add(compressed: consumed, decompressed: produced)
         if result == 0 {
@@ -113,37 +108,23 @@ extension ZstdStreamSource {
     }
 
     private func step(into chunk: FrameBuffer) -> (consumed: Int, produced: Int, result: Int) {
-        let (position, limit) = (start, end)
-        return unsafe chunk.bytes.withUnsafeMutableBytes { output in
+        pending.withSpan { pending in
             unsafe pending.withUnsafeBytes { input in
-                var target = unsafe ZSTD_outBuffer(
-                    dst: output.baseAddress,
-                    size: Self.chunkSize,
-                    pos: 0
-                )
-                var source = unsafe ZSTD_inBuffer(
-                    src: input.baseAddress,
-                    size: limit,
-                    pos: position
-                )
-                let result = unsafe ZSTD_decompressStream(context, &target, &source)
-                return unsafe (source.pos - position, target.pos, result)
+                unsafe chunk.bytes.withUnsafeMutableBytes { output in
+                    var target = unsafe ZSTD_outBuffer(
+                        dst: output.baseAddress,
+                        size: Self.chunkSize,
+                        pos: 0
+                    )
+                    var source = unsafe ZSTD_inBuffer(
+                        src: input.baseAddress,
+                        size: input.count,
+                        pos: 0
+                    )
+                    let result = unsafe ZSTD_decompressStream(context, &target, &source)
+                    return unsafe (source.pos, target.pos, result)
+                }
             }
         }
-    }
-
-    /// Makes at least `count` bytes pending; returns `false` where the input ends before them.
-    private func fill(_ count: Int) throws -> Bool {
-        while end - start < count {
-            if start > 0 {
-                pending.replaceSubrange(0..<(end - start), with: Array(pending[start..<end]))
-                end -= start
-                start = 0
-            }
-            let read = try input.read(into: &pending, from: end, count: pending.count - end)
-            if read == 0 { return false }
-            end += read
-        }
-        return true
     }
 }

@@ -3,24 +3,17 @@ internal import MigrationSystem
 /// Reads a whole archive: frames are read in order, checked and decompressed by several threads
 /// ahead of the reader, and handed out in order.
 final class FramePrefetcher: ChunkSource {
-    /// What is done with frames beside checking their hashes.
-    enum Purpose {
-        case decompress
-        /// The content is not needed; chunks come out empty.
-        case verify
-    }
-
-    private let pipeline: Pipeline
+    private let pipeline: FrameReadingPipeline
     private let workers: WorkerThreads
     private var isClosed = false
 
     init(
         reading source: FrameSource,
-        for purpose: Purpose,
+        for purpose: FrameReadingPipeline.Purpose,
         threadCount: Int,
         cancellation: CancellationFlag
     ) {
-        let pipeline = Pipeline(
+        let pipeline = FrameReadingPipeline(
             source: source,
             purpose: purpose,
             depth: threadCount,
@@ -57,179 +50,4 @@ final class FramePrefetcher: ChunkSource {
 
     /// What the archive says of where its entries are, once every frame was handed out.
     var entryIndex: EntryIndex? { pipeline.entryIndex }
-}
-
-/// The stages between reading a frame and handing out its content.
-///
-/// Safe because `source` is used only by the thread that set `isReading`.
-private final class Pipeline: @unchecked Sendable {
-    private struct State {
-        var isReading = false
-        var isAtEnd = false
-        var isStopped = false
-        var nextToRead = 0
-        var nextToTake = 0
-        var recycled = 0
-        var ready: [Int: Result<Frame, any Error>] = [:]
-        var free: [FrameBuffer] = []
-    }
-
-    private struct Frame {
-        let content: FrameBuffer
-        let listing: ArchiveIndex.Frame
-        let digest: [UInt8]
-    }
-
-    /// The chunks that may be in use on top of those read ahead.
-    ///
-    /// One is under the reader's cursor, and the files of another are being made.
-    private static let chunksInUse = 2
-
-    private let source: FrameSource
-    private let purpose: FramePrefetcher.Purpose
-    private let depth: Int
-    private let cancellation: CancellationFlag
-    private let monitor = Monitor(State())
-    private var seen = ArchiveIndex()
-    private(set) var compressedBytes: UInt64 = 0
-
-    init(
-        source: FrameSource,
-        purpose: FramePrefetcher.Purpose,
-        depth: Int,
-        cancellation: CancellationFlag
-    ) {
-        self.source = source
-        self.purpose = purpose
-        self.depth = depth
-        self.cancellation = cancellation
-    }
-
-    var index: ArchiveIndex? { source.index }
-    var entryIndex: EntryIndex? { source.entryIndex }
-
-    func stop() {
-        monitor.withLock { $0.isStopped = true }
-    }
-
-    func recycle(_ buffer: FrameBuffer) {
-        monitor.withLock { state in
-            state.free.append(buffer)
-            state.recycled += 1
-        }
-    }
-
-    private func takeBuffer() -> FrameBuffer {
-        monitor.withLock { $0.free.popLast() } ?? FrameBuffer()
-    }
-}
-
-// MARK: - The consumer's side
-
-extension Pipeline {
-    func takeNext() throws -> FrameBuffer? {
-        let result = try monitor.wait { state -> Result<Frame, any Error>?? in
-            try cancellation.check()
-            if let result = state.ready.removeValue(forKey: state.nextToTake) {
-                state.nextToTake += 1
-                return .some(result)
-            }
-            return state.isAtEnd && state.nextToTake == state.nextToRead ? .some(nil) : nil
-        }
-        guard let frame = try result?.get() else {
-            try checkIndex()
-            return nil
-        }
-        seen.append(frame.listing, digest: frame.digest)
-        compressedBytes += UInt64(frame.listing.compressedSize)
-        return frame.content
-    }
-
-    /// Throws unless the archive's end lists exactly the frames that were seen.
-    private func checkIndex() throws {
-        guard let index = source.index else { return }
-        guard index.frames == seen.frames, index.digests == seen.digests else {
-            throw ArchiveError(.damaged, "a frame is not the one that was written")
-        }
-    }
-}
-
-// MARK: - The workers' side
-
-extension Pipeline {
-    func work() {
-        let compressed = FrameBuffer()
-        guard var decompressor = try? FrameDecompressor.make() else {
-            let error = ArchiveError(.inputFailed, "there is no memory for decompressing")
-            return finish(at: nil, with: .failure(error))
-        }
-        while let number = claim() {
-            do {
-                guard let contentSize = try read(into: compressed) else { return }
-                let result = Result {
-                    try open(compressed, number: number, contentSize: contentSize, &decompressor)
-                }
-                monitor.withLock { $0.ready[number] = result }
-            } catch {
-                return finish(at: number, with: .failure(error))
-            }
-        }
-    }
-
-    /// Waits for the right to read the next frame; `nil` when there is none left.
-    private func claim() -> Int? {
-        monitor.wait { state in
-            if state.isStopped || state.isAtEnd || cancellation.isCancelled { return .some(nil) }
-            let isFarAhead = state.nextToRead - state.nextToTake >= depth
-            let isOutOfChunks = state.nextToRead - state.recycled >= depth + Self.chunksInUse
-            if state.isReading || isFarAhead || isOutOfChunks { return nil }
-            state.isReading = true
-            state.nextToRead += 1
-            return state.nextToRead - 1
-        }
-    }
-
-    private func read(into compressed: FrameBuffer) throws -> Int? {
-        let contentSize = try source.nextFrame(into: compressed)
-        monitor.withLock { state in
-            state.isReading = false
-            if contentSize == nil {
-                state.isAtEnd = true
-                state.nextToRead -= 1
-            }
-        }
-        return contentSize
-    }
-
-    private func finish(at number: Int?, with result: Result<Frame, any Error>) {
-        monitor.withLock { state in
-            if number == nil { state.nextToRead += 1 }
-            state.ready[number ?? (state.nextToRead - 1)] = result
-            state.isReading = false
-            state.isAtEnd = true
-        }
-    }
-
-    private func open(
-        _ compressed: FrameBuffer,
-        number: Int,
-        contentSize: Int,
-        _ decompressor: inout FrameDecompressor
-    ) throws -> Frame {
-        var digest: [UInt8] = []
-        SHA256Digest.append(of: compressed.bytes, count: compressed.count, to: &digest)
-        if let expected = source.expectedDigest(of: number), expected != digest[...] {
-            throw ArchiveError(.damaged, "frame \(number) is not the one that was written")
-        }
-        let content = takeBuffer()
-        content.count = 0
-        if purpose == .decompress {
-            try decompressor.decompress(compressed, into: content, contentSize: contentSize)
-        }
-        let listing = ArchiveIndex.Frame(
-            compressedSize: UInt32(compressed.count),
-            size: UInt32(contentSize)
-        )
-        return Frame(content: content, listing: listing, digest: digest)
-    }
 }

@@ -1,5 +1,4 @@
 internal import MigrationSystem
-internal import Synchronization
 
 /// Reads only the frames of an archive file that hold what is asked for, each checked against its hash.
 ///
@@ -9,7 +8,7 @@ final class FrameSeeker: ChunkSource {
     private let index: ArchiveIndex
     private var decompressor: FrameDecompressor
     private let compressed = FrameBuffer()
-    private let spare = Mutex<FrameBuffer?>(nil)
+    private let spare = SpareBuffer()
 
     /// The frame to be read next, and where it begins in the archive.
     private var next = 0
@@ -33,7 +32,7 @@ final class FrameSeeker: ChunkSource {
             guard next < index.frames.count else { return nil }
             try readFrame()
         }
-        let piece = spare.withLock { $0.take() } ?? FrameBuffer()
+        let piece = spare.take()
         let count = min(Self.pieceSize, restOfFrame)
         try decompressor.decompress(
             compressed,
@@ -47,7 +46,7 @@ final class FrameSeeker: ChunkSource {
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare.withLock { $0 = chunk }
+        spare.keep(chunk)
     }
 
     func skip(_ count: UInt64) -> UInt64 {
@@ -85,14 +84,5 @@ final class FrameSeeker: ChunkSource {
     private func passFrame() {
         nextOffset += UInt64(index.frames[next].compressedSize)
         next += 1
-    }
-}
-
-extension SHA256Digest {
-    /// The hash of what `buffer` holds.
-    static func hash(of buffer: FrameBuffer) -> [UInt8] {
-        var digest: [UInt8] = []
-        append(of: buffer.bytes, count: buffer.count, to: &digest)
-        return digest
     }
 }

@@ -25,6 +25,13 @@ enum SHA256Digest {
         #endif
     }
 
+    /// The hash of what `buffer` holds.
+    static func hash(of buffer: FrameBuffer) -> [UInt8] {
+        var digest: [UInt8] = []
+        append(of: buffer.bytes, count: buffer.count, to: &digest)
+        return digest
+    }
+
     /// The hash of `bytes`.
     static func hash(of bytes: [UInt8]) -> [UInt8] {
         var digest: [UInt8] = []

@@ -72,10 +72,6 @@ struct ExportSession {
         _ identity: FileStatus.Identity?
     ) throws -> ExportReport {
         let header = header(properties, of: hosted.container)
-        let threadCount = ThreadCount.resolve(
-            options.threadCount,
-            compressionLevel: options.compressionLevel
-        )
         let writer = try ArchiveWriter(
             writingTo: output,
             header: header,
@@ -94,19 +90,32 @@ struct ExportSession {
         do {
             try hosted.exportResources(to: archiver)
             let summary = try writer.finish()
-            return ExportReport(
-                header: header,
-                totals: summary.totals,
-                archiveBytes: summary.archiveBytes,
-                fingerprint: summary.fingerprint,
-                omissions: archiver.omissions,
-                externalLinks: archiver.externalLinks,
-                appExtension: hosted.report(of: summary.totals)
-            )
+            return report(header, summary, of: archiver, hosted)
         } catch {
             writer.abandon()
             throw error
         }
+    }
+
+    private var threadCount: Int {
+        ThreadCount.resolve(options.threadCount, compressionLevel: options.compressionLevel)
+    }
+
+    private func report(
+        _ header: ArchiveHeader,
+        _ summary: ArchiveWriter.Summary,
+        of archiver: ItemArchiver,
+        _ hosted: any ExportingExtension
+    ) -> ExportReport {
+        ExportReport(
+            header: header,
+            totals: summary.totals,
+            archiveBytes: summary.archiveBytes,
+            fingerprint: summary.fingerprint,
+            omissions: archiver.omissions,
+            externalLinks: archiver.externalLinks,
+            appExtension: hosted.report(of: summary.totals)
+        )
     }
 
     private func header(

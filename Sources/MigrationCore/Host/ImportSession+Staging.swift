@@ -89,18 +89,13 @@ extension ImportSession {
         into directory: OpenFile,
         leavingOut names: [ByteString]
     ) throws -> ArchiveExtractor {
-        var extraction = ArchiveExtractor.Options(options, isForeign: reader.header == nil)
+        var extraction = try ArchiveExtractor.Options(options, for: reader, in: directory)
         extraction.leftOut = names.map { EntryPath(bytes: $0) }
-        if reader.header == nil {
-            extraction.byteLimit = try directory.descriptor.availableSpace()
-        }
-        let extractor = ArchiveExtractor(
-            root: try directory.descriptor.duplicate(),
-            options: extraction
+        return try ArchiveExtractor.restore(
+            reader,
+            in: directory,
+            options: extraction,
+            progress: progress
         )
-        try extractor.extract(from: reader) { consumed in
-            progress?.completedUnitCount = Int64(clamping: consumed)
-        }
-        return extractor
     }
 }

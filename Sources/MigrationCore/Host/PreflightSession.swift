@@ -52,27 +52,12 @@ struct PreflightSession {
         )
     }
 
+    /// Exports for an app on Android, and cancels at the first item that is appended.
     private func rehearse(
         with host: AppExtensionHost,
         _ rehearsal: CancellationFlag
     ) throws -> [ExtensionFinding] {
-        let writer = try ArchiveWriter(
-            writingTo: try ArchiveOutput(
-                writing: try FileDescriptor.openForDiscarding(),
-                cancellation: cancellation
-            ),
-            header: ArchiveHeader(
-                bundleIdentifier: host.container.bundleIdentifier,
-                platform: host.container.platform.rawValue,
-                resourcesVersion: "",
-                sizeEstimate: 0,
-                isCompressible: false,
-                creator: MigrationHost.creator
-            ),
-            level: 1,
-            threadCount: 1,
-            cancellation: cancellation
-        )
+        let writer = try makeDiscardingWriter(for: host.container)
         defer { writer.abandon() }
         let archiver = ItemArchiver(
             writingTo: writer,
@@ -97,6 +82,29 @@ struct PreflightSession {
         } catch is CancellationError {
             return []
         }
+    }
+
+    /// Makes the writer of an archive that nobody keeps.
+    private func makeDiscardingWriter(
+        for container: MigrationDataContainer
+    ) throws -> ArchiveWriter {
+        try ArchiveWriter(
+            writingTo: try ArchiveOutput(
+                writing: try FileDescriptor.openForDiscarding(),
+                cancellation: cancellation
+            ),
+            header: ArchiveHeader(
+                bundleIdentifier: container.bundleIdentifier,
+                platform: container.platform.rawValue,
+                resourcesVersion: "",
+                sizeEstimate: 0,
+                isCompressible: false,
+                creator: MigrationHost.creator
+            ),
+            level: 1,
+            threadCount: 1,
+            cancellation: cancellation
+        )
     }
 }
 

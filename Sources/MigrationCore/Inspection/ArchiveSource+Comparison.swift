@@ -33,7 +33,7 @@ extension ArchiveSource {
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let selection = ContainerSelection(includesCaches: includesCaches, exclusions: [])
             return try withoutActuallyEscaping(body) { body in
-                let comparison = try ContainerComparison(
+                let comparison = ContainerComparison(
                     root: lock.root,
                     selection: selection,
                     cancellation: cancellation,

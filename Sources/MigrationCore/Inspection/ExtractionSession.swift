@@ -91,19 +91,15 @@ struct ExtractionSession {
     ) throws -> ImportReport {
         let staging = try makeStaging(in: root)
         defer { try? root.descriptor.removeTree(Self.stagingName) }
-        var extraction = ArchiveExtractor.Options(options, isForeign: reader.header == nil)
+        var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
         extraction.selection = paths
         extraction.standIns = standIns
-        if reader.header == nil {
-            extraction.byteLimit = try root.descriptor.availableSpace()
-        }
-        let extractor = ArchiveExtractor(
-            root: try staging.descriptor.duplicate(),
-            options: extraction
+        let extractor = try ArchiveExtractor.restore(
+            reader,
+            in: staging,
+            options: extraction,
+            progress: progress
         )
-        try extractor.extract(from: reader) { consumed in
-            progress?.completedUnitCount = Int64(clamping: consumed)
-        }
         try moveIn(staging, to: root)
         return ImportReport(
             header: reader.header,

@@ -111,8 +111,7 @@ extension ExtensionServiceSession {
                 at: URL(directoryAtPath: ByteString(call.directory)),
                 request
             ) { [self] completed, total in
-                // Where the host is gone, the thread that reads from it ends the process.
-                try? send(.progress(completed: completed, total: total))
+                tell(.progress(completed: completed, total: total))
             }
             return .finished(SessionSummary(progress: summary))
         }
@@ -131,11 +130,16 @@ extension ExtensionServiceSession {
                 do {
                     try send(try await body())
                 } catch {
-                    // Where the host is gone, the thread that reads from it ends the process.
-                    try? send(.failed(CarriedError(error)))
+                    tell(.failed(CarriedError(error)))
                 }
             }
         }
+    }
+
+    /// Sends a message that nothing depends on where it can't be sent.
+    private func tell(_ message: ExtensionMessage) {
+        // Where the host is gone, the thread that reads from it ends the process.
+        try? send(message)
     }
 
     private func send(_ message: ExtensionMessage) throws {

@@ -1,21 +1,6 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// What was seen of an extension's progress over a whole import.
-struct ImportProgressSummary: Codable, Sendable {
-    /// Whether a reading gave another object than the one before.
-    var isNewPerRead = false
-
-    /// Whether the count of completed units changed.
-    var hasMoved = false
-
-    /// The units completed at the end.
-    var completed: Int64 = 0
-
-    /// The units that there were at the end.
-    var total: Int64 = 0
-}
-
 /// Reads an extension's progress again and again, on a thread of its own, while it imports.
 ///
 /// The extension owns the object and may block every other thread, so nothing else would see it move.

@@ -1,6 +1,3 @@
-import MigrationArchive
-import MigrationCore
-
 /// One subcommand: its description, its values once parsed, and what it does.
 protocol Command: Sendable {
     /// What the command is called and takes.
@@ -21,27 +18,4 @@ protocol Command: Sendable {
 
 extension Command {
     func subject(of error: any Error) -> String { subject }
-}
-
-extension ArchiveError {
-    /// Whether the fault is with the place that is written to, whatever the archive holds.
-    var isOfOutput: Bool { code == .outOfSpace || code == .outputFailed }
-}
-
-/// The commands that there are.
-enum CommandCatalog {
-    /// All commands, in the order of the help page.
-    static let commands: [any Command.Type] = [
-        ExportCommand.self,
-        ImportCommand.self,
-        PreflightCommand.self,
-        InspectCommand.self,
-        ListCommand.self,
-        ExtractCommand.self,
-        VerifyCommand.self,
-        DiffCommand.self,
-        StatusCommand.self,
-        RunCommand.self,
-        CompletionsCommand.self,
-    ]
 }

@@ -75,7 +75,7 @@ struct ExportCommand: Command {
     var subject: String { PrintableText.escaping(container) }
 
     func subject(of error: any Error) -> String {
-        guard let error = error as? ArchiveError, error.isOfOutput else { return subject }
+        guard error.isOfOutput else { return subject }
         return archive.isStandardStream ? "standard output" : PrintableText.escaping(archive.bytes)
     }
 

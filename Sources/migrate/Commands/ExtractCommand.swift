@@ -38,8 +38,7 @@ struct ExtractCommand: Command {
     var subject: String { archive.sourceText }
 
     func subject(of error: any Error) -> String {
-        guard let error = error as? ArchiveError, error.isOfOutput else { return subject }
-        return PrintableText.escaping(directory)
+        error.isOfOutput ? PrintableText.escaping(directory) : subject
     }
 
     init(_ arguments: ParsedArguments) throws(UsageError) {

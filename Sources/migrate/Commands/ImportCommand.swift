@@ -34,8 +34,7 @@ struct ImportCommand: Command {
     var subject: String { archive.sourceText }
 
     func subject(of error: any Error) -> String {
-        guard let error = error as? ArchiveError, error.isOfOutput else { return subject }
-        return PrintableText.escaping(container)
+        error.isOfOutput ? PrintableText.escaping(container) : subject
     }
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
@@ -88,22 +87,5 @@ struct ImportCommand: Command {
             guard error.path == nil else { throw error }
             throw UsageError("\(error.message); \(SourceOptions.hint)")
         }
-    }
-}
-
-extension Console {
-    /// Says what an archive of another program lacks that would prove it complete.
-    func logMissingProof(of archive: ArchiveName, _ report: ImportReport) {
-        if report.fingerprint == nil { logMissingFingerprint(of: archive) }
-        guard report.lacksEndMark else { return }
-        log("migrate: warning: \(archive.sourceText) has no end mark: it may have been cut short")
-    }
-
-    /// Says that an archive of another program proves nothing.
-    func logMissingFingerprint(of archive: ArchiveName) {
-        log(
-            "migrate: note: \(archive.sourceText) carries no fingerprint: "
-                + "nothing proves that it is complete"
-        )
     }
 }

@@ -2,16 +2,6 @@ import MigrationArchive
 import MigrationCore
 import MigrationSystem
 
-/// A program that could not be started.
-struct CommandFailure: Error, CustomStringConvertible {
-    let commandLine: [[UInt8]]
-    let cause: SystemError
-
-    var description: String {
-        "the command can't be run: \(PrintableText.escaping(commandLine.first ?? [])): \(cause)"
-    }
-}
-
 /// `migrate run`: an app, with its container safe from migrations while it runs.
 struct RunCommand: Command {
     static let description = CommandDescription(

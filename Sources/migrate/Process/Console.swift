@@ -1,5 +1,3 @@
-import Glibc
-
 /// The streams that a command speaks through.
 struct Console: Sendable {
     /// Where the answer goes.
@@ -23,10 +21,4 @@ struct Console: Sendable {
         // A message that can't be shown has nowhere else to go.
         try? errors.write(line + "\n")
     }
-}
-
-/// What surrounds a command: its streams, and the signals that may end it.
-struct CommandContext: Sendable {
-    var console = Console()
-    var signals: SignalWatch?
 }

@@ -1,4 +1,3 @@
-import MigrationArchive
 import MigrationCore
 
 /// What was left out, in a bounded number of lines.
@@ -42,24 +41,5 @@ struct OmissionLines: Sendable {
         case .specialPermissions: "special permissions"
         case .externalLink: "link that leads out"
         }
-    }
-}
-
-/// How much an archive holds, in one line.
-struct TotalsText: CustomStringConvertible, Sendable {
-    let totals: ArchiveTotals
-
-    init(_ totals: ArchiveTotals) {
-        self.totals = totals
-    }
-
-    var description: String {
-        let links = totals.symbolicLinks + totals.hardLinks
-        let parts = [
-            GroupedCount(totals.files).of("file", "files"),
-            GroupedCount(totals.directories).of("directory", "directories"),
-            GroupedCount(links).of("link", "links"),
-        ]
-        return parts.joined(separator: ", ") + "; \(ByteCount(totals.contentBytes))"
     }
 }

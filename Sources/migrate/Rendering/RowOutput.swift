@@ -1,11 +1,5 @@
 import Synchronization
 
-/// One line of a long answer: text, or an element of a JSON array.
-protocol Row: Encodable {
-    /// The row for a person, without the end of the line.
-    var line: String { get }
-}
-
 /// Writes rows one by one, so that their number needs no memory.
 final class RowOutput: Sendable {
     private let output: TextOutput

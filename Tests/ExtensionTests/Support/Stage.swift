@@ -67,6 +67,16 @@ struct Stage {
         return scripted
     }
 
+    /// An extension that is a program of the shell's, `script`.
+    func shell(_ script: String) throws -> MigrationExtension {
+        let program = root / "program"
+        try program.write("#!/bin/sh\n\(script)\n")
+        try program.setMode(0o755)
+        var shell = MigrationExtension.executable(at: program.url)
+        shell.entitlements = entitlements.url
+        return shell
+    }
+
     /// Exports the source by its script.
     @discardableResult
     func export(

@@ -122,14 +122,7 @@ struct ExtensionFailureTests {
 
     @Test func `stays out while the app runs, and keeps it out`() throws {
         try stage.script("append Documents/note\nprint waiting\nsleep 60000")
-        let source = place.path("source")
-        let words = ["run", "--container", source, "--", "sh", "-c", "echo started; exec cat"]
-        let app = try MigrateCommand.start(
-            words.map { [UInt8]($0.utf8) },
-            stalls: true,
-            output: .unread
-        )
-        app.waitUntilItWrites()
+        let app = try place.startApp()
         for arguments in [["export", "--out", archive], ["preflight"]] {
             let result = try stage.run(arguments)
             result.expectFailure(75)
@@ -138,7 +131,8 @@ struct ExtensionFailureTests {
         #expect(try app.wait().signal == SIGTERM)
         let export = try stage.start(["export", "--out", archive])
         try place.wait { try export.hasPrinted("scripted-extension: waiting\n") }
-        try place.migrate("run", "--container", source, "--", "true").expectFailure(75)
+        let second = try place.migrate("run", "--container", place.path("source"), "--", "true")
+        second.expectFailure(75)
         export.send(SIGTERM)
         #expect(try export.wait().exitCode == 128 + SIGTERM)
     }

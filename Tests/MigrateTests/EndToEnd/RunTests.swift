@@ -66,13 +66,7 @@ struct RunTests {
         try place.makeContainer()
         try place.export()
         let source = place.path("source")
-        let words = ["run", "--container", source, "--", "sh", "-c", "echo started; exec cat"]
-        let app = try MigrateCommand.start(
-            words.map { [UInt8]($0.utf8) },
-            stalls: true,
-            output: .unread
-        )
-        app.waitUntilItWrites()
+        let app = try place.startApp()
         let migrations = [
             ["export", "--container", source, "--out", place.path("out")],
             ["import", place.path("archive"), "--container", source, "--replace"],

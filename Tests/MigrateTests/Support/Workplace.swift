@@ -64,6 +64,19 @@ struct Workplace {
         return try bytes(of: name)
     }
 
+    /// Starts an app on the source by `migrate run`; it has begun, and ends by a signal.
+    func startApp() throws -> MigrateCommand {
+        let app = ["sh", "-c", "echo started; exec cat"]
+        let words = ["run", "--container", path("source"), "--"] + app
+        let command = try MigrateCommand.start(
+            words.map { [UInt8]($0.utf8) },
+            stalls: true,
+            output: .unread
+        )
+        command.waitUntilItWrites()
+        return command
+    }
+
     func bytes(of name: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(filePath: path(name))))
     }

@@ -1,5 +1,4 @@
 import Foundation
-import MigrationSystem
 import TestSupport
 import Testing
 
@@ -17,17 +16,7 @@ struct GzipStreamSourceTests {
     }
 
     private func content(of bytes: [UInt8]) throws -> [UInt8] {
-        let input = try ArchiveInput(
-            reading: Scratch.file(holding: bytes),
-            cancellation: CancellationFlag()
-        )
-        let source = try GzipStreamSource(reading: input)
-        var content: [UInt8] = []
-        while let chunk = try source.nextChunk() {
-            content += chunk.bytes[..<chunk.count]
-            source.recycle(chunk)
-        }
-        return content
+        try GzipStreamSource(reading: Scratch.input(holding: bytes)).content()
     }
 
     private func code(_ bytes: [UInt8]) -> ArchiveError.Code? {

@@ -3,6 +3,8 @@ import MigrationSystem
 import TestSupport
 import Testing
 
+@testable import MigrationArchive
+
 /// The scratch directory of the running test, by bytes.
 enum Scratch {
     /// The path of `name` in the scratch directory.
@@ -20,6 +22,11 @@ enum Scratch {
         let writer = try FileDescriptor.open(path, .creating(permissions: 0o600))
         try writer.writeAll(bytes.span)
         return try FileDescriptor.open(path, .reading)
+    }
+
+    /// Writes `bytes` into a new file and opens it as an archive.
+    static func input(holding bytes: [UInt8]) throws -> ArchiveInput {
+        try ArchiveInput(reading: file(holding: bytes), cancellation: CancellationFlag())
     }
 
     /// Makes a pipe that holds `bytes`, which must be few, and then ends.

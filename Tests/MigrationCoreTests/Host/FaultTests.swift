@@ -7,10 +7,7 @@ import Testing
 /// Makes calls of the real command fail, of every kind the one in the middle.
 ///
 /// `make torture` tries all of them.
-@Suite(
-    .scratchDirectory,
-    .enabled(if: FaultInjector.isAvailable, "this machine lets no process answer for the system")
-)
+@Suite(.scratchDirectory, .injectingFaults)
 struct FaultTests {
     enum Fault: CaseIterable {
         case inputOutputError, fullDisk, interruptions, halves
@@ -79,7 +76,7 @@ struct FaultTests {
         let points = fault.points(try runImport(FaultInjector(.nothing)).counts)
         #expect(points.count >= 4)
         for (point, injector) in points {
-            try removeDestination(places)
+            try places.removeDestination()
             let old = try places.makeOldDestination()
             let run = try runImport(injector)
             fault.expectEnd(of: run, at: point)
@@ -147,7 +144,7 @@ struct FaultTests {
     @Test func `survives signals while it removes what forbids that`() async throws {
         let places = try await Places.withSmallArchive()
         func runImport(_ injector: FaultInjector) throws -> FaultInjector.Run {
-            try removeDestination(places)
+            try places.removeDestination()
             try places.makeOldDestination()
             return try places.runImport(injector: injector, withoutExchange: false)
         }
@@ -164,12 +161,5 @@ struct FaultTests {
                 #expect(names == ["app.migration", "destination", "source"], point)
             }
         }
-    }
-
-    private func removeDestination(_ places: Places) throws {
-        guard places.destination.exists else { return }
-        let locked = places.destination / "Library/locked"
-        if locked.exists { try locked.setMode(0o700) }
-        try FileManager.default.removeItem(at: places.destination.url)
     }
 }

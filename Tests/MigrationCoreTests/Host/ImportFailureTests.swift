@@ -195,6 +195,30 @@ struct HostileImportTests {
         #expect(!escape.exists)
     }
 
+    @Test(arguments: [true, false])
+    func `refuses a stream that claims more than there is room for`(_ isImport: Bool) async throws {
+        let places = try Places()
+        let size = TarBlock(
+            name: "size",
+            type: "x",
+            link: "",
+            content: "25 size=1125899906842624\n"
+        )
+        let pipe = Pipe()
+        let stream = TarBlock.archive(of: [size, .file("huge", "")])
+        try pipe.fileHandleForWriting.write(contentsOf: stream)
+        try pipe.fileHandleForWriting.close()
+        let source = ArchiveSource.descriptor(pipe.fileHandleForReading.fileDescriptor)
+        let error = await #expect(throws: ArchiveError.self) {
+            guard isImport else { return try await source.extract(to: places.destination.url) }
+            return try await MigrationHost()
+                .importArchive(source, into: places.destinationContainer)
+        }
+        #expect(error?.code == .outOfSpace)
+        #expect(error?.entry == EntryPath("huge"))
+        try pipe.fileHandleForReading.close()
+    }
+
     @Test func `takes another program's archive, with no proof`() async throws {
         let places = try Places()
         let blocks: [TarBlock] = [

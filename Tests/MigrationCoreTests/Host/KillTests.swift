@@ -5,10 +5,7 @@ import TestSupport
 import Testing
 
 /// Kills the real command at its calls to the system, one after the other.
-@Suite(
-    .scratchDirectory,
-    .enabled(if: FaultInjector.isAvailable, "this machine lets no process answer for the system")
-)
+@Suite(.scratchDirectory, .injectingFaults)
 struct KillTests {
     enum Way: CaseIterable {
         case exchange, journaled
@@ -39,17 +36,11 @@ struct KillTests {
             if outcome == .success { outcomes.insert("new") }
             if outcome == .interrupted { outcomes.insert("old") }
             if case .failure = outcome { Issue.record("call \(number): it can't have failed") }
-            try removeDestination(places)
+            try places.removeDestination()
             if run.end == .exited(0) { break }
             #expect(run.end == .killed, "call \(number)")
         }
         #expect(outcomes.contains("new"))
         #expect(number < 200)
-    }
-
-    private func removeDestination(_ places: Places) throws {
-        let locked = places.destination / "Library/locked"
-        if locked.exists { try locked.setMode(0o700) }
-        try FileManager.default.removeItem(at: places.destination.url)
     }
 }

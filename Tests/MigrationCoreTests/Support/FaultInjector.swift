@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 /// Runs the built `migrate` so that some of its calls to the system go wrong.
 struct FaultInjector {
@@ -39,7 +40,7 @@ struct FaultInjector {
     ]
 
     /// Whether this machine lets a process answer another's calls, and there is something to run.
-    static let isAvailable =
+    fileprivate static let isAvailable =
         FileManager.default.isExecutableFile(atPath: BuiltCommand.url.path)
         && (try? FaultInjector(.nothing).run(["--version"], countingFrom: "/"))?.end == .exited(0)
 
@@ -101,5 +102,15 @@ struct FaultInjector {
             words.count == 2 ? Int(words[1]).map { (String(words[0]), $0) } : nil
         }
         return Dictionary(pairs) { $1 }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Leaves tests out where no faults can be injected.
+    static var injectingFaults: Self {
+        .enabled(
+            if: FaultInjector.isAvailable,
+            "this machine lets no process answer for the system"
+        )
     }
 }

@@ -21,6 +21,14 @@ extension Places {
         )
     }
 
+    /// Removes the destination, where there is one, with what forbids that.
+    func removeDestination() throws {
+        guard destination.exists else { return }
+        let locked = destination / "Library/locked"
+        if locked.exists { try locked.setMode(0o700) }
+        try FileManager.default.removeItem(at: destination.url)
+    }
+
     /// Exports the source to `path`, with a fault on the way.
     func runExport(
         to path: BytePath,

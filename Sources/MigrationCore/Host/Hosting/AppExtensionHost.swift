@@ -35,45 +35,37 @@ final class AppExtensionHost {
         if awaitingAppends { place.isContainerFixed = false }
         place.importDirectory = importDirectory
         do {
-            let observer = SessionObserver()
-            let session = try appExtension.beginSession(
-                in: place,
-                observer: observer,
-                cancellation: cancellation
-            )
-            do {
-                return AppExtensionHost(
-                    appExtension,
-                    place,
-                    session,
-                    observer,
-                    try session.description(),
-                    entitlement: entitlement
-                )
-            } catch {
-                session.end()
-                throw error
-            }
+            return try AppExtensionHost(appExtension, place, entitlement, cancellation)
         } catch {
             place.remove()
             throw error
         }
     }
 
+    /// Starts the extension in `place` and asks it what it can do.
     private init(
         _ appExtension: MigrationExtension,
         _ place: SessionPlace,
-        _ session: any ExtensionSession,
-        _ observer: SessionObserver,
-        _ description: ExtensionDescription,
-        entitlement: String?
-    ) {
+        _ entitlement: String?,
+        _ cancellation: CancellationFlag
+    ) throws {
+        let observer = SessionObserver()
+        let session = try appExtension.beginSession(
+            in: place,
+            observer: observer,
+            cancellation: cancellation
+        )
+        do {
+            description = try session.description()
+        } catch {
+            session.end()
+            throw error
+        }
         self.appExtension = appExtension
         self.container = place.container
         self.place = place
         self.session = session
         self.observer = observer
-        self.description = description
         self.entitlement = entitlement
     }
 

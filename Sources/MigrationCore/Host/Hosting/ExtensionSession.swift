@@ -25,16 +25,6 @@ protocol ExtensionSession {
     func end()
 }
 
-/// How long an extension may take, and whether it must stop.
-struct SessionLimits {
-    let hangTimeout: Duration
-    let gracePeriod: Duration
-    let cancellation: CancellationFlag
-
-    /// How often limits are looked at.
-    static let interval = Duration.milliseconds(50)
-}
-
 extension MigrationExtension {
     /// Begins a session in `place`, watched by `observer`.
     func beginSession(

@@ -26,23 +26,8 @@ final class ProcessSession: ExtensionSession {
             in: place,
             policy: terms.confinement
         )
-        let process: ChildProcess
-        do {
-            process = try ChildProcess.start(
-                ChildProcess.Configuration(
-                    executable: program.path,
-                    arguments: [program.path],
-                    environment: ExtensionEnvironment.variables(in: place),
-                    workingDirectory: place.temporaryDirectory.path,
-                    sandbox: sandbox
-                )
-            )
-        } catch {
-            let message = "the extension can't be started"
-            throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
-        }
         connection = try ExtensionConnection(
-            to: process,
+            to: try Self.start(program, in: place, sandbox: sandbox),
             named: PrintableText.escaping(program.name),
             output: terms.outputHandler,
             observer: observer,
@@ -123,6 +108,27 @@ final class ProcessSession: ExtensionSession {
 // MARK: - Parts of a session
 
 extension ProcessSession {
+    private static func start(
+        _ program: PathName,
+        in place: SessionPlace,
+        sandbox: Sandbox?
+    ) throws -> ChildProcess {
+        do {
+            return try ChildProcess.start(
+                ChildProcess.Configuration(
+                    executable: program.path,
+                    arguments: [program.path],
+                    environment: ExtensionEnvironment.variables(in: place),
+                    workingDirectory: place.temporaryDirectory.path,
+                    sandbox: sandbox
+                )
+            )
+        } catch {
+            let message = "the extension can't be started"
+            throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
+        }
+    }
+
     private func begin(in place: SessionPlace) throws {
         let start = SessionStart(
             container: Data(place.container.rootPath.path),

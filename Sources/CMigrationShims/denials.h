@@ -1,0 +1,134 @@
+#ifndef CMIGRATION_DENIALS_H
+#define CMIGRATION_DENIALS_H
+
+// The system calls that a filter denies, and with which error.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+/// When a denied call is denied, by its arguments.
+struct condition {
+  enum { always, has_any, is_equal } kind;
+  unsigned argument;
+  uint32_t mask;
+  uint32_t value;
+};
+
+struct denial {
+  unsigned call;
+  int error;
+  /// All of them must hold.
+  struct condition conditions[2];
+};
+
+#define ANY(argument, bits) {has_any, argument, bits, 0}
+#define EQUAL(argument, mask, value) {is_equal, argument, mask, value}
+
+enum {
+  new_namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER
+    | CLONE_NEWPID | CLONE_NEWNET,
+  set_identity = S_ISUID | S_ISGID,
+  // O_TMPFILE without O_DIRECTORY, which it includes.
+  creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY),
+};
+
+// A number from 424 up is the same on every machine, and given here where headers may lack it.
+static const struct denial denials[] = {
+  // Sockets: the one that was handed over stays.
+  {SYS_socket, EPERM},
+  {SYS_socketpair, EPERM},
+  {SYS_bind, EPERM},
+  {SYS_connect, EPERM},
+  {SYS_listen, EPERM},
+  {SYS_accept, EPERM},
+  {SYS_accept4, EPERM},
+  // Other processes.
+  {SYS_ptrace, EPERM},
+  {SYS_process_vm_readv, EPERM},
+  {SYS_process_vm_writev, EPERM},
+  {438 /* pidfd_getfd */, EPERM},
+  // Mounts and roots.
+  {SYS_mount, EPERM},
+  {SYS_umount2, EPERM},
+  {428 /* open_tree */, EPERM},
+  {429 /* move_mount */, EPERM},
+  {430 /* fsopen */, EPERM},
+  {431 /* fsconfig */, EPERM},
+  {432 /* fsmount */, EPERM},
+  {433 /* fspick */, EPERM},
+  {442 /* mount_setattr */, EPERM},
+  {467 /* open_tree_attr */, EPERM},
+  {SYS_pivot_root, EPERM},
+  {SYS_chroot, EPERM},
+  // Namespaces.
+  {SYS_unshare, EPERM},
+  {SYS_setns, EPERM},
+  {SYS_clone, EPERM, {ANY(0, new_namespaces)}},
+  // Its flags are out of the filter's reach; the C library then falls back to clone.
+  {435 /* clone3 */, ENOSYS},
+  // Files by other ways than their paths.
+  {SYS_open_by_handle_at, EPERM},
+  {SYS_name_to_handle_at, EPERM},
+  {425 /* io_uring_setup */, EPERM},
+  {426 /* io_uring_enter */, EPERM},
+  {427 /* io_uring_register */, EPERM},
+  // Programs in the kernel, and what watches it.
+  {SYS_bpf, EPERM},
+  {SYS_perf_event_open, EPERM},
+  {SYS_userfaultfd, EPERM},
+  {SYS_init_module, EPERM},
+  {SYS_finit_module, EPERM},
+  {SYS_delete_module, EPERM},
+  {SYS_kexec_load, EPERM},
+  {SYS_kexec_file_load, EPERM},
+  // Keys.
+  {SYS_keyctl, EPERM},
+  {SYS_add_key, EPERM},
+  {SYS_request_key, EPERM},
+  // The machine.
+  {SYS_reboot, EPERM},
+  {SYS_swapon, EPERM},
+  {SYS_swapoff, EPERM},
+  {SYS_sethostname, EPERM},
+  {SYS_setdomainname, EPERM},
+  {SYS_settimeofday, EPERM},
+  {SYS_clock_settime, EPERM},
+  {SYS_clock_adjtime, EPERM},
+  {SYS_adjtimex, EPERM},
+  {SYS_quotactl, EPERM},
+  {443 /* quotactl_fd */, EPERM},
+  {SYS_acct, EPERM},
+  // Input in the name of the person at the terminal.
+  {SYS_ioctl, EPERM, {EQUAL(1, 0xFFFFFFFF, TIOCSTI)}},
+  {SYS_ioctl, EPERM, {EQUAL(1, 0xFFFFFFFF, TIOCLINUX)}},
+  // Device nodes.
+  {SYS_mknodat, EPERM, {EQUAL(2, S_IFMT, S_IFCHR)}},
+  {SYS_mknodat, EPERM, {EQUAL(2, S_IFMT, S_IFBLK)}},
+  // Files that run as their owner, however they are made.
+  {SYS_mknodat, EPERM, {ANY(2, set_identity)}},
+  {SYS_fchmod, EPERM, {ANY(1, set_identity)}},
+  {SYS_fchmodat, EPERM, {ANY(2, set_identity)}},
+  {452 /* fchmodat2 */, EPERM, {ANY(2, set_identity)}},
+  {SYS_openat, EPERM, {ANY(2, creating), ANY(3, set_identity)}},
+  // Its mode is out of the filter's reach; whoever calls it has a way for older kernels.
+  {437 /* openat2 */, ENOSYS},
+#ifdef __x86_64__
+  {SYS_iopl, EPERM},
+  {SYS_ioperm, EPERM},
+  {SYS_mknod, EPERM, {EQUAL(1, S_IFMT, S_IFCHR)}},
+  {SYS_mknod, EPERM, {EQUAL(1, S_IFMT, S_IFBLK)}},
+  {SYS_mknod, EPERM, {ANY(1, set_identity)}},
+  {SYS_chmod, EPERM, {ANY(1, set_identity)}},
+  {SYS_creat, EPERM, {ANY(1, set_identity)}},
+  {SYS_open, EPERM, {ANY(1, creating), ANY(2, set_identity)}},
+#endif
+};
+
+enum { denial_count = sizeof denials / sizeof denials[0] };
+
+#endif

@@ -1,0 +1,146 @@
+/// Reads the headers of another program's tar file, up to that of each entry.
+struct ForeignHeaderReader {
+    /// An entry's own header, and what those before it say of the entry.
+    struct Header {
+        let block: UstarBlock
+        let headers: ForeignHeaders
+        let offset: UInt64
+    }
+
+    private let stream: TarStream
+
+    /// The modification time that a global header sets for every entry.
+    private(set) var globalTime: [UInt8]?
+
+    /// Whether the stream ended behind an entry without the zeros that mark its end.
+    private(set) var lacksEndMark = false
+
+    init(reading stream: TarStream) {
+        self.stream = stream
+    }
+
+    /// Reads up to the next header of an entry; `nil` at the end of the stream.
+    mutating func next() throws -> Header? {
+        var headers = ForeignHeaders()
+        while true {
+            let offset = stream.offset
+            guard let block = try stream.readBlock() else {
+                try finishWithoutEndMark(behind: headers)
+                return nil
+            }
+            if block.isZero {
+                guard headers.isEmpty else {
+                    throw ArchiveError(.damaged, "a header has no entry behind it", offset: offset)
+                }
+                try finish()
+                return nil
+            }
+            guard block.hasValidChecksum else {
+                throw ArchiveError(.damaged, "a header's checksum is wrong", offset: offset)
+            }
+            guard try take(block, into: &headers, at: offset) else {
+                return Header(block: block, headers: headers, offset: offset)
+            }
+        }
+    }
+
+    /// Takes the end of the stream behind a whole entry for the end of the tar file, as every tar does.
+    private mutating func finishWithoutEndMark(behind headers: ForeignHeaders) throws {
+        let offset = stream.offset
+        guard offset > 0 else {
+            throw ArchiveError(.truncated, "the tar stream is empty", offset: offset)
+        }
+        guard headers.isEmpty else {
+            throw ArchiveError(.truncated, "the tar stream ends behind a header", offset: offset)
+        }
+        lacksEndMark = true
+    }
+
+    /// Reads what follows the first zero block: zeros, as many as there are.
+    private func finish() throws {
+        let offset = stream.offset
+        guard try stream.restIsZeros() else {
+            throw ArchiveError(.damaged, "bytes follow the end of the tar file", offset: offset)
+        }
+    }
+}
+
+// MARK: - Headers that say something of others
+
+extension ForeignHeaderReader {
+    /// Takes a header that only says something of the next one; returns `false` for an entry's own.
+    private mutating func take(
+        _ block: UstarBlock,
+        into headers: inout ForeignHeaders,
+        at offset: UInt64
+    ) throws -> Bool {
+        switch block[UstarBlock.Field.typeFlag] {
+        case TypeFlag.extendedHeader, TypeFlag.solarisExtendedHeader:
+            let bytes = try readHeaderBody(block, after: headers.byteCount, at: offset)
+            try takeRecords(bytes, into: &headers, at: offset)
+        case TypeFlag.globalHeader:
+            try takeGlobal(try readHeaderBody(block, after: 0, at: offset), at: offset)
+        case TypeFlag.gnuLongName:
+            headers.take(
+                longName: try readHeaderBody(block, after: headers.byteCount, at: offset)
+            )
+        case TypeFlag.gnuLongLink:
+            headers.take(
+                longLink: try readHeaderBody(block, after: headers.byteCount, at: offset)
+            )
+        case TypeFlag.gnuVolumeLabel: break
+        default: return false
+        }
+        return true
+    }
+
+    private func readHeaderBody(
+        _ block: UstarBlock,
+        after taken: Int,
+        at offset: UInt64
+    ) throws -> [UInt8] {
+        guard let size = block.number(at: UstarBlock.Field.size), size >= 0,
+            size <= TarFormat.recordLimit - taken
+        else {
+            throw ArchiveError(.damaged, "an extended header claims an absurd size", offset: offset)
+        }
+        let bytes = try stream.readBytes(Int(size))
+        try stream.skip(TarFormat.padded(UInt64(size)) - UInt64(size))
+        return bytes
+    }
+
+    private func takeRecords(
+        _ bytes: [UInt8],
+        into headers: inout ForeignHeaders,
+        at offset: UInt64
+    ) throws {
+        do {
+            let records = try PaxRecords(parsing: bytes)
+            guard headers.take(records, byteCount: bytes.count) else {
+                throw PaxRecords.Malformation(reason: "a sparse map is malformed")
+            }
+        } catch {
+            let reason = (error as? PaxRecords.Malformation)?.reason ?? "\(error)"
+            throw ArchiveError(
+                .damaged,
+                "an extended header is malformed: \(reason)",
+                offset: offset
+            )
+        }
+    }
+
+    /// Takes a global header, which must say nothing that belongs to single entries.
+    private mutating func takeGlobal(_ bytes: [UInt8], at offset: UInt64) throws {
+        var headers = ForeignHeaders()
+        try takeRecords(bytes, into: &headers, at: offset)
+        for key in ["path", "linkpath", "size", "GNU.sparse.name", "GNU.sparse.map"]
+        where headers.value(key) != nil {
+            throw ArchiveError(
+                .refused,
+                "a global header sets '\(key)' for every entry",
+                offset: offset
+            )
+        }
+        globalTime = headers.value(PaxKey.modificationTime) ?? globalTime
+    }
+}

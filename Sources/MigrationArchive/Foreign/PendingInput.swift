@@ -1,0 +1,50 @@
+/// Bytes of an archive that are read but not decompressed yet.
+struct PendingInput {
+    private let input: ArchiveInput
+    private var bytes = [UInt8](repeating: 0, count: 256 * 1024)
+    private var start = 0
+    private var end = 0
+
+    init(reading input: ArchiveInput) {
+        self.input = input
+    }
+
+    /// The number of bytes that are pending.
+    var count: Int { end - start }
+
+    /// The byte that is `offset` bytes behind the first one.
+    subscript(offset: Int) -> UInt8 { bytes[start + offset] }
+
+    /// The number that is `offset` bytes behind the first byte.
+    func littleEndian(at offset: Int) -> UInt32 {
+        bytes.littleEndian(at: start + offset)
+    }
+
+    /// The first `count` bytes.
+    func prefix(_ count: Int) -> ArraySlice<UInt8> { bytes[start..<start + count] }
+
+    /// Passes everything that is pending to `body`.
+    func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        body(bytes.span.extracting(start..<end))
+    }
+
+    /// Leaves behind the first `count` bytes, which are used up.
+    mutating func removeFirst(_ count: Int) {
+        start += count
+    }
+
+    /// Makes at least `wanted` bytes pending; returns `false` where the input ends before them.
+    mutating func fill(_ wanted: Int) throws -> Bool {
+        while count < wanted {
+            if start > 0 {
+                bytes.replaceSubrange(0..<count, with: Array(bytes[start..<end]))
+                end -= start
+                start = 0
+            }
+            let read = try input.read(into: &bytes, from: end, count: bytes.count - end)
+            if read == 0 { return false }
+            end += read
+        }
+        return true
+    }
+}

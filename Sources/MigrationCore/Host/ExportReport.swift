@@ -1,0 +1,25 @@
+public import MigrationArchive
+
+/// What an export did.
+public struct ExportReport: Sendable {
+    /// What the archive says of itself.
+    public let header: ArchiveHeader
+
+    /// How much was archived.
+    public let totals: ArchiveTotals
+
+    /// The archive's size in bytes.
+    public let archiveBytes: UInt64
+
+    /// The hash that stands for the archive.
+    public let fingerprint: Fingerprint
+
+    /// What the container holds and the archive does not.
+    public let omissions: OmissionList
+
+    /// Symbolic links that were archived but lead out of the container, at most 1,000 of them, printable.
+    public let externalLinks: [String]
+
+    /// What the session with the app's extension showed; `nil` where the whole container was exported.
+    public let appExtension: ExtensionReport?
+}

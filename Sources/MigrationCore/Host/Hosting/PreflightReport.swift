@@ -1,0 +1,38 @@
+/// What an extension says of itself, before any data moves.
+public struct PreflightReport: Sendable, Codable {
+    /// What the extension says of its exports.
+    public struct Exports: Sendable, Codable {
+        /// The estimate of the content's bytes.
+        public let sizeEstimate: Int
+
+        /// The version of the exported format.
+        public let resourcesVersion: String
+
+        /// Whether the content is worth compressing.
+        public let isCompressible: Bool
+
+        /// The names of the options that the extension knows.
+        public let options: [String]
+    }
+
+    /// The name of the extension's type.
+    public let name: String
+
+    /// The app whose container the entitlement names; `nil` where it is not in order.
+    public let entitlement: String?
+
+    /// What it says of its exports; `nil` where it does not export.
+    public let exports: Exports?
+
+    /// Whether it imports.
+    public let imports: Bool
+
+    /// The bytes that are free where the data goes; `nil` for a stream.
+    public let availableSpace: UInt64?
+
+    /// How it is confined.
+    public let confinement: ConfinementReport
+
+    /// The mistakes that were found.
+    public let findings: [ExtensionFinding]
+}

@@ -1,0 +1,17 @@
+/// How an import is made.
+public struct ImportOptions: Sendable {
+    /// Whether a container that holds data is replaced; otherwise it is refused.
+    public var replacesData = false
+
+    /// What becomes of symbolic links that lead out of the container.
+    public var externalLinks = ExternalLinkPolicy.refuse
+
+    /// The app that the data comes from, as far as the archive does not say it.
+    public var source = ImportSource()
+
+    /// The number of threads that decompress, from 1 to 64; `nil` takes one a core, three at most.
+    public var threadCount: Int?
+
+    /// Makes the default options.
+    public init() {}
+}

@@ -1,0 +1,25 @@
+public import MigrationArchive
+
+/// What an import or an extraction did.
+public struct ImportReport: Sendable {
+    /// What the archive says of itself; `nil` for a tar file of another program.
+    public let header: ArchiveHeader?
+
+    /// The hash that proved the archive whole; `nil` for a tar file of another program, which carries no proof.
+    public let fingerprint: Fingerprint?
+
+    /// Whether a tar file of another program ended without its end mark, as one does that was cut short.
+    public let lacksEndMark: Bool
+
+    /// How much was restored.
+    public let totals: ArchiveTotals
+
+    /// What the archive holds and was not restored.
+    public let omissions: OmissionList
+
+    /// Whether the container held data that this import replaced.
+    public let replacedData: Bool
+
+    /// What the session with the app's extension showed; `nil` where the whole container was imported.
+    public let appExtension: ExtensionReport?
+}

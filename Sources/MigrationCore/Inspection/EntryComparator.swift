@@ -1,0 +1,198 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// Holds entries of an archive, one at a time, against what a container has in their places.
+struct EntryComparator {
+    /// What the container has in the place of an entry.
+    private struct Counterpart {
+        let directory: OpenFile
+        let name: ByteString
+        let status: FileStatus
+    }
+
+    private let cursor: DirectoryCursor
+    private let report: (ArchiveDifference) throws -> Void
+
+    /// Where files with several names in the container came first in the archive.
+    private var linked: [FileStatus.Identity: EntryPath] = [:]
+
+    init(root: OpenFile, report: @escaping (ArchiveDifference) throws -> Void) throws {
+        cursor = DirectoryCursor(root: try root.descriptor.duplicate())
+        self.report = report
+    }
+
+    /// Reports in what `entry`, whose content `reader` reads next, differs from the container.
+    mutating func compare(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
+        guard let present = try counterpart(of: entry) else {
+            return try add(entry, .onlyInArchive, "")
+        }
+        let kind = present.status.kind
+        guard kind == entry.kind.expectedKind ?? kind else {
+            return try add(entry, .kind, archived: entry.kind.name, present: kind.name)
+        }
+        if case .hardLink(let target) = entry.kind {
+            return try compareHardLink(entry, present, to: target)
+        }
+        try comparePermissions(entry, present)
+        try compareModificationTime(entry, present)
+        try compareNames(entry, present)
+        do {
+            try compareWhatItHolds(entry, present, reader)
+        } catch let error as SystemError {
+            throw SourceWalker.unreadable(entry.path.bytes, error)
+        }
+    }
+
+    private func counterpart(of entry: ArchiveEntry) throws -> Counterpart? {
+        let name = ByteString(entry.path.lastComponent)
+        do throws(SystemError) {
+            let directory = try cursor.directory(at: entry.path.components.dropLast())
+            let status = try directory.descriptor.status(of: name)
+            return Counterpart(directory: directory, name: name, status: status)
+        } catch {
+            guard error.isMissing || error.isNotDirectory else {
+                throw SourceWalker.unreadable(entry.path.bytes, error)
+            }
+            return nil
+        }
+    }
+
+    private func add(
+        _ entry: ArchiveEntry,
+        _ kind: ArchiveDifference.Kind,
+        _ detail: String
+    ) throws {
+        try report(ArchiveDifference(path: entry.path, kind: kind, detail: detail))
+    }
+
+    private func add(
+        _ entry: ArchiveEntry,
+        _ kind: ArchiveDifference.Kind,
+        archived: String,
+        present: String
+    ) throws {
+        try add(entry, kind, "\(archived) in the archive, \(present) in the container")
+    }
+}
+
+// MARK: - What a directory says of an entry
+
+extension EntryComparator {
+    private func comparePermissions(_ entry: ArchiveEntry, _ present: Counterpart) throws {
+        let archived = entry.permissions & 0o777
+        let permissions = present.status.permissions & 0o777
+        // Links have none that could be set.
+        if present.status.kind == .symbolicLink || archived == permissions { return }
+        try add(
+            entry,
+            .permissions,
+            archived: String(archived, radix: 8),
+            present: String(permissions, radix: 8)
+        )
+    }
+
+    private func compareModificationTime(_ entry: ArchiveEntry, _ present: Counterpart) throws {
+        let (archived, time) = (entry.modificationTime, present.status.modificationTime)
+        if archived == time { return }
+        try add(entry, .modificationTime, archived: archived.decimal, present: time.decimal)
+    }
+
+    /// Compares which entries before this one are names of the same file.
+    private mutating func compareNames(_ entry: ArchiveEntry, _ present: Counterpart) throws {
+        let status = present.status
+        guard status.kind == .regular, status.linkCount > 1 else { return }
+        if let first = linked[status.identity] {
+            try add(entry, .hardLink, "another file than \(first) in the archive alone")
+        } else {
+            linked[status.identity] = entry.path
+        }
+    }
+
+    private func compareHardLink(
+        _ entry: ArchiveEntry,
+        _ present: Counterpart,
+        to target: EntryPath
+    ) throws {
+        let name = ByteString(target.lastComponent)
+        let directory = try? cursor.directory(at: target.components.dropLast())
+        let identity = try directory?.descriptor.status(of: name).identity
+        guard identity == present.status.identity else {
+            return try add(entry, .hardLink, "the same file as \(target) in the archive alone")
+        }
+    }
+}
+
+// MARK: - What an entry holds
+
+extension EntryComparator {
+    private func compareWhatItHolds(
+        _ entry: ArchiveEntry,
+        _ present: Counterpart,
+        _ reader: ArchiveReader
+    ) throws {
+        let (directory, name) = (present.directory, present.name)
+        switch entry.kind {
+        case .symbolicLink(let target):
+            try compareTarget(entry, target, try directory.descriptor.symbolicLinkTarget(name))
+        case .file:
+            let file = OpenFile(try directory.descriptor.open(name, .reading))
+            try compareAttributes(entry, file)
+            try compareContent(entry, present.status.size, file, reader)
+        case .directory:
+            let opened = OpenFile(try directory.descriptor.open(name, .directory))
+            try compareAttributes(entry, opened)
+        case .hardLink: break
+        }
+    }
+
+    private func compareTarget(
+        _ entry: ArchiveEntry,
+        _ archived: [UInt8],
+        _ present: [UInt8]
+    ) throws {
+        if archived == present { return }
+        try add(
+            entry,
+            .linkTarget,
+            archived: PrintableText.escaping(archived),
+            present: PrintableText.escaping(present)
+        )
+    }
+
+    private func compareAttributes(_ entry: ArchiveEntry, _ file: OpenFile) throws {
+        var present: [ExtendedAttribute] = []
+        for name in try file.descriptor.extendedAttributeNames()
+        where name.starts(with: "user.".utf8) {
+            let value = try file.descriptor.extendedAttribute(name)
+            present.append(ExtendedAttribute(name: name, value: value))
+        }
+        let differing = Set(present).symmetricDifference(entry.extendedAttributes)
+        if differing.isEmpty { return }
+        let names = Set(differing.map(\.name)).map(PrintableText.escaping).sorted()
+        try add(entry, .extendedAttributes, names.joined(separator: ", "))
+    }
+
+    private func compareContent(
+        _ entry: ArchiveEntry,
+        _ size: UInt64,
+        _ file: OpenFile,
+        _ reader: ArchiveReader
+    ) throws {
+        guard size == entry.contentSize else {
+            return try add(
+                entry,
+                .content,
+                archived: "\(entry.contentSize) bytes",
+                present: "\(size)"
+            )
+        }
+        var comparator = ContentComparator(file)
+        try reader.readContent { offset, piece in
+            try comparator.compare(piece, at: offset)
+        }
+        try comparator.finish(size: size)
+        if let offset = comparator.firstDifference {
+            try add(entry, .content, "the first difference is at byte \(offset)")
+        }
+    }
+}

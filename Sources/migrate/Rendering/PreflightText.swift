@@ -1,0 +1,58 @@
+import MigrationArchive
+import MigrationCore
+
+/// The same in a few lines, as they stand before the messages of an export or an import.
+struct PreflightText {
+    let report: PreflightReport
+
+    /// Whether the extension is about to export.
+    let isOfExport: Bool
+
+    var lines: [String] {
+        let identifier = PrintableText.escaping(report.entitlement ?? "")
+        let skills = [
+            report.exports.map(Self.exports),
+            report.imports ? "imports" : nil,
+        ]
+        let space = Self.space(report, includingEstimate: isOfExport)
+        return [
+            "\(PrintableText.escaping(report.name)) of \(identifier) "
+                + skills.compactMap(\.self).joined(separator: " and "),
+            space.isEmpty ? nil : space,
+            report.confinement.isConfined
+                ? "confined: \(Self.confinement(report.confinement))" : nil,
+            "not confined: \(report.confinement.gaps.joined(separator: "; "))",
+        ].compactMap(\.self)
+    }
+}
+
+// MARK: - Phrases
+
+extension PreflightText {
+    static func version(_ exports: PreflightReport.Exports) -> String {
+        "version \(PrintableText.escaping(exports.resourcesVersion))"
+            + (exports.isCompressible ? "" : ", stored as it is")
+    }
+
+    private static func exports(_ exports: PreflightReport.Exports) -> String {
+        let options = exports.options.isEmpty ? "" : " (options: \(options(exports)))"
+        return "exports \(version(exports))\(options)"
+    }
+
+    static func options(_ exports: PreflightReport.Exports) -> String {
+        exports.options.map { PrintableText.escaping($0) }.joined(separator: ", ")
+    }
+
+    static func space(_ report: PreflightReport, includingEstimate: Bool) -> String {
+        let estimate = report.exports.map { ByteCount(UInt64(max(0, $0.sizeEstimate))) }
+        return [
+            includingEstimate ? estimate.map { "estimate \($0)" } : nil,
+            report.availableSpace.map { "\(ByteCount($0)) free" },
+        ].compactMap(\.self).joined(separator: ", ")
+    }
+
+    static func confinement(_ report: ConfinementReport) -> String {
+        guard report.isConfined else { return "nothing" }
+        return "files (Landlock \(report.landlockVersion)), system calls (a filter)"
+    }
+}
