@@ -7,43 +7,59 @@ enum ArchiveSeal {
     private static let streamBytesOffset = 68
     private static let digestsOffset = 76
 
-    /// Returns `archive` with the right length of its last frame, and right hashes of all of it.
+    /// Returns `archive` with the right lengths of its last frame and of its index of entries, and
+    /// right hashes of all of it.
     ///
     /// What can't be made out stays as it is.
     static func renewed(_ archive: [UInt8]) -> [UInt8] {
-        guard let start = endStart(of: archive) else { return archive }
+        guard let end = endStart(of: archive),
+            let entries = entryIndexStart(of: archive, before: end)
+        else { return archive }
+        let count = Int(archive.littleEndian(at: end + frameCountOffset, as: UInt32.self))
+        let root = end + digestsOffset + (count + 1) * digestSize
+        let table = root + digestSize + 8
+        guard (1...8).contains(count), table + (count + 1) * 8 <= archive.count else {
+            return archive
+        }
         var bytes = archive
-        let count = Int(bytes.littleEndian(at: start + frameCountOffset, as: UInt32.self))
-        guard (1...8).contains(count) else { return archive }
-        let rootStart = start + digestsOffset + count * digestSize
-        let table = rootStart + digestSize + 8
-        guard table + count * 8 <= bytes.count else { return archive }
         var (position, streamBytes) = (0, UInt64(0))
         for index in 0..<count {
-            let entry = table + index * 8
-            if index == count - 1 { set(UInt64(start - position), at: entry, 4, in: &bytes) }
-            let size = Int(bytes.littleEndian(at: entry, as: UInt32.self))
-            let end = min(start, position + size)
-            let digest = SHA256Digest.hash(of: [UInt8](bytes[position..<end]))
-            let place = start + digestsOffset + index * digestSize
-            bytes.replaceSubrange(place..<place + digestSize, with: digest)
-            streamBytes += UInt64(bytes.littleEndian(at: entry + 4, as: UInt32.self))
-            position = end
+            let listing = table + index * 8
+            if index == count - 1 { set(UInt64(entries - position), at: listing, 4, in: &bytes) }
+            let size = Int(bytes.littleEndian(at: listing, as: UInt32.self))
+            let next = min(entries, position + size)
+            setHash(of: position..<next, at: end + digestsOffset + index * digestSize, in: &bytes)
+            streamBytes += UInt64(bytes.littleEndian(at: listing + 4, as: UInt32.self))
+            position = next
         }
-        set(streamBytes, at: start + streamBytesOffset, 8, in: &bytes)
-        let root = SHA256Digest.hash(of: [UInt8](bytes[(start + 8)..<rootStart]))
-        bytes.replaceSubrange(rootStart..<rootStart + digestSize, with: root)
+        set(streamBytes, at: end + streamBytesOffset, 8, in: &bytes)
+        set(UInt64(end - entries), at: table + count * 8, 4, in: &bytes)
+        setHash(of: entries..<end, at: root - digestSize, in: &bytes)
+        setHash(of: end + 8..<root, at: root, in: &bytes)
         return bytes
     }
 
     /// Where the last thing begins that looks like an integrity frame.
     private static func endStart(of bytes: [UInt8]) -> Int? {
-        let last = bytes.count - digestsOffset - digestSize
+        let last = bytes.count - digestsOffset - 2 * digestSize
         guard last >= 0 else { return nil }
         return (0...last).last { start in
             bytes.littleEndian(at: start, as: UInt32.self) == FrameFormat.integrityMagic
                 && bytes[(start + 8)..<(start + 12)].elementsEqual("MIGR".utf8)
         }
+    }
+
+    /// Where the last thing before `end` begins that looks like an index of entries.
+    private static func entryIndexStart(of bytes: [UInt8], before end: Int) -> Int? {
+        guard end >= EntryIndex.headSize else { return nil }
+        return (0...end - EntryIndex.headSize).last { start in
+            bytes.littleEndian(at: start, as: UInt32.self) == FrameFormat.entryIndexMagic
+        }
+    }
+
+    private static func setHash(of range: Range<Int>, at position: Int, in bytes: inout [UInt8]) {
+        let hash = SHA256Digest.hash(of: [UInt8](bytes[range]))
+        bytes.replaceSubrange(position..<position + digestSize, with: hash)
     }
 
     private static func set(

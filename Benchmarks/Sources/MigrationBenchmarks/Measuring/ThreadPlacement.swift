@@ -1,0 +1,26 @@
+internal import CScheduling
+internal import Glibc
+
+/// Gives the threads of a process tree the processors in turn, each thread one.
+///
+/// Some kernels keep the threads of a program on one processor while another is idle, which hides
+/// what a program gains by having several.
+struct ThreadPlacement {
+    private let processors: [CInt]
+    private var placed: Set<pid_t> = []
+
+    /// Uses the processors that this process may run on.
+    init() {
+        let count = CInt(clamping: sysconf(CInt(_SC_NPROCESSORS_CONF)))
+        processors = (0..<count).filter { scheduling_allows($0) != 0 }
+    }
+
+    /// Places the threads of `tree` that are not placed yet.
+    mutating func place(_ tree: ProcessTree) {
+        guard !processors.isEmpty else { return }
+        for thread in tree.threads where placed.insert(thread).inserted {
+            // One that has ended meanwhile needs no place.
+            _ = scheduling_place(thread, processors[placed.count % processors.count])
+        }
+    }
+}
