@@ -19,7 +19,12 @@ let package = Package(
     ],
     dependencies: [.package(name: "migration", path: "..")],
     targets: [
-        .executableTarget(name: "MigrationBenchmarks", swiftSettings: settings),
+        .target(name: "CScheduling"),
+        .executableTarget(
+            name: "MigrationBenchmarks",
+            dependencies: ["CScheduling"],
+            swiftSettings: settings
+        ),
         .target(
             name: "AppendingExtension",
             dependencies: [.product(name: "AppMigrationKit", package: "migration")],

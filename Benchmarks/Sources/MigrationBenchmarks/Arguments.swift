@@ -22,6 +22,8 @@ struct Arguments {
           --scratch <dir>      where trees, archives and copies go; may be given again
                                (default: /dev/shm, else $TMPDIR or /var/tmp)
           --patience <s>       run a peer that takes longer only once (default: 10)
+          --spread             give every thread a processor in turn, ours and the peers', where
+                               the kernel would keep them on one
           --compare            compare what each import made with the tree, in the warm-up
           --json <file>        also write every measurement to this file
           --charts <dir>       also draw charts (SVG) into this directory
@@ -39,6 +41,7 @@ struct Arguments {
     var scratch: [String] = []
     var patience = 10.0
     var compares = false
+    var spreads = false
     var json: String?
     var charts: String?
     var make: String?
@@ -56,6 +59,7 @@ struct Arguments {
             case "--charts": charts = try reader.value()
             case "--make": make = try reader.value()
             case "--compare": compares = true
+            case "--spread": spreads = true
             case "--all": chooseAll()
             case "--help", "-h": wantsHelp = true
             default: throw .usage("unknown argument '\(option)'")

@@ -125,7 +125,8 @@ struct Benchmark {
             scratch: scratch,
             rounds: arguments.rounds,
             patience: arguments.patience,
-            compares: arguments.compares
+            compares: arguments.compares,
+            placement: arguments.spreads ? ThreadPlacement() : nil
         )
     }
 }

@@ -5,14 +5,16 @@ enum ChildProcess {
     /// How often a running command's memory is looked at.
     private static let samplingInterval = timespec(tv_sec: 0, tv_nsec: 20_000_000)
 
-    /// Runs a command to its end; its output and its complaints go to the two files.
+    /// Runs a command to its end; its output and its complaints go to the two files, and its threads
+    /// to the processors as `placement` says.
     ///
     /// - Throws: `BenchmarkError` if it cannot be started or does not exit with 0.
     @discardableResult
     static func run(
         _ words: [String],
         output: String = "/dev/null",
-        complaints: String
+        complaints: String,
+        placement: ThreadPlacement? = nil
     ) throws(BenchmarkError) -> Usage {
         let waiting = blockChildSignal()
         let floor = ProcessTree.peakMemory(of: getpid())
@@ -20,7 +22,12 @@ enum ChildProcess {
         let start = clock.now
         let child = try spawn(words, output: output, complaints: complaints)
         Interruption.watch(child)
-        let (status, resources, memory) = try wait(for: child, named: words[0], waiting)
+        let (status, resources, memory) = try wait(
+            for: child,
+            named: words[0],
+            placement,
+            waiting
+        )
         let wall = clock.now - start
         Interruption.watch(0)
         if status & 0x7f == SIGKILL {
@@ -53,9 +60,10 @@ enum ChildProcess {
     private static func wait(
         for child: pid_t,
         named name: String,
+        _ placement: ThreadPlacement?,
         _ signals: sigset_t
     ) throws(BenchmarkError) -> (Int32, rusage, Int) {
-        var (signals, interval) = (signals, samplingInterval)
+        var (placement, signals, interval) = (placement, signals, samplingInterval)
         var (status, resources, memory) = (Int32(0), rusage(), 0)
         while true {
             let ended = wait4(child, &status, WNOHANG, &resources)
@@ -65,7 +73,9 @@ enum ChildProcess {
             guard ended == 0 || errno == EINTR else {
                 throw .system(call: "wait4", subject: name, code: errno)
             }
-            memory = max(memory, ProcessTree(root: child).peakMemory)
+            let tree = ProcessTree(root: child)
+            placement?.place(tree)
+            memory = max(memory, tree.peakMemory)
             sigtimedwait(&signals, nil, &interval)
         }
     }

@@ -10,6 +10,8 @@ struct Contest {
     let patience: Double
     /// Whether what each import made is compared with the tree, once.
     let compares: Bool
+    /// How the threads of what is measured are placed, where the kernel does not decide.
+    let placement: ThreadPlacement?
 
     /// Runs a warm-up and all rounds.
     ///
@@ -78,7 +80,11 @@ extension Contest {
     private func measure(_ words: [String]) throws(BenchmarkError) -> Usage {
         try Interruption.check()
         try scratch.settle()
-        return try ChildProcess.run(words, complaints: scratch.complaints)
+        return try ChildProcess.run(
+            words,
+            complaints: scratch.complaints,
+            placement: placement
+        )
     }
 
     private func clear(_ ground: PeerGround) throws(BenchmarkError) {

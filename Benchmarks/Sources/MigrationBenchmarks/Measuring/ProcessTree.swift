@@ -8,13 +8,22 @@ struct ProcessTree {
     ///
     /// The kernel keeps each process's peak, so that asking now and then misses little.
     var peakMemory: Int {
-        var sum = 0
+        processes.reduce(0) { $0 + Self.peakMemory(of: $1) }
+    }
+
+    /// Every thread of every process.
+    var threads: [pid_t] {
+        processes.flatMap { Self.threads(of: $0) }
+    }
+
+    private var processes: [pid_t] {
+        var found: [pid_t] = []
         var pending = [root]
         while let process = pending.popLast() {
-            sum += Self.peakMemory(of: process)
+            found.append(process)
             pending += Self.children(of: process)
         }
-        return sum
+        return found
     }
 
     /// The peak memory of one process, or 0 if it has ended.
@@ -27,8 +36,12 @@ struct ProcessTree {
         return 0
     }
 
+    private static func threads(of process: pid_t) -> [pid_t] {
+        DirectoryListing.names(in: "/proc/\(process)/task").compactMap { pid_t($0) }
+    }
+
     private static func children(of process: pid_t) -> [pid_t] {
-        DirectoryListing.names(in: "/proc/\(process)/task").flatMap { thread in
+        threads(of: process).flatMap { thread in
             TextFile.read("/proc/\(process)/task/\(thread)/children")
                 .split(separator: " ")
                 .compactMap { pid_t($0) }
