@@ -125,6 +125,7 @@ struct SourceChangeTests {
                 if export.exitCode == 0, Thoroughness.isFull, !call.contains(" read(") {
                     // Before the first look at it, or after the last: what is archived was there.
                     let archive = try places.archive.contents()
+                    try places.archive.removeFile()
                     let isTrue = try archive == before || archive == archiveOfSource(places)
                     #expect(isTrue, comment)
                 } else {
