@@ -1,2 +1,2 @@
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/sha.h>

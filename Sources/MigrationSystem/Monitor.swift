@@ -1,10 +1,8 @@
-internal import Foundation
-
 /// State that threads share under a lock and can wait on.
 ///
 /// Safe because `state` is touched only between `lock` and `unlock`.
 package final class Monitor<State>: @unchecked Sendable {
-    private let condition = NSCondition()
+    private let condition = SteadyCondition()
     private var state: State
 
     package init(_ state: State) {
@@ -31,13 +29,13 @@ package final class Monitor<State>: @unchecked Sendable {
         }
         while true {
             if let result = try body(&state) { return result }
-            _ = condition.wait(until: Date(timeIntervalSinceNow: 0.1))
+            _ = condition.wait(until: .init(secondsFromNow: 0.1))
         }
     }
 
     /// Waits until `body` returns `true`, for `seconds` at most; returns what it returned last.
     package func wait(atMost seconds: Double, until body: (inout State) -> Bool) -> Bool {
-        let end = Date(timeIntervalSinceNow: seconds)
+        let end = SteadyCondition.Moment(secondsFromNow: seconds)
         condition.lock()
         defer { condition.unlock() }
         while !body(&state) {

@@ -58,8 +58,10 @@ struct ExtensionRuleTests {
         _ hosting: Hosting
     ) async throws {
         let stage = try Stage("append Documents as a\nwait settings/go")
-        let task = Task { try await stage.export(stage.scripted(hosting)) }
-        try await stage.waitForPartialArchive()
+        try stage.makeDocument()
+        let progress = Progress(totalUnitCount: -1)
+        let task = Task { try await stage.export(stage.scripted(hosting), progress: progress) }
+        try await stage.waitForAppend(progress)
         #expect(throws: CallFailure.self) { try LockHolder(stage.source, LOCK_SH) }
         try (stage.source / "settings/go").write("")
         _ = try await task.value

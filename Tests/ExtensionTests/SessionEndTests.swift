@@ -62,8 +62,10 @@ struct SessionEndTests {
         _ hosting: Hosting
     ) async throws {
         let stage = try Stage("append-on")
-        let task = Task { try await stage.export(stage.scripted(hosting)) }
-        try await stage.waitForPartialArchive()
+        try stage.makeDocument()
+        let progress = Progress(totalUnitCount: -1)
+        let task = Task { try await stage.export(stage.scripted(hosting), progress: progress) }
+        try await stage.waitForAppend(progress)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!stage.archive.exists)
@@ -75,8 +77,10 @@ struct SessionEndTests {
         _ hosting: Hosting
     ) async throws {
         let stage = try Stage("append-until-caught")
-        let task = Task { try await stage.export(stage.scripted(hosting)) }
-        try await stage.waitForPartialArchive()
+        try stage.makeDocument()
+        let progress = Progress(totalUnitCount: -1)
+        let task = Task { try await stage.export(stage.scripted(hosting), progress: progress) }
+        try await stage.waitForAppend(progress)
         task.cancel()
         let error = await #expect(throws: MigrationError.self) { try await task.value }
         #expect(error?.code == .cancellationIgnored)
@@ -91,8 +95,10 @@ struct SessionEndTests {
         var scripted = stage.scripted(hosting)
         scripted.gracePeriod = .milliseconds(200)
         let hosted = scripted
-        let task = Task { try await stage.export(hosted) }
-        try await stage.waitForPartialArchive()
+        try stage.makeDocument()
+        let progress = Progress(totalUnitCount: -1)
+        let task = Task { try await stage.export(hosted, progress: progress) }
+        try await stage.waitForAppend(progress)
         task.cancel()
         let error = await #expect(throws: MigrationError.self) { try await task.value }
         #expect(error?.code == .cancellationIgnored)

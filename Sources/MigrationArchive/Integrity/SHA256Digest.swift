@@ -9,55 +9,49 @@ enum SHA256Digest {
     /// The bytes of a hash.
     static let size = 32
 
-    /// Appends the hash of the first `count` bytes of `bytes` to `output`.
-    static func append(of bytes: [UInt8], count: Int, to output: inout [UInt8]) {
-        precondition(count <= bytes.count)
-        #if canImport(CryptoKit)
-        output.append(contentsOf: CryptoKit.SHA256.hash(data: bytes[..<count]))
-        #else
-        var digest = [UInt8](repeating: 0, count: size)
-        unsafe bytes.withUnsafeBufferPointer { input in
-            unsafe digest.withUnsafeMutableBufferPointer { output in
-                _ = unsafe SHA256(input.baseAddress, count, output.baseAddress)
-            }
-        }
-        output.append(contentsOf: digest)
-        #endif
-    }
-
-    /// The hash of what `buffer` holds.
-    static func hash(of buffer: FrameBuffer) -> [UInt8] {
-        var digest: [UInt8] = []
-        append(of: buffer.bytes, count: buffer.count, to: &digest)
-        return digest
-    }
-
-    /// The hash of `bytes`.
-    static func hash(of bytes: [UInt8]) -> [UInt8] {
-        var digest: [UInt8] = []
-        append(of: bytes, count: bytes.count, to: &digest)
-        return digest
-    }
+    #if !canImport(CryptoKit)
+    /// Whether libcrypto is set up, to stay until the process is gone.
+    ///
+    /// By itself it takes itself apart in `exit`. A thread that has hashed tells it when it ends, and
+    /// where both happen at once the process crashes after its work is done.
+    private static let isSetUp =
+        unsafe OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+    #endif
 
     /// The hash of `pieces`, one after another.
-    static func hash(of pieces: [UnsafeRawBufferPointer]) -> [UInt8] {
+    static func hash(ofPieces pieces: [UnsafeRawBufferPointer]) -> [UInt8] {
         #if canImport(CryptoKit)
         var hash = CryptoKit.SHA256()
         unsafe pieces.forEach { unsafe hash.update(bufferPointer: $0) }
         return [UInt8](hash.finalize())
         #else
+        precondition(isSetUp, "libcrypto can't be set up")
         let context = unsafe EVP_MD_CTX_new()
         defer { unsafe EVP_MD_CTX_free(context) }
-        var isDone = unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
+        var isHashed = unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
         unsafe pieces.forEach { piece in
-            isDone = unsafe isDone && EVP_DigestUpdate(context, piece.baseAddress, piece.count) == 1
+            isHashed =
+                unsafe isHashed && EVP_DigestUpdate(context, piece.baseAddress, piece.count) == 1
         }
         var digest = [UInt8](repeating: 0, count: size)
         unsafe digest.withUnsafeMutableBufferPointer { output in
-            isDone = unsafe isDone && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
+            isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
         }
-        precondition(isDone, "the cryptographic library has no SHA-256")
+        // It has no other reason than that there is no memory.
+        precondition(isHashed, "libcrypto can't hash")
         return digest
         #endif
+    }
+
+    /// The hash of `bytes`.
+    static func hash(of bytes: [UInt8]) -> [UInt8] {
+        unsafe bytes.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
+    }
+
+    /// The hash of what `buffer` holds.
+    static func hash(of buffer: FrameBuffer) -> [UInt8] {
+        buffer.withContent { content in
+            unsafe content.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
+        }
     }
 }

@@ -135,7 +135,7 @@ extension FrameCompressionPipeline {
             return Frame(
                 form: .stored(frame),
                 listing: .init(compressedSize: UInt32(frame.size), size: UInt32(chunk.count)),
-                digest: unsafe frame.withPieces { unsafe SHA256Digest.hash(of: $0) },
+                digest: unsafe frame.withPieces { unsafe SHA256Digest.hash(ofPieces: $0) },
                 buffer: chunk
             )
         }

@@ -24,18 +24,18 @@ extension ChildProcess {
         for events: Events,
         timeout: Duration
     ) throws(SystemError) -> Events {
-        let deadline = ContinuousClock.now.advanced(by: timeout)
+        let deadline = SuspendingClock.now.advanced(by: timeout)
         var requests = [
             request(connection, .message, in: events),
             request(output, .output, in: events),
             request(control, .exit, in: events),
         ]
         while true {
-            let rest = ContinuousClock.now.duration(to: deadline)
+            let rest = SuspendingClock.now.duration(to: deadline)
             let count = unsafe poll(&requests, nfds_t(requests.count), rest.pollTimeout)
             if count < 0 && errno != EINTR { throw SystemError("poll") }
             if count > 0 { break }
-            if count == 0 && ContinuousClock.now >= deadline { return [] }
+            if count == 0 && SuspendingClock.now >= deadline { return [] }
         }
         let all: [Events] = [.message, .output, .exit]
         return Events(zip(all, requests).filter { $0.1.revents != 0 }.map(\.0))

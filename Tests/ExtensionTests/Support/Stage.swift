@@ -99,13 +99,18 @@ struct Stage {
         return try #require(error)
     }
 
-    /// Waits until an export has begun to write.
-    func waitForPartialArchive() async throws {
-        for _ in 0..<2_000 {
-            if try leftovers().contains(where: { "\($0)".contains("partial") }) { return }
+    /// Makes a document, so that the progress of an export moves once its directory is appended.
+    func makeDocument() throws {
+        try (source / "Documents/page").write("text")
+    }
+
+    /// Waits until the extension has appended something that `progress` counts.
+    func waitForAppend(_ progress: Progress) async throws {
+        let end = ContinuousClock.now.advanced(by: .seconds(60))
+        while progress.completedUnitCount == 0 {
+            try #require(ContinuousClock.now < end, "nothing is appended")
             try await Task.sleep(for: .milliseconds(5))
         }
-        Issue.record("no export began")
     }
 
     /// Makes an archive of `files`, which an import gets, with `script` to import by.

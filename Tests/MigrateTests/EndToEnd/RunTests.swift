@@ -39,7 +39,11 @@ struct RunTests {
     @Test func `names a command that can't be run`() throws {
         let place = try Workplace()
         try place.makeContainer()
-        let result = try place.migrate("run", "--container", place.path("source"), "--", "no\u{7}")
+        // A directory that may not be searched would be another reason.
+        let result = try MigrateCommand.run(
+            ["run", "--container", place.path("source"), "--", "no\u{7}"],
+            environment: ["PATH": "/usr/bin:/bin"]
+        )
         result.expectFailure(1)
         let expected = "migrate: error: run \(place.path("source")): the command can't be run: "
         #expect(result.errorLine?.hasPrefix(expected + "no\\x07: No such file") ?? false)

@@ -5,7 +5,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-@Suite(.scratchDirectory)
+@Suite(.scratchDirectory, .points)
 struct ImportFailureTests {
     /// Expects the import to fail and the old container to be whole, with nothing beside it.
     private func expectFailure(
@@ -45,8 +45,10 @@ struct ImportFailureTests {
         let whole = try places.archive.contents()
         for step in 0..<50 {
             let count = step < 15 ? whole.count - 1 - step : whole.count * (step - 15) / 35
-            try places.archive.write(whole.prefix(count))
-            try await expectFailure(places, old, "cut at \(count) of \(whole.count)")
+            try await Points.attempt("archive cut off, imported") {
+                try places.archive.write(whole.prefix(count))
+                try await expectFailure(places, old, "cut at \(count) of \(whole.count)")
+            }
         }
     }
 
@@ -58,8 +60,10 @@ struct ImportFailureTests {
         for index in stride(from: 0, to: whole.count, by: step) {
             var damaged = whole
             damaged[index] ^= 1 << (index % 8)
-            try places.archive.write(damaged)
-            try await expectFailure(places, old, "flipped at \(index) of \(whole.count)")
+            try await Points.attempt("byte damaged, imported") {
+                try places.archive.write(damaged)
+                try await expectFailure(places, old, "flipped at \(index) of \(whole.count)")
+            }
         }
     }
 

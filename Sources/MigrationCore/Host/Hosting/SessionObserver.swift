@@ -3,9 +3,11 @@ internal import MigrationArchive
 internal import MigrationSystem
 
 /// Sees what an extension does during a session, and when it last did anything.
+///
+/// Time is that of a clock which nobody sets and which stands still while the machine sleeps.
 final class SessionObserver: Sendable {
     private struct State {
-        var lastActivity = ContinuousClock.now
+        var lastActivity = SuspendingClock.now
         var longestWait = Duration.zero
         var convertedCopies: [String] = []
         var convertedCount = 0
@@ -17,27 +19,27 @@ final class SessionObserver: Sendable {
     private let state = LockedState(State())
 
     /// How long nothing has happened.
-    var idleTime: Duration { state.withLock { ContinuousClock.now - $0.lastActivity } }
+    var idleTime: Duration { state.withLock { SuspendingClock.now - $0.lastActivity } }
 
     /// The longest time that the extension let the archiver wait.
     var longestWait: Duration { state.withLock { $0.longestWait } }
 
     /// Takes note that something moved, or that the host begins to wait for the extension.
     func noteActivity() {
-        state.withLock { $0.lastActivity = ContinuousClock.now }
+        state.withLock { $0.lastActivity = SuspendingClock.now }
     }
 
     /// Takes note that the extension appends something, well or ill, or is done with it.
     func noteEndOfWait() {
         state.withLock { state in
-            state.longestWait = max(state.longestWait, ContinuousClock.now - state.lastActivity)
+            state.longestWait = max(state.longestWait, SuspendingClock.now - state.lastActivity)
         }
     }
 
     /// Takes note of an item that was archived.
     func noteAppend(of bytes: UInt64, from kind: SourceRoots.Kind, _ name: ByteString) {
         state.withLock { state in
-            state.lastActivity = ContinuousClock.now
+            state.lastActivity = SuspendingClock.now
             guard kind == .temporaryDirectory, bytes > Self.copyLimit else { return }
             state.convertedCount += 1
             if state.convertedCopies.count < 3 {

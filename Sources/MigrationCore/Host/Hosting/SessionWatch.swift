@@ -5,7 +5,7 @@ struct SessionWatch {
     private let limits: SessionLimits
     private let observer: SessionObserver
     private let name: String
-    private var cancelledAt: ContinuousClock.Instant?
+    private var cancelledAt: SuspendingClock.Instant?
 
     init(_ limits: SessionLimits, _ observer: SessionObserver, name: String) {
         self.limits = limits
@@ -22,7 +22,7 @@ struct SessionWatch {
     ///   extension is to be ended.
     mutating func check() throws(MigrationError) -> Bool {
         if let cancelledAt {
-            guard ContinuousClock.now - cancelledAt > limits.gracePeriod else { return false }
+            guard SuspendingClock.now - cancelledAt > limits.gracePeriod else { return false }
             throw SessionFailure.ignoredCancellation(name, limits.gracePeriod)
         }
         if limits.cancellation.isCancelled {

@@ -1,0 +1,73 @@
+import Foundation
+import MigrationSystem
+import Testing
+
+struct MonitorTests {
+    /// The flag of `futex(2)` by which a wait ends at a time of the clock that people set.
+    private static let waitsByWallClock = 0x100
+
+    #if arch(x86_64)
+    private static let futexNumber = "202"
+    #else
+    private static let futexNumber = "98"
+    #endif
+
+    private static let threads = "/proc/self/task"
+
+    /// The operation of `futex(2)` by which the thread of a name waits, once it does.
+    private func futexOperation(ofThread name: String) async throws -> Int {
+        while true {
+            for thread in try FileManager.default.contentsOfDirectory(atPath: Self.threads) {
+                let directory = Self.threads + "/" + thread
+                let text = try? String(contentsOfFile: directory + "/comm", encoding: .utf8)
+                guard text == name + "\n" else { continue }
+                let call = try String(contentsOfFile: directory + "/syscall", encoding: .utf8)
+                let words = call.split(separator: " ")
+                // Its number, the address, the operation, the value and the time.
+                guard words.count > 4, words[0] == Self.futexNumber else { continue }
+                return try #require(Int(words[2].dropFirst(2), radix: 16))
+            }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    @Test(
+        .enabled(
+            if: FileManager.default.isReadableFile(atPath: "/proc/self/syscall"),
+            "the kernel does not say what a thread waits for"
+        ),
+        .timeLimit(.minutes(1)),
+        arguments: [false, true]
+    )
+    func `waits by a clock that nobody sets`(_ isBounded: Bool) async throws {
+        let monitor = Monitor(false)
+        let name = isBounded ? "waits bounded" : "waits"
+        let waiters = WorkerThreads(count: 1, named: name) {
+            try? name.write(toFile: "/proc/thread-self/comm", atomically: false, encoding: .utf8)
+            if isBounded {
+                _ = monitor.wait(atMost: 50) { $0 }
+            } else {
+                monitor.wait { $0 ? () : nil }
+            }
+        }
+        let operation = try await futexOperation(ofThread: name)
+        #expect(operation & Self.waitsByWallClock == 0)
+        monitor.withLock { $0 = true }
+        waiters.join()
+    }
+
+    @Test func `ends a bounded wait in time, and at once where there is nothing to wait for`() {
+        let monitor = Monitor(false)
+        let start = ContinuousClock.now
+        var hasChanged = monitor.wait(atMost: 0.2) { $0 }
+        #expect(!hasChanged)
+        #expect(ContinuousClock.now - start >= .milliseconds(199))
+        monitor.withLock { $0 = true }
+        hasChanged = monitor.wait(atMost: 50) { $0 }
+        #expect(hasChanged)
+        monitor.withLock { $0 = false }
+        hasChanged = monitor.wait(atMost: -1) { $0 }
+        #expect(!hasChanged)
+        #expect(ContinuousClock.now - start < .seconds(40))
+    }
+}
