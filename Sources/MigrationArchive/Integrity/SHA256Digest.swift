@@ -14,8 +14,7 @@ enum SHA256Digest {
     ///
     /// By itself it takes itself apart in `exit`. A thread that has hashed tells it when it ends, and
     /// where both happen at once the process crashes after its work is done.
-    private static let isSetUp =
-        unsafe OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+    private static let isSetUp = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
     #endif
 
     /// The hash of `pieces`, one after another.
