@@ -25,6 +25,7 @@ struct Arguments {
           --spread             give every thread a processor in turn, ours and the peers', where
                                the kernel would keep them on one
           --compare            compare what each import made with the tree, in the warm-up
+          --growth             instead measure migrate alone on more and more files and bytes
           --json <file>        also write every measurement to this file
           --charts <dir>       also draw charts (SVG) into this directory
           --make <dir>         only make the workloads, there
@@ -42,6 +43,7 @@ struct Arguments {
     var patience = 10.0
     var compares = false
     var spreads = false
+    var measuresGrowth = false
     var json: String?
     var charts: String?
     var make: String?
@@ -60,6 +62,7 @@ struct Arguments {
             case "--make": make = try reader.value()
             case "--compare": compares = true
             case "--spread": spreads = true
+            case "--growth": measuresGrowth = true
             case "--all": chooseAll()
             case "--help", "-h": wantsHelp = true
             default: throw .usage("unknown argument '\(option)'")

@@ -6,7 +6,8 @@ struct Benchmark {
 
     init(_ arguments: Arguments, commandLine: [String]) throws(BenchmarkError) {
         self.arguments = arguments
-        catalog = try PeerCatalog(migrate: arguments.migrate, keys: arguments.peers)
+        let known = try PeerCatalog(migrate: arguments.migrate, keys: arguments.peers)
+        catalog = arguments.measuresGrowth ? known.withoutOthers : known
         report = Report(
             machine: Machine.current,
             commandLine: commandLine,

@@ -25,6 +25,14 @@ struct MigrationBenchmarks {
             return
         }
         Interruption.handle()
+        if arguments.measuresGrowth {
+            let report = try Growth(arguments, commandLine: words).run()
+            print(report.text)
+            if let directory = arguments.charts {
+                try report.writeCharts(into: directory)
+            }
+            return
+        }
         let report = try Benchmark(arguments, commandLine: words).run()
         print(MarkdownReport(report).text)
         if let file = arguments.json {

@@ -24,6 +24,16 @@ struct PeerCatalog {
         }
     }
 
+    private init(installed: [Peer]) {
+        self.installed = installed
+        missing = []
+    }
+
+    /// The program that is measured, alone.
+    var withoutOthers: PeerCatalog {
+        PeerCatalog(installed: installed.filter { $0.role == .ours })
+    }
+
     static func isInstalled(_ program: String) -> Bool {
         if program.contains("/") {
             return access(program, X_OK) == 0
