@@ -18,6 +18,14 @@ struct Growth {
             case .megabyte: size.bytes / 1e6
             }
         }
+
+        /// How large a tree is, in a few characters.
+        func text(for size: TreeSize) -> String {
+            switch self {
+            case .file: "\(size.leaves) files"
+            case .megabyte: size.bytes.megabytes
+            }
+        }
     }
 
     private static let plan: [(workload: Workload, unit: Unit, scales: [Double])] = [

@@ -31,7 +31,7 @@ struct GrowthReport {
             let memory = [Operation.export, .restore].map { self.memory($0, section) }
             return "| \((costs + memory).joined(separator: " | ")) |"
         }
-        let sizes = series.sections.map(Self.size)
+        let sizes = series.sections.map { series.unit.text(for: $0.size) }
         return """
             ### \(series.workload.rawValue): \(series.workload.summary)
 
@@ -67,11 +67,6 @@ struct GrowthReport {
 // MARK: - Figures
 
 extension GrowthReport {
-    private static func size(_ section: Section) -> String {
-        let size = section.size
-        return "\(size.leaves) \(size.leaves == 1 ? "file" : "files"), \(size.bytes.megabytes)"
-    }
-
     private func unitCost(
         _ quantity: Quantity,
         _ section: Section,
@@ -112,7 +107,7 @@ extension GrowthReport {
         let first = figures.first?.value ?? 1
         let bars = zip(series.sections, figures).map { section, figure in
             BarChart.Bar(
-                label: Self.size(section),
+                label: series.unit.text(for: section.size),
                 kind: .ours,
                 length: (figure.value ?? 0) / first,
                 value: figure.text
