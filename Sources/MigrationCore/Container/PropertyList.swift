@@ -46,7 +46,9 @@ struct PropertyList: Decodable {
     /// stack is used up; what serializes has a limit, and in a text nothing stands in two places.
     private static func binary(of bytes: [UInt8]) -> Data? {
         let data = Data(bytes)
-        if bytes.starts(with: binaryMagic) { return data }
+        if bytes.starts(with: binaryMagic) {
+            return BinaryPropertyListBounds.hold(bytes) ? data : nil
+        }
         guard let list = unsafe try? PropertyListSerialization.propertyList(from: data, format: nil)
         else { return nil }
         return try? PropertyListSerialization.data(

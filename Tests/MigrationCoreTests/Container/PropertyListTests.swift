@@ -16,6 +16,11 @@ struct PropertyListTests {
             objects.append([0xA2, next, next])
         }
         objects.append([0x51, 0x62])
+        return try binary(objects)
+    }
+
+    /// A binary list of `objects`, the first of which holds the others.
+    private static func binary(_ objects: [[UInt8]]) throws -> [UInt8] {
         var bytes = [UInt8]("bplist00".utf8)
         var offsets: [UInt8] = []
         for object in objects {
@@ -42,6 +47,49 @@ struct PropertyListTests {
         #expect(list.string(for: "x") == nil)
         #expect(list.strings(for: "x") == nil)
         #expect(list.contains("x"))
+    }
+
+    private static let absurdLengths: [[UInt8]] = [
+        [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+        [0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+        [0x40, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 100],
+    ]
+
+    @Test(arguments: [0x4F, 0x5F, 0x6F, 0xAF, 0xBF, 0xCF, 0xDF] as [UInt8], absurdLengths)
+    func `refuses objects that claim more than there is`(_ kind: UInt8, _ length: [UInt8]) throws {
+        let absurd = [kind, 0x13] + length
+        let key: [UInt8] = [0x53] + [UInt8](Self.key.utf8)
+        #expect(PropertyList(try Self.binary([absurd])) == nil)
+        #expect(PropertyList(try Self.binary([[0xD1, 1, 2], key, absurd])) == nil)
+        #expect(PropertyList(try Self.binary([[0xD1, 1, 2], key, [0x51, 0x61]])) != nil)
+    }
+
+    @Test func `refuses a binary list that is cut, or whose end claims more than there is`() throws {
+        let whole = try Self.nested(3)
+        for count in 6..<whole.count {
+            #expect(PropertyList([UInt8](whole.prefix(count))) == nil, "\(count) bytes")
+        }
+        for index in whole.count - 26..<whole.count {
+            var changed = whole
+            changed[index] = 0xFF
+            #expect(PropertyList(changed) == nil, "byte \(index)")
+        }
+    }
+
+    @Test func `takes every kind of value in a binary list`() throws {
+        let values: [String: Any] = [
+            Self.key: String(repeating: "long ", count: 100), "unicode": "ü\u{4E2D}", "true": true,
+            "number": 1 << 40, "real": 1.5, "date": Date(), "data": Data(count: 1000),
+            "array": Array(repeating: ["a"], count: 300), "dictionary": ["x": ["y": -1]],
+        ]
+        let data = try PropertyListSerialization.data(
+            fromPropertyList: values,
+            format: .binary,
+            options: 0
+        )
+        let list = try #require(PropertyList([UInt8](data)))
+        #expect(list.string(for: Self.key)?.count == 500)
+        #expect(values.keys.allSatisfy(list.contains))
     }
 
     @Test(arguments: ["array", "dict"])
