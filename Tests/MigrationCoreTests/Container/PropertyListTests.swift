@@ -64,7 +64,7 @@ struct PropertyListTests {
         #expect(PropertyList(try Self.binary([[0xD1, 1, 2], key, [0x51, 0x61]])) != nil)
     }
 
-    @Test func `refuses a binary list that is cut, or whose end claims more than there is`() throws {
+    @Test func `refuses a binary list that is cut, or whose end claims too much`() throws {
         let whole = try Self.nested(3)
         for count in 6..<whole.count {
             #expect(PropertyList([UInt8](whole.prefix(count))) == nil, "\(count) bytes")
