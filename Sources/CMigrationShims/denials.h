@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -21,6 +22,7 @@ struct condition {
 
 struct denial {
   unsigned call;
+  /// What the caller is told; 0 where it is to take the call for done.
   int error;
   /// All of them must hold.
   struct condition conditions[2];
@@ -28,6 +30,8 @@ struct denial {
 
 #define ANY(argument, bits) {has_any, argument, bits, 0}
 #define EQUAL(argument, mask, value) {is_equal, argument, mask, value}
+/// Another than the caller itself, which may also be one of its threads: the filter can't tell.
+#define OTHER(argument) ANY(argument, 0xFFFFFFFF)
 
 enum {
   new_namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER
@@ -35,6 +39,9 @@ enum {
   set_identity = S_ISUID | S_ISGID,
   // O_TMPFILE without O_DIRECTORY, which it includes.
   creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY),
+  // Of linux/ioprio.h and linux/prctl.h, which may be older.
+  ioprio_process = 1,
+  prctl_sched_core = 62,
 };
 
 // A number from 424 up is the same on every machine, and given here where headers may lack it.
@@ -52,6 +59,42 @@ static const struct denial denials[] = {
   {SYS_process_vm_readv, EPERM},
   {SYS_process_vm_writev, EPERM},
   {438 /* pidfd_getfd */, EPERM},
+  {440 /* process_madvise */, EPERM},
+  {448 /* process_mrelease */, EPERM},
+  {SYS_kcmp, EPERM},
+  {SYS_get_robust_list, EPERM, {OTHER(0)}},
+  {SYS_migrate_pages, EPERM, {OTHER(0)}},
+  {SYS_move_pages, EPERM, {OTHER(0)}},
+  // Ways out of the program's group, which is killed as one. Foundation makes a group of each
+  // process that it starts, and starts none where that fails.
+  {SYS_setpgid, 0},
+  {SYS_setsid, 0},
+  // Limits: one on processor time kills.
+  {SYS_prlimit64, EPERM, {OTHER(0)}},
+  // Priorities and processors, of groups and users too.
+  {SYS_setpriority, EPERM, {ANY(0, ~(uint32_t)PRIO_PROCESS)}},
+  {SYS_setpriority, EPERM, {OTHER(1)}},
+  {SYS_ioprio_set, EPERM, {ANY(0, ~(uint32_t)ioprio_process)}},
+  {SYS_ioprio_set, EPERM, {OTHER(1)}},
+  {SYS_sched_setscheduler, EPERM, {OTHER(0)}},
+  {SYS_sched_setparam, EPERM, {OTHER(0)}},
+  {SYS_sched_setattr, EPERM, {OTHER(0)}},
+  {SYS_sched_setaffinity, EPERM, {OTHER(0)}},
+  {SYS_prctl, EPERM, {EQUAL(0, 0xFFFFFFFF, prctl_sched_core)}},
+  // What processes share by numbers and names, and leave behind.
+  {SYS_shmget, EPERM},
+  {SYS_shmat, EPERM},
+  {SYS_shmctl, EPERM},
+  {SYS_semget, EPERM},
+  {SYS_semop, EPERM},
+  {SYS_semtimedop, EPERM},
+  {SYS_semctl, EPERM},
+  {SYS_msgget, EPERM},
+  {SYS_msgsnd, EPERM},
+  {SYS_msgrcv, EPERM},
+  {SYS_msgctl, EPERM},
+  {SYS_mq_open, EPERM},
+  {SYS_mq_unlink, EPERM},
   // Mounts and roots.
   {SYS_mount, EPERM},
   {SYS_umount2, EPERM},
@@ -77,6 +120,12 @@ static const struct denial denials[] = {
   {425 /* io_uring_setup */, EPERM},
   {426 /* io_uring_enter */, EPERM},
   {427 /* io_uring_register */, EPERM},
+  {469 /* file_setattr */, EPERM},
+  // What happens to files, by paths that nothing else confines here.
+  {SYS_inotify_init1, EPERM},
+  {SYS_inotify_add_watch, EPERM},
+  {SYS_fanotify_init, EPERM},
+  {SYS_fanotify_mark, EPERM},
   // Programs in the kernel, and what watches it.
   {SYS_bpf, EPERM},
   {SYS_perf_event_open, EPERM},
@@ -103,6 +152,7 @@ static const struct denial denials[] = {
   {SYS_quotactl, EPERM},
   {443 /* quotactl_fd */, EPERM},
   {SYS_acct, EPERM},
+  {SYS_syslog, EPERM},
   // Input in the name of the person at the terminal.
   {SYS_ioctl, EPERM, {EQUAL(1, 0xFFFFFFFF, TIOCSTI)}},
   {SYS_ioctl, EPERM, {EQUAL(1, 0xFFFFFFFF, TIOCLINUX)}},
@@ -118,6 +168,7 @@ static const struct denial denials[] = {
   // Its mode is out of the filter's reach; whoever calls it has a way for older kernels.
   {437 /* openat2 */, ENOSYS},
 #ifdef __x86_64__
+  {SYS_inotify_init, EPERM},
   {SYS_iopl, EPERM},
   {SYS_ioperm, EPERM},
   {SYS_mknod, EPERM, {EQUAL(1, S_IFMT, S_IFCHR)}},

@@ -48,6 +48,10 @@ ssize_t migration_list_attributes(int file, char *names, size_t capacity) {
   return flistxattr(file, names, capacity);
 }
 
+ssize_t migration_list_link_attributes(const char *path, char *names, size_t capacity) {
+  return llistxattr(path, names, capacity);
+}
+
 ssize_t migration_get_attribute(int file, const char *name, void *value, size_t capacity) {
   return fgetxattr(file, name, value, capacity);
 }

@@ -53,9 +53,9 @@ static void keep_only(int *files, unsigned count, unsigned failures) {
 enum { child_input, child_output, child_error, child_connection, child_failures, child_ruleset };
 
 static void confine(const struct migration_program *program) {
-  if (program->ruleset >= 0) {
-    if (migration_limit_capabilities() < 0) fail(child_failures, "capset");
-    if (migration_restrict_self(child_ruleset) < 0) fail(child_failures, "landlock_restrict_self");
+  if (program->is_confined && migration_limit_capabilities() < 0) fail(child_failures, "capset");
+  if (program->ruleset >= 0 && migration_restrict_self(child_ruleset) < 0) {
+    fail(child_failures, "landlock_restrict_self");
   }
   if (program->is_filtered && migration_filter_self() < 0) fail(child_failures, "seccomp");
 }
@@ -98,14 +98,29 @@ enum {
   host_ruleset,
 };
 
-/// Sees who has ended and sends the program's status; returns whether anybody is left.
-static bool collect(pid_t *program) {
+static void tell_host(int status) { send(host_control, &status, sizeof status, MSG_NOSIGNAL); }
+
+/// Collects those of the program's children that were left to this process; returns whether the
+/// program has ended.
+static bool has_ended(pid_t program) {
+  for (;;) {
+    siginfo_t ended = {.si_pid = 0};
+    if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0) return true;
+    if (ended.si_pid == 0) return false;
+    if (ended.si_pid == program) return true;
+    waitpid(ended.si_pid, NULL, 0);
+  }
+}
+
+/// Collects who has ended, the program too, whose status is told; returns whether anybody is left.
+static bool collect(pid_t *program, int *program_status) {
   for (;;) {
     int status;
     pid_t process = waitpid(-1, &status, WNOHANG);
     if (process <= 0) return process == 0;
     if (process != *program) continue;
-    send(host_control, &status, sizeof status, MSG_NOSIGNAL);
+    tell_host(status);
+    *program_status = status;
     *program = 0;
   }
 }
@@ -143,26 +158,32 @@ static void wait_for_signal(int timeout) {
 
 /// Kills until nobody is left: whose parent dies becomes a child of this process.
 static _Noreturn void finish(pid_t program) {
-  while (collect(&program)) {
-    // The number of a group is free for others as soon as its first process is collected.
-    if (program > 0) kill(-program, SIGKILL);
+  // All of a group at once, so that nobody is born between two kills. Whom the filter confines
+  // can't leave it, and its number is not another's before its first process is collected.
+  kill(-program, SIGKILL);
+  int status = 0;
+  while (collect(&program, &status)) {
     kill_children();
     wait_for_signal(10);
   }
+  tell_host(status);
+  // Whom the host has not asked to end it might take for another child of its own.
+  struct pollfd request = {.fd = host_control, .events = POLLIN};
+  while (poll(&request, 1, -1) < 0) continue;
   _exit(0);
 }
 
 static _Noreturn void watch(pid_t program) {
-  for (;;) {
-    collect(&program);
+  while (!has_ended(program)) {
     struct pollfd requests[] = {
       {.fd = host_control, .events = POLLIN},
       {.fd = host_signals, .events = POLLIN},
     };
     if (poll(requests, 2, -1) < 0) continue;
-    if (requests[0].revents != 0) finish(program);
+    if (requests[0].revents != 0) break;
     wait_for_signal(0);
   }
+  finish(program);
 }
 
 /// Gives all signals their default effect, those that the C library keeps to itself included.
@@ -216,9 +237,10 @@ static _Noreturn void supervise(const struct migration_program *program) {
     int files[] = {0, host_output, host_output, host_connection, host_failures, host_ruleset};
     run(program, files, supervisor);
   }
-  if (syscall(SYS_close_range, host_failures, ~0U, 0) < 0) fail(host_failures, "close_range");
-  // Nothing of it keeps a file system from being unmounted.
-  if (chdir("/") < 0) _exit(126);
+  // The child does so too: whoever comes first, it is in its own group before it can be killed.
+  setpgid(child, child);
+  // No descriptor or directory of this process hides an end or keeps a file system mounted.
+  if (syscall(SYS_close_range, host_failures, ~0U, 0) < 0 || chdir("/") < 0) finish(child);
   watch(child);
 }
 

@@ -25,18 +25,20 @@ package final class DirectoryCursor {
     package func directory(
         at path: some Collection<ArraySlice<UInt8>>
     ) throws(SystemError) -> OpenFile {
+        let depth = reachedDepth(of: path)
+        truncate(to: depth)
+        for name in path.dropFirst(depth) { try descend(to: ByteString(name)) }
+        return try deepest()
+    }
+
+    /// How many of the directories on the way to `path` were reached last.
+    package func reachedDepth(of path: some Collection<ArraySlice<UInt8>>) -> Int {
         var depth = 0
         for name in path {
-            if depth < names.count, names[depth][...] == name {
-                depth += 1
-                continue
-            }
-            truncate(to: depth)
-            try descend(to: ByteString(name))
+            guard depth < names.count, names[depth][...] == name else { break }
             depth += 1
         }
-        truncate(to: depth)
-        return try deepest()
+        return depth
     }
 
     /// Forgets the directories below `depth` levels, because one of them was replaced or removed.

@@ -5,25 +5,43 @@ extension FileDescriptor {
     /// The names of the open file's extended attributes, in byte order; none where the file system has none.
     package borrowing func extendedAttributeNames() throws(SystemError) -> [ByteString] {
         let rawValue = rawValue
+        return try unsafe Self.names(listedBy: "flistxattr") { names, capacity in
+            unsafe migration_list_attributes(rawValue, names, capacity)
+        }
+    }
+
+    /// The names of the extended attributes of the symbolic link `name` itself, in byte order.
+    ///
+    /// No call takes a directory and a name on every kernel, so the link is reached through the
+    /// directory's place in `/proc` (proc(5)).
+    package borrowing func extendedAttributeNames(
+        ofLink name: ByteString
+    ) throws(SystemError) -> [ByteString] {
+        let path = ByteString(utf8: "/proc/self/fd/\(rawValue)/") + name
+        return try unsafe Self.names(listedBy: "llistxattr") { names, capacity in
+            path.withPath { unsafe migration_list_link_attributes($0, names, capacity) }
+        }
+    }
+
+    private static func names(
+        listedBy call: String,
+        _ list: (UnsafeMutablePointer<CChar>?, Int) -> Int
+    ) throws(SystemError) -> [ByteString] {
         while true {
-            let needed = migration_list_attributes(rawValue, nil, 0)
+            let needed = list(nil, 0)
             if needed == 0 { return [] }
             if needed < 0 {
-                let error = SystemError("flistxattr")
+                let error = SystemError(call)
                 if error.isUnsupported { return [] }
                 throw error
             }
             var names = [UInt8](repeating: 0, count: needed)
             let count = unsafe names.withUnsafeMutableBytes {
-                unsafe migration_list_attributes(
-                    rawValue,
-                    $0.baseAddress?.assumingMemoryBound(to: CChar.self),
-                    $0.count
-                )
+                unsafe list($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
             }
             if count < 0 {
                 if errno == ERANGE { continue }
-                throw SystemError("flistxattr")
+                throw SystemError(call)
             }
             return names[..<count].split(separator: 0).map(ByteString.init)
                 .sorted { $0.lexicographicallyPrecedes($1) }

@@ -19,6 +19,29 @@ extension FileDescriptor {
         }
     }
 
+    /// Reads at most `count` bytes into `buffer` from `start`; returns how many, 0 at the end of the
+    /// stream, `nil` where nothing has come.
+    ///
+    /// It never waits: that something is there to be read does not say that it is part of the stream.
+    package borrowing func receiveSome(
+        into buffer: inout [UInt8],
+        from start: Int,
+        count: Int
+    ) throws(SystemError) -> Int? {
+        precondition(start >= 0 && count >= 0 && start + count <= buffer.count)
+        let rawValue = rawValue
+        do {
+            return try retryingOnInterrupt("recv") {
+                unsafe buffer.withUnsafeMutableBytes {
+                    unsafe recv(rawValue, $0.baseAddress?.advanced(by: start), count, notWaiting)
+                }
+            }
+        } catch {
+            guard error.isBusy else { throw error }
+            return nil
+        }
+    }
+
     /// Bounds how long a call that writes to this socket waits for the peer.
     package borrowing func setSendTimeout(_ timeout: Duration) throws(SystemError) {
         let (seconds, attoseconds) = timeout.components
@@ -43,3 +66,4 @@ extension FileDescriptor {
 }
 
 private let noSignal = CInt(MSG_NOSIGNAL)
+private let notWaiting = CInt(MSG_DONTWAIT)

@@ -34,6 +34,11 @@ extension FileDescriptor {
         return FileStatus(status)
     }
 
+    /// Sets whose the open file is, which may clear its set-id bits.
+    package borrowing func setOwner(_ owner: UInt32, group: UInt32) throws(SystemError) {
+        guard fchown(rawValue, owner, group) == 0 else { throw SystemError("fchown") }
+    }
+
     /// Sets the permission bits of the open file.
     package borrowing func setPermissions(_ permissions: UInt16) throws(SystemError) {
         guard fchmod(rawValue, mode_t(permissions)) == 0 else { throw SystemError("fchmod") }

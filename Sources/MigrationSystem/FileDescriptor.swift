@@ -118,6 +118,21 @@ extension FileDescriptor {
         )
     }
 
+    /// Opens a file in this directory that is gone when it is closed, also where files can't be made
+    /// without a name (NFS, FAT): it then has one that nobody guesses, for a moment.
+    package borrowing func openTemporary() throws(SystemError) -> FileDescriptor {
+        do {
+            return try openUnnamed()
+        } catch {
+            // Kernels that don't know the flag take it for an attempt to write to the directory.
+            guard error.isUnsupported || error.isDirectory else { throw error }
+        }
+        let name = ByteString(utf8: ".migration-\(UInt64.random(in: 0...UInt64.max))")
+        let file = try open(name, .creating(permissions: 0o600))
+        try removeFile(name)
+        return file
+    }
+
     /// Opens a place that takes everything and keeps nothing.
     package static func openForDiscarding() throws(SystemError) -> FileDescriptor {
         FileDescriptor(

@@ -16,6 +16,7 @@ package struct FileStatus: Equatable, Sendable {
     /// The permission bits, set-id and sticky bits included.
     package let permissions: UInt16
     package let owner: UInt32
+    package let group: UInt32
     package let identity: Identity
     package let linkCount: UInt64
     package let size: UInt64
@@ -39,6 +40,7 @@ package struct FileStatus: Equatable, Sendable {
             }
         permissions = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
         owner = status.st_uid
+        group = status.st_gid
         identity = Identity(
             device: UInt64(truncatingIfNeeded: status.st_dev),
             inode: UInt64(truncatingIfNeeded: status.st_ino)

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A file that appears under its name only when it is complete.
 ///
 /// Until then it has the name with `.partial` behind it, which a process that dies leaves and the
@@ -28,6 +30,12 @@ package struct PendingFile: ~Copyable {
         replacingExisting: Bool
     ) throws(SystemError) -> PendingFile {
         let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
+        // A long name may be what another is cut to.
+        guard temporaryName(for: path.name) != path.name else {
+            throw SystemError("open", code: ENAMETOOLONG)
+        }
+        // Of all that exists, the root directory alone has no name.
+        if path.name.isEmpty { throw SystemError("open", code: SystemError.existingCode) }
         if !replacingExisting, try exists(path.name, in: directory) {
             throw SystemError("open", code: SystemError.existingCode)
         }

@@ -29,6 +29,9 @@ extension SystemError {
     /// The code that says that something is at the path already.
     static let existingCode = EEXIST
 
+    /// The error of a lock that another process holds.
+    package static let busy = SystemError("flock", code: EWOULDBLOCK)
+
     /// There is nothing at the path.
     package var isMissing: Bool { code == ENOENT }
 
@@ -37,6 +40,9 @@ extension SystemError {
 
     /// A link or a file stands where a directory was expected.
     package var isNotDirectory: Bool { code == ENOTDIR || code == ELOOP }
+
+    /// A directory stands where something else was expected.
+    var isDirectory: Bool { code == EISDIR }
 
     /// The file system, the quota or the file size limit has no room left.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }

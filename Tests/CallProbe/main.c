@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,6 +14,9 @@
 // Makes the system calls that a sandbox must deny, and prints what comes of each: its name, the
 // error, and the error that the sandbox must give. The arguments are such that no call harms the
 // machine, and none of them gives that error to the superuser where there is no sandbox.
+
+// A process, group, user and key that there is not.
+enum { nobody = 0x7FFFFFFF };
 
 struct call {
   const char *name;
@@ -33,6 +37,37 @@ static const struct call calls[] = {
   {"process_vm_readv", SYS_process_vm_readv, EPERM, {-1, 0, 0, 0, 0}},
   {"process_vm_writev", SYS_process_vm_writev, EPERM, {-1, 0, 0, 0, 0}},
   {"pidfd_getfd", 438, EPERM, {-1, -1}},
+  {"setpgid", SYS_setpgid, 0, {nobody}},
+  {"process_madvise", 440, EPERM, {-1}},
+  {"process_mrelease", 448, EPERM, {-1, -1}},
+  {"kcmp", SYS_kcmp, EPERM, {nobody, nobody}},
+  {"get_robust_list", SYS_get_robust_list, EPERM, {nobody}},
+  {"migrate_pages", SYS_migrate_pages, EPERM, {nobody}},
+  {"move_pages", SYS_move_pages, EPERM, {nobody}},
+  {"prlimit64 of a process", SYS_prlimit64, EPERM, {nobody, RLIMIT_CPU}},
+  {"setpriority of a process", SYS_setpriority, EPERM, {PRIO_PROCESS, nobody}},
+  {"setpriority of a group", SYS_setpriority, EPERM, {PRIO_PGRP, nobody}},
+  {"setpriority of a user", SYS_setpriority, EPERM, {PRIO_USER, nobody}},
+  {"ioprio_set of a process", SYS_ioprio_set, EPERM, {1, nobody}},
+  {"ioprio_set of a user", SYS_ioprio_set, EPERM, {3, nobody}},
+  {"sched_setscheduler of a process", SYS_sched_setscheduler, EPERM, {nobody}},
+  {"sched_setparam of a process", SYS_sched_setparam, EPERM, {nobody}},
+  {"sched_setattr of a process", SYS_sched_setattr, EPERM, {nobody}},
+  {"sched_setaffinity of a process", SYS_sched_setaffinity, EPERM, {nobody}},
+  {"prctl of core scheduling", SYS_prctl, EPERM, {62, -1}},
+  {"shmget", SYS_shmget, EPERM, {nobody}},
+  {"shmat", SYS_shmat, EPERM, {-1}},
+  {"shmctl", SYS_shmctl, EPERM, {-1}},
+  {"semget", SYS_semget, EPERM, {nobody}},
+  {"semop", SYS_semop, EPERM, {-1}},
+  {"semtimedop", SYS_semtimedop, EPERM, {-1}},
+  {"semctl", SYS_semctl, EPERM, {-1}},
+  {"msgget", SYS_msgget, EPERM, {nobody}},
+  {"msgsnd", SYS_msgsnd, EPERM, {-1}},
+  {"msgrcv", SYS_msgrcv, EPERM, {-1}},
+  {"msgctl", SYS_msgctl, EPERM, {-1}},
+  {"mq_open", SYS_mq_open, EPERM, {1}},
+  {"mq_unlink", SYS_mq_unlink, EPERM, {1}},
   {"mount", SYS_mount, EPERM, {1, 1, 1}},
   {"umount2", SYS_umount2, EPERM, {1}},
   {"open_tree", 428, EPERM, {-1, 1}},
@@ -56,6 +91,11 @@ static const struct call calls[] = {
   {"io_uring_setup", 425, EPERM, {1, 1}},
   {"io_uring_enter", 426, EPERM, {-1}},
   {"io_uring_register", 427, EPERM, {-1}},
+  {"file_setattr", 469, EPERM, {-1, 1, 0, 0, -1}},
+  {"inotify_init1", SYS_inotify_init1, EPERM, {-1}},
+  {"inotify_add_watch", SYS_inotify_add_watch, EPERM, {-1, 1}},
+  {"fanotify_init", SYS_fanotify_init, EPERM, {-1}},
+  {"fanotify_mark", SYS_fanotify_mark, EPERM, {-1, -1}},
   {"bpf", SYS_bpf, EPERM, {-1}},
   {"perf_event_open", SYS_perf_event_open, EPERM, {1}},
   {"userfaultfd", SYS_userfaultfd, EPERM, {-1}},
@@ -79,6 +119,7 @@ static const struct call calls[] = {
   {"quotactl", SYS_quotactl, EPERM, {-1, 1}},
   {"quotactl_fd", 443, EPERM, {-1}},
   {"acct", SYS_acct, EPERM, {1}},
+  {"syslog", SYS_syslog, EPERM, {-1}},
   {"ioctl TIOCSTI", SYS_ioctl, EPERM, {-1, TIOCSTI}},
   {"ioctl TIOCLINUX", SYS_ioctl, EPERM, {-1, TIOCLINUX}},
   {"mknodat of a character device", SYS_mknodat, EPERM, {-1, 1, S_IFCHR | 0600}},
@@ -92,6 +133,7 @@ static const struct call calls[] = {
   {"openat of unnamed set-user-id", SYS_openat, EPERM, {-1, 1, O_TMPFILE, S_ISUID | 0755}},
   {"openat2", 437, ENOSYS, {-1, 1}},
 #ifdef __x86_64__
+  {"inotify_init", SYS_inotify_init, EPERM},
   {"iopl", SYS_iopl, EPERM, {-1}},
   {"ioperm", SYS_ioperm, EPERM, {-1, -1, 0}},
   {"mknod of a character device", SYS_mknod, EPERM, {1, S_IFCHR | 0600}},
@@ -102,8 +144,12 @@ static const struct call calls[] = {
   {"open of set-user-id", SYS_open, EPERM, {1, O_CREAT, S_ISUID | 0755}},
 #endif
   // What looks like one that is denied and is none.
-  {"setpgid", SYS_setpgid, ESRCH, {0x7FFFFFFF, 0}},
   {"clone", SYS_clone, EINVAL, {CLONE_SIGHAND}},
+  {"prlimit64", SYS_prlimit64, 0, {0, RLIMIT_CPU}},
+  {"setpriority", SYS_setpriority, 0, {PRIO_PROCESS, 0, 19}},
+  {"sched_setscheduler", SYS_sched_setscheduler, EINVAL, {0, 0, 0}},
+  {"sched_setaffinity", SYS_sched_setaffinity, EINVAL, {0}},
+  {"prctl", SYS_prctl, EINVAL, {-1}},
   {"ioctl", SYS_ioctl, EBADF, {-1, TIOCGWINSZ}},
   {"fchmod", SYS_fchmod, EBADF, {-1, 0755}},
   {"openat", SYS_openat, EFAULT, {-1, 1, O_CREAT, 0755}},

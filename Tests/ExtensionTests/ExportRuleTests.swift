@@ -27,6 +27,26 @@ struct ExportRuleTests {
         #expect(report.header.resourcesVersion == "2.5")
     }
 
+    @Test(arguments: Hosting.allCases, [8_192, 8_193, 70_000])
+    func `rule 13: names an extension whose version is too long to be archived`(
+        _ hosting: Hosting,
+        _ size: Int
+    ) async throws {
+        let stage = try Stage("append Documents as Documents")
+        let version = String(repeating: "\u{1}", count: size)
+        try (stage.source / "settings/version").write(version)
+        if size == 8_192 {
+            let report = try await stage.export(stage.scripted(hosting))
+            #expect(report.header.resourcesVersion == version)
+        } else {
+            let error = try await stage.failure(of: stage.scripted(hosting))
+            #expect(error.code == .extensionUnsuitable)
+            let text = "gives a resourcesVersion of \(size) bytes; at most 8192 can be archived"
+            #expect(error.message.hasSuffix(text))
+            #expect(error.message.lowercased().hasPrefix("scripted"))
+        }
+    }
+
     @Test(arguments: Hosting.allCases, [true, false])
     func `rule 14: compresses only where the extension says that it is worth it`(
         _ hosting: Hosting,

@@ -21,6 +21,15 @@ struct SessionEndTests {
         #expect(try stage.leftovers() == [])
     }
 
+    @Test func `rule 11: ends an extension that hangs after a byte out of band`() async throws {
+        let stage = try Stage("out-of-band\nsleep-on 10000")
+        var scripted = stage.scripted()
+        scripted.hangTimeout = .milliseconds(300)
+        let error = try await stage.failure(of: scripted)
+        #expect(error.code == .extensionHung)
+        #expect(!stage.archive.exists)
+    }
+
     @Test(arguments: Hosting.allCases)
     func `rule 11: ends an extension whose appends all fail`(_ hosting: Hosting) async throws {
         let stage = try Stage("reject-on")
@@ -91,7 +100,7 @@ struct SessionEndTests {
     func `rule 17: ends an extension that is still there after the grace period`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage("append Documents as a\nsleep-on 30000")
+        let stage = try Stage("append Documents as a\nsleep-on 600000")
         var scripted = stage.scripted(hosting)
         scripted.gracePeriod = .milliseconds(200)
         let hosted = scripted
@@ -155,6 +164,21 @@ struct SessionEndTests {
         scripted.hangTimeout = .milliseconds(300)
         _ = try await stage.failure(of: scripted)
         #expect(try Self.processes(named: marker) == [])
+    }
+
+    @Test
+    func `keeps nothing where something that the extension started may still run`() async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("write Documents/new new\nattempt end-supervisor")
+        var scripted = stage.scripted()
+        scripted.confinement = .none
+        let hosted = scripted
+        let error = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(hosted)
+        }
+        #expect(error?.code == .sessionFailed)
+        #expect(error?.message.contains("may still run") == true)
+        #expect(try stage.destination.names() == [".migration"])
     }
 
     @Test

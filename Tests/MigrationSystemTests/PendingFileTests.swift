@@ -1,3 +1,4 @@
+import Glibc
 import MigrationSystem
 import TestSupport
 import Testing
@@ -17,6 +18,19 @@ struct PendingFileTests {
         try file.commit()
         #expect(try place.names() == [[0x61]])
         #expect(try place.content("a") == [1, 2])
+    }
+
+    @Test func `refuses a name that is its own temporary one`() throws {
+        let place = try Place()
+        let name = String(repeating: "n", count: 240) + ".partial"
+        try place.makeFile(name, [7])
+        let path = place.path(name)
+        let error = systemError {
+            let file = try PendingFile.make(at: path, replacingExisting: true)
+            file.discard()
+        }
+        #expect(error?.code == ENAMETOOLONG)
+        #expect(try place.content(name) == [7])
     }
 
     @Test func `leaves nothing where it is discarded`() throws {

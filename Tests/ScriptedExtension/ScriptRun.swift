@@ -55,6 +55,8 @@ struct ScriptRun {
         case "notes": try write(notes.joined(separator: "\n"), to: words[0])
         case "write": try write(words.dropFirst().joined(separator: " "), to: words[0])
         case "fill": try write(String(repeating: "x", count: number(words[1])), to: words[0])
+        case "directory": mkdir(url(words[0]).path, 0o755)
+        case "fifo": mkfifo(url(words[0]).path, 0o600)
         case "move": try FileManager.default.moveItem(at: url(words[0]), to: url(words[1]))
         case "remove": try FileManager.default.removeItem(at: url(words[0]))
         case "read": note("read \(words[0]) \(Attempts.read(url(words[0]).path))")
@@ -82,6 +84,12 @@ struct ScriptRun {
             // Another thread may be the one that it ends.
             usleep(2_000_000)
         case "crash": fatalError(words.joined(separator: " "))
+        case "out-of-band":
+            var byte: UInt8 = 120
+            // The session's socket, by the number that a host gives it.
+            guard send(3, &byte, 1, CInt(MSG_OOB)) == 1 else {
+                throw ScriptError("no byte was sent out of band")
+            }
         case "daemon": note("daemon \(Attempts.startDaemon(marker: words[0]))")
         case "throw":
             throw NSError(
@@ -101,6 +109,7 @@ struct ScriptRun {
         case "list": Attempts.list(url(words[1]).path)
         case "connect": Attempts.connect()
         case "signal": Attempts.signal(Int32(number(words[1])))
+        case "end-supervisor": Attempts.endSupervisor()
         default: "unknown"
         }
     }

@@ -34,6 +34,9 @@ ssize_t migration_read_directory(int directory, void *buffer, size_t capacity);
 /// Lists the names of extended attributes of `file`, each ended by a zero byte.
 ssize_t migration_list_attributes(int file, char *_Nullable names, size_t capacity);
 
+/// Lists the names of extended attributes of what is at `path`, which may be a symbolic link.
+ssize_t migration_list_link_attributes(const char *path, char *_Nullable names, size_t capacity);
+
 /// Reads one extended attribute of `file`.
 ssize_t migration_get_attribute(int file, const char *name, void *_Nullable value, size_t capacity);
 

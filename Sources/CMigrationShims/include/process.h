@@ -20,7 +20,9 @@ struct migration_program {
   int connection;
   /// What becomes its standard output and its standard error.
   int output;
-  /// The Landlock ruleset that confines it; -1 for none.
+  /// Whether it keeps of a superuser's privileges those over files alone.
+  bool is_confined;
+  /// The Landlock ruleset that confines its files; -1 for none.
   int ruleset;
   /// Whether its system calls are filtered.
   bool is_filtered;
@@ -33,10 +35,11 @@ struct migration_failure {
   int code;
 };
 
-/// Forks a supervisor that runs the program, and kills all that is left of it when the host shuts
-/// its end of the control sockets or dies; returns the supervisor's process.
+/// Forks a supervisor that runs the program, and kills all that is left of it when it ends, when
+/// the host shuts its end of the control sockets, or dies; returns the supervisor's process.
 ///
-/// It sends the program's wait status, an `int`, over the control socket when the program ends.
+/// It sends the program's wait status, an `int`, over the control socket when the program has
+/// ended, and once more when nobody is left; then it ends, as soon as the host has shut its end.
 pid_t migration_start(const struct migration_program *program);
 
 /// Makes a pipe; the program that replaces this one has neither of its ends.

@@ -9,6 +9,9 @@ struct ContainerLayout {
     /// The directory at a container's root that holds this project's bookkeeping.
     static let bookkeepingName = ByteString(utf8: ".migration")
 
+    /// What at a container's root belongs to the place, not to the app: no data moves it.
+    static let ownNames = [bookkeepingName, metadataName]
+
     /// The directories that a fresh container has.
     private static let skeleton = [
         "Documents", "Library", "Library/Application Support", "Library/Caches",

@@ -51,7 +51,7 @@ extension ImportSession {
         )
         let appImport = AppExtensionImport(host: host, call: call)
         let report = try appImport.run(progress: progress, cancellation: cancellation) {
-            try UnreadFiles(in: directory.directory, cancellation)
+            try UnreadFiles(in: directory.directory, at: directory.path, cancellation)
         }
         try directory.remove()
         return (extractor, report)

@@ -87,8 +87,9 @@ struct AppendAhead {
         let rest = path.dropFirst(container.count)
         if rest.isEmpty { return root }
         let relative = ByteString(rest.dropFirst())
-        let first = relative.prefix { $0 != UInt8(ascii: "/") }
-        guard rest.first == UInt8(ascii: "/"), ByteString(first) != ContainerLayout.bookkeepingName
+        let names = relative.split(separator: UInt8(ascii: "/")).lazy.map(ByteString.init)
+        let first = names.first { $0 != ByteString(utf8: ".") }
+        guard rest.first == UInt8(ascii: "/"), first != ContainerLayout.bookkeepingName
         else { return nil }
         let directory = OpenFile(try root.descriptor.openDirectoryBeneath(relative))
         last = (path, directory)

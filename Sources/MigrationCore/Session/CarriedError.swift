@@ -18,19 +18,21 @@ struct CarriedError: Codable, Sendable {
 
     init(_ error: any Error) {
         let bridged = error as NSError
-        domain = bridged.domain
+        domain = ErrorText.domain(bridged.domain)
         code = bridged.code
+        let text: String
         switch error {
         case is CancellationError:
-            (kind, description, path) = (.cancellation, "the operation was cancelled", nil)
+            (kind, text, path) = (.cancellation, "the operation was cancelled", nil)
         case let error as ArchiveError:
             (kind, path) = (.archive, error.entry?.description)
-            description = error.message + (error.cause.map { ": \($0)" } ?? "")
+            text = error.message + (error.cause.map { ": \($0)" } ?? "")
         case let error as MigrationError:
             (kind, path) = (.migration, error.path)
-            description = error.message + (error.cause.map { ": \($0)" } ?? "")
-        default: (kind, description, path) = (.other, error.wording, nil)
+            text = error.message + (error.cause.map { ": \($0)" } ?? "")
+        default: (kind, text, path) = (.other, error.wording, nil)
         }
+        description = ErrorText.description(text)
     }
 
     /// The error again: one of the project's own as it was, another as an `NSError`.

@@ -77,21 +77,32 @@ final class SessionChannel: Sendable {
     }
 
     /// Reads what has come, waiting where nothing has; returns `false` at the end of the stream.
-    func receive() throws -> Bool {
-        try inbox.withLock { inbox in
+    func receive() throws(SystemError) -> Bool {
+        try receive { socket, bytes, start, count throws(SystemError) in
+            try socket.read(into: &bytes, from: start, count: count)
+        }
+    }
+
+    /// Reads what has come, which may be nothing; returns `false` at the end of the stream.
+    func receiveSome() throws(SystemError) -> Bool {
+        try receive { socket, bytes, start, count throws(SystemError) in
+            try socket.receiveSome(into: &bytes, from: start, count: count)
+        }
+    }
+
+    private func receive(
+        by read: (borrowing FileDescriptor, inout [UInt8], Int, Int) throws(SystemError) -> Int?
+    ) throws(SystemError) -> Bool {
+        try inbox.withLock { inbox throws(SystemError) in
             if inbox.start == inbox.end {
                 (inbox.start, inbox.end) = (0, 0)
             } else if inbox.end == inbox.bytes.count {
                 inbox.makeRoom()
             }
             let room = inbox.bytes.count - inbox.end
-            let read = try socket.descriptor.read(
-                into: &inbox.bytes,
-                from: inbox.end,
-                count: room
-            )
-            inbox.end += read
-            return read > 0
+            let count = try read(socket.descriptor, &inbox.bytes, inbox.end, room)
+            inbox.end += count ?? 0
+            return count != 0
         }
     }
 

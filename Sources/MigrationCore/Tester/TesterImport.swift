@@ -28,7 +28,7 @@ struct TesterImport {
         subject.noteImport(call)
         let session = AppExtensionImport(host: host, call: call)
         let report = try session.run(progress: progress, cancellation: cancellation) {
-            try UnreadFiles(in: opened, cancellation)
+            try UnreadFiles(in: opened, at: path.path, cancellation)
         }
         subject.noteImport(report)
         progress?.complete(of: progress?.totalUnitCount ?? 0)

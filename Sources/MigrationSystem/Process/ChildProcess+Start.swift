@@ -6,12 +6,13 @@ extension ChildProcess {
     ///
     /// - Throws: ``SystemError`` that names the call that failed, here or in the new process:
     ///   `execve` where there is no such program, `chdir` where there is no such directory,
-    ///   `landlock_create_ruleset` where a sandbox was asked for and this kernel has none.
+    ///   `landlock_create_ruleset` where a sandbox was asked for that nothing here can make.
     package static func start(
         _ configuration: Configuration
     ) throws(SystemError) -> ChildProcess {
         try configuration.check()
-        let ruleset = try configuration.sandbox?.ruleset()
+        var ruleset: OpenFile?
+        if let sandbox = configuration.sandbox { ruleset = try sandbox.ruleset() }
         let control = try DescriptorPair.sockets()
         let connection = try DescriptorPair.sockets()
         let output = try DescriptorPair.pipe()
@@ -74,7 +75,8 @@ extension ChildProcess.Configuration {
         let paths = CStringList([executable, workingDirectory])
         let arguments = CStringList(arguments)
         let environment = CStringList(environment)
-        let isFiltered = sandbox != nil && Sandbox.support.filtersSystemCalls
+        let isConfined = sandbox != nil
+        let isFiltered = sandbox?.support.filtersSystemCalls ?? false
         let supervisor = paths.withPointer { paths in
             arguments.withPointer { arguments in
                 environment.withPointer { environment in
@@ -87,6 +89,7 @@ extension ChildProcess.Configuration {
                         failures: failures,
                         connection: connection,
                         output: output,
+                        is_confined: isConfined,
                         ruleset: ruleset?.descriptor.rawValue ?? -1,
                         is_filtered: isFiltered
                     )

@@ -13,7 +13,7 @@ extension ChildProcess {
         package static let message = Events(rawValue: 1)
         /// There is something to read from ``ChildProcess/output``, or nobody writes there any more.
         package static let output = Events(rawValue: 2)
-        /// The child has ended; others that it started may still run.
+        /// The child has ended; what it started is being ended.
         package static let exit = Events(rawValue: 4)
     }
 
@@ -24,21 +24,35 @@ extension ChildProcess {
         for events: Events,
         timeout: Duration
     ) throws(SystemError) -> Events {
-        let deadline = SuspendingClock.now.advanced(by: timeout)
         var requests = [
             request(connection, .message, in: events),
             request(output, .output, in: events),
             request(control, .exit, in: events),
         ]
+        try wait(for: &requests, timeout: timeout)
+        let all: [Events] = [.message, .output, .exit]
+        return Events(zip(all, requests).filter { $0.1.revents != 0 }.map(\.0))
+    }
+
+    /// Waits until the supervisor has ended; returns whether it has before `timeout` passed.
+    func waitForSupervisor(timeout: Duration) throws(SystemError) -> Bool {
+        // Without an event there is still the other end's hanging up.
+        var requests = [pollfd(fd: control.descriptor.rawValue, events: 0, revents: 0)]
+        try wait(for: &requests, timeout: timeout)
+        return requests[0].revents != 0
+    }
+
+    private func wait(
+        for requests: inout [pollfd],
+        timeout: Duration
+    ) throws(SystemError) {
+        let deadline = SuspendingClock.now.advanced(by: timeout)
         while true {
             let rest = SuspendingClock.now.duration(to: deadline)
             let count = unsafe poll(&requests, nfds_t(requests.count), rest.pollTimeout)
             if count < 0 && errno != EINTR { throw SystemError("poll") }
-            if count > 0 { break }
-            if count == 0 && SuspendingClock.now >= deadline { return [] }
+            if count > 0 || count == 0 && SuspendingClock.now >= deadline { return }
         }
-        let all: [Events] = [.message, .output, .exit]
-        return Events(zip(all, requests).filter { $0.1.revents != 0 }.map(\.0))
     }
 
     /// A descriptor below zero is passed over.

@@ -1,14 +1,17 @@
 internal import CMigrationShims
+internal import Foundation
 internal import Glibc
 
-/// A program in a process of its own, of which nothing outlives this value or its host.
+/// A program in a process of its own, which ends with this value and with its host.
 ///
 /// A *supervisor*, a copy of the host that runs no more than a loop, stands between the two. The
 /// program and whatever it starts are its descendants, even those who leave their session and
-/// parent; when the host dies or ``terminate()`` is called, it kills them all.
+/// parent; when the program ends, the host dies or ``terminate(within:)`` is called, it kills all.
 ///
-/// Without a sandbox, or where Landlock's version is below 6, a hostile program can kill the
-/// supervisor, as it can kill the host.
+/// Whom a sandbox filters can't leave the program's process group, which is killed as one. Others
+/// are killed one by one, so that a crowd of them that keeps starting others can outrun it. Without
+/// a sandbox, or where Landlock's version is below 6, a hostile program can kill the supervisor, as
+/// it can kill the host; ``terminate(within:)`` then says that processes may be left.
 package final class ChildProcess: Sendable {
     /// What is started, and how.
     package struct Configuration: Sendable {
@@ -55,11 +58,18 @@ package final class ChildProcess: Sendable {
     /// What the child writes to its standard output and error; reading it never waits.
     package let output: OpenFile
 
-    /// The supervisor sends the child's status here and closes it when nobody is left.
+    /// The supervisor sends the child's status here, and once more when nobody is left.
     let control: OpenFile
 
     private let supervisor: pid_t
-    private let isCollected = Monitor(false)
+    private let state = LockedState(State.running)
+
+    private enum State {
+        case running
+        /// What the child started was not gone in time.
+        case outlasting
+        case collected
+    }
 
     init(
         supervisor: pid_t,
@@ -77,34 +87,65 @@ package final class ChildProcess: Sendable {
     ///
     /// A child whose supervisor was killed has been killed with it.
     package var ending: Ending? {
-        var status: CInt = 0
+        guard let statuses = sentStatuses else { return nil }
+        return statuses.first.map { Ending(status: $0) } ?? .signaled(SIGKILL)
+    }
+
+    /// What the supervisor has sent until now; `nil` where it may still send the first.
+    private var sentStatuses: ArraySlice<CInt>? {
+        var statuses: [CInt] = [0, 0]
         let size = MemoryLayout<CInt>.size
-        // The status stays in the socket, where those who wait for the end keep seeing it.
+        // They stay in the socket, where those who wait for the end keep seeing them.
         let flags = CInt(MSG_PEEK | MSG_DONTWAIT)
         let file = control.descriptor.rawValue
         do throws(SystemError) {
-            let count = try retryingOnInterrupt("recv") { unsafe recv(file, &status, size, flags) }
-            return count == size ? Ending(status: status) : .signaled(SIGKILL)
+            let count = try retryingOnInterrupt("recv") {
+                unsafe recv(file, &statuses, statuses.count * size, flags)
+            }
+            return statuses[..<(count / size)]
         } catch {
-            return error.isBusy ? nil : .signaled(SIGKILL)
+            return error.isBusy ? nil : []
         }
     }
 
     /// Kills the child and all that it started; returns when none of them is left.
+    ///
+    /// - Throws: ``UnfinishedEnd`` where some of them may be left.
     @discardableResult
-    package func terminate() -> Ending {
-        isCollected.withLock { isCollected in
-            if isCollected { return }
+    package func terminate(
+        within limit: Duration = .seconds(10)
+    ) throws(UnfinishedEnd) -> Ending {
+        try state.withLock { state throws(UnfinishedEnd) in
+            if state == .collected { return }
             _ = shutdown(control.descriptor.rawValue, CInt(SHUT_WR))
+            guard hasSupervisorEnded(within: state == .running ? limit : .zero) else {
+                state = .outlasting
+                throw .outlasted(limit)
+            }
             // Fails where the host's program lets the system collect its children; it waits still.
             _ = try? retryingOnInterrupt("waitpid") { waitpid(supervisor, nil, 0) }
-            isCollected = true
+            state = .collected
         }
-        return ending ?? .signaled(SIGKILL)
+        guard let statuses = sentStatuses, statuses.count == 2 else { throw .supervisorKilled }
+        return Ending(status: statuses[0])
+    }
+
+    private func hasSupervisorEnded(within limit: Duration) -> Bool {
+        do throws(SystemError) {
+            return try waitForSupervisor(timeout: limit)
+        } catch {
+            return false
+        }
     }
 
     deinit {
-        terminate()
+        do throws(UnfinishedEnd) {
+            try terminate()
+        } catch {
+            guard case .outlasted = error else { return }
+            // The supervisor goes on, and is collected whenever it is done.
+            Thread.detachNewThread { [supervisor] in _ = waitpid(supervisor, nil, 0) }
+        }
     }
 }
 

@@ -4,11 +4,12 @@ internal import Glibc
 /// What a process may reach of the machine.
 ///
 /// Files outside the rules can't be opened, listed, made, renamed or removed. There is no new
-/// socket, no signal to a process outside, no tracing, mount or namespace, and of a superuser's
+/// socket, no signal to a process outside, no tracing of it, none of its limits and priorities, no
+/// shared memory, semaphore or queue of System V, no mount or namespace, and of a superuser's
 /// privileges there are only those over files.
 ///
-/// Not confined are looking at the status of a file outside, changing its mode, owner, times or
-/// extended attributes where the user may, and System V and POSIX message queues.
+/// Not confined are looking at the status of a file outside, and changing its mode, owner, times or
+/// extended attributes where the user may.
 package struct Sandbox: Sendable {
     /// What may be done with a file, or with all beneath a directory.
     package enum Access: Sendable {
@@ -38,9 +39,13 @@ package struct Sandbox: Sendable {
     /// The rules; what none of them allows is denied.
     package let rules: [Rule]
 
+    /// What of the system confines; what it lacks is left open.
+    package let support: Support
+
     /// Confines to `rules`; those whose path is missing or out of the host's reach are left out.
-    package init(rules: [Rule]) {
+    package init(rules: [Rule], by support: Support = Sandbox.support) {
         self.rules = rules
+        self.support = support
     }
 }
 
@@ -56,6 +61,14 @@ extension Sandbox {
         package let landlockVersion: Int
         /// Whether system calls are filtered.
         package let filtersSystemCalls: Bool
+
+        package init(landlockVersion: Int, filtersSystemCalls: Bool) {
+            self.landlockVersion = landlockVersion
+            self.filtersSystemCalls = filtersSystemCalls
+        }
+
+        /// Whether files are confined.
+        package var confinesFiles: Bool { landlockVersion > 0 }
     }
 
     /// What this system can confine.
@@ -70,12 +83,15 @@ extension Sandbox {
 // MARK: - Ruleset
 
 extension Sandbox {
-    /// Makes the kernel's form of the rules, with all that this kernel can confine.
+    /// Makes the kernel's form of the rules; `nil` where nothing but system calls can be confined.
     ///
-    /// - Throws: ``SystemError`` of `landlock_create_ruleset` where this kernel has no Landlock.
-    func ruleset() throws(SystemError) -> OpenFile {
-        let version = Int(migration_landlock_version())
-        guard version > 0 else { throw SystemError("landlock_create_ruleset") }
+    /// - Throws: ``SystemError`` of `landlock_create_ruleset` where not even they can.
+    func ruleset() throws(SystemError) -> OpenFile? {
+        guard support.confinesFiles else {
+            if support.filtersSystemCalls { return nil }
+            throw SystemError("landlock_create_ruleset", code: EOPNOTSUPP)
+        }
+        let version = support.landlockVersion
         let known = LandlockAccess.known(to: version)
         var attributes = migration_ruleset(
             file_access: known.rawValue,

@@ -64,6 +64,8 @@ struct Stage {
         case .ownProcess: scripted = .executable(at: Self.program)
         }
         scripted.entitlements = entitlements.url
+        // All tests may run at once: what hangs is a matter of those that say so.
+        scripted.hangTimeout = .seconds(600)
         return scripted
     }
 

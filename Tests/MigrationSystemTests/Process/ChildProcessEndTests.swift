@@ -36,34 +36,42 @@ struct ChildProcessEndTests {
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
 
+    /// Reads the number of the supervisor, which the program has printed.
+    private func supervisor(toldBy process: ChildProcess) throws -> pid_t {
+        let line = String(decoding: try process.nextOutput() ?? [], as: UTF8.self)
+        return try #require(pid_t(line.split(separator: "\n").first ?? ""))
+    }
+
     @Test func `leaves nobody of a group`() throws {
         let script = "exec 9>fifo; sleep 600 & echo ready >&9; trap '' TERM INT HUP; sleep 600"
         let process = try program(script).start()
         #expect(try read() == "ready\n")
-        #expect(process.terminate() == .signaled(SIGKILL))
+        #expect(try process.terminate() == .signaled(SIGKILL))
         #expect(try read(waiting: 0) == "")
     }
 
     @Test func `leaves nobody who left session, group and parents`() throws {
         let process = try program(Self.daemon + "; sleep 600").start()
         #expect(try read() == "ready\n")
-        #expect(process.terminate() == .signaled(SIGKILL))
+        #expect(try process.terminate() == .signaled(SIGKILL))
         #expect(try read(waiting: 0) == "")
     }
 
     @Test func `leaves nobody whom the child left behind when it ended`() throws {
-        let process = try program(Self.daemon + "; exit 5").start()
+        let process = try program(Self.daemon + "; read line <&3; exit 5").start()
         #expect(try read() == "ready\n")
+        try process.connection.descriptor.writeAll([UInt8]("end\n".utf8).span)
         #expect(try process.wait(for: .exit, timeout: .seconds(60)) == .exit)
-        #expect(process.terminate() == .exited(5))
-        #expect(try read(waiting: 0) == "")
+        // Nobody has asked for it yet.
+        #expect(try read() == "")
+        #expect(try process.terminate() == .exited(5))
     }
 
     @Test func `leaves nobody of more than one list holds`() throws {
         let script = "exec 9>fifo; i=0; while [ $i -lt 900 ]; do sleep 600 & i=$((i+1)); done"
         let process = try program(script + "; echo ready >&9; exit").start()
         #expect(try read() == "ready\n")
-        process.terminate()
+        try process.terminate()
         #expect(try read(waiting: 0) == "")
     }
 
@@ -71,8 +79,55 @@ struct ChildProcessEndTests {
         let chain = "exec 9>fifo; echo 'setsid sh link & exit' >link; sh link; echo ready >&9"
         let process = try program(chain).start()
         #expect(try read() == "ready\n")
-        process.terminate()
+        try process.terminate()
         #expect(try read(waiting: 0) == "")
+    }
+
+    @Test(.enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls"))
+    func `leaves nobody of a crowd that keeps starting others, where it is confined`() throws {
+        // Each line of them ends by itself after 20 seconds, should all else fail.
+        let crowd = """
+            use POSIX; my $end = time + 20;
+            for (1..40) { next if fork; while (time < $end) { setsid; exit if fork } exit }
+            print STDERR "ready"; sleep 20
+            """
+        let program = program("exec 9>fifo; exec perl -e '\(crowd)'")
+        let process = try program.confined([("fifo", .readAndWrite)]).start()
+        let output = try process.nextOutput() ?? []
+        #expect(String(decoding: output, as: UTF8.self) == "ready")
+        try process.terminate()
+        #expect(try read(waiting: 0) == "")
+    }
+
+    @Test(.enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls"))
+    func `lets nobody out of the group where it is confined, and says it did`() throws {
+        // The shell makes a group of each command, too.
+        var program = TestProgram("set -m; eval \"$SHOW\"; setsid --wait sh -c \"$SHOW\"")
+        program.environment.append("SHOW=cut -d ' ' -f 5,6 /proc/$$/stat")
+        program.executable = "/bin/bash"
+        let lines = try program.confined().run().output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(Set(lines).count == 1)
+    }
+
+    @Test func `says that somebody may be left where the supervisor was killed`() throws {
+        let process = try program("echo $PPID; exec sleep 600").start()
+        let supervisor = try supervisor(toldBy: process)
+        kill(supervisor, SIGKILL)
+        #expect(throws: ChildProcess.UnfinishedEnd.supervisorKilled) { try process.terminate() }
+        #expect(process.ending == .signaled(SIGKILL))
+    }
+
+    @Test func `waits no longer than it may for those who don't end`() throws {
+        let process = try program("exec 9>fifo; echo $PPID; exec sleep 600").start()
+        let supervisor = try supervisor(toldBy: process)
+        kill(supervisor, SIGSTOP)
+        let limit = Duration.milliseconds(50)
+        #expect(throws: ChildProcess.UnfinishedEnd.outlasted(limit)) {
+            try process.terminate(within: limit)
+        }
+        kill(supervisor, SIGCONT)
+        #expect(try read() == "")
     }
 
     @Test func `leaves nobody when it is forgotten`() throws {
@@ -94,7 +149,7 @@ struct ChildProcessEndTests {
             let process = try program.start()
             _ = try process.wait(for: .output, timeout: .seconds(60))
             kill(getpid(), SIGKILL)
-            process.terminate()
+            try process.terminate()
         }
         #expect(try read() == "ready\n")
         #expect(try read() == "")
@@ -102,11 +157,11 @@ struct ChildProcessEndTests {
 
     @Test func `ends once, whoever asks and how often`() async throws {
         let process = try program("sleep 600").start()
-        await withTaskGroup(of: ChildProcess.Ending.self) { group in
-            for _ in 0..<8 { group.addTask { process.terminate() } }
-            for await ending in group { #expect(ending == .signaled(SIGKILL)) }
+        try await withThrowingTaskGroup(of: ChildProcess.Ending.self) { group in
+            for _ in 0..<8 { group.addTask { try process.terminate() } }
+            for try await ending in group { #expect(ending == .signaled(SIGKILL)) }
         }
-        #expect(process.terminate() == .signaled(SIGKILL))
+        #expect(try process.terminate() == .signaled(SIGKILL))
         #expect(process.ending == .signaled(SIGKILL))
     }
 

@@ -99,7 +99,7 @@ struct ChildProcessTests {
         }
         let all: ChildProcess.Events = [.message, .output, .exit]
         #expect(try process.wait(for: all, timeout: .zero) == all)
-        #expect(process.terminate() == .exited(3))
+        #expect(try process.terminate() == .exited(3))
         #expect(try process.wait(for: .exit, timeout: .zero) == .exit)
     }
 

@@ -133,6 +133,14 @@ struct SandboxTests {
         #expect(outcome.output.components(separatedBy: "not permitted").count == 3)
     }
 
+    @Test(
+        .enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls"),
+        arguments: ["prlimit --cpu --pid", "renice 19", "ionice -c 3 -p", "taskset -p 1"]
+    )
+    func `sets no limit, priority or processor of a process outside`(_ command: String) throws {
+        #expect(try run("\(command) $PPID").output.contains("not permitted"))
+    }
+
     @Test(arguments: ["environ", "maps", "mem", "root/etc/passwd", "cwd/"])
     func `looks into no process outside`(_ name: String) throws {
         try expectDenied("cat /proc/\(getpid())/\(name)")
@@ -162,13 +170,44 @@ struct SandboxTests {
 
 // MARK: - No support
 
+@Suite(.scratchDirectory)
 struct SandboxSupportTests {
-    @Test(.enabled(if: !Sandbox.isVersion(1), "this kernel has Landlock"))
-    func `starts nothing where it can't confine it`() {
-        var program = TestProgram("")
-        program.sandbox = Sandbox(rules: [])
-        let error = systemError { _ = try program.start() }
+    private func outcome(
+        of script: String,
+        confinedBy support: Sandbox.Support
+    ) throws -> TestProgram.Outcome {
+        var program = try TestProgram(script).confined()
+        program.sandbox = program.sandbox.map { Sandbox(rules: $0.rules, by: support) }
+        return try program.run()
+    }
+
+    @Test func `starts nothing where it can confine nothing`() {
+        let support = Sandbox.Support(landlockVersion: 0, filtersSystemCalls: false)
+        let error = systemError { _ = try outcome(of: "", confinedBy: support) }
         #expect(error?.call == "landlock_create_ruleset")
         #expect(error?.isUnsupported == true)
+    }
+
+    @Test(.enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls"))
+    func `filters system calls and drops privileges where there is no Landlock`() throws {
+        let support = Sandbox.Support(landlockVersion: 0, filtersSystemCalls: true)
+        let script = "prlimit --pid $PPID --cpu; grep CapPrm /proc/self/status"
+        let output = try outcome(of: script, confinedBy: support).output
+        #expect(output.contains("not permitted"))
+        let value = try #require(output.split(whereSeparator: \.isWhitespace).last)
+        #expect(try #require(UInt64(value, radix: 16)) & ~0x1F == 0)
+        #expect(try outcome(of: "cat /etc/passwd", confinedBy: support).ending == .exited(0))
+    }
+
+    @Test(.enabled(if: Sandbox.isVersion(1), "this kernel has no Landlock"))
+    func `confines files where no system calls can be filtered`() throws {
+        let support = Sandbox.Support(
+            landlockVersion: Sandbox.support.landlockVersion,
+            filtersSystemCalls: false
+        )
+        let script = "prlimit --pid $$ --cpu && cat /etc/passwd"
+        let outcome = try outcome(of: script, confinedBy: support)
+        #expect(outcome.output.contains("CPU"))
+        #expect(outcome.output.contains("Permission denied"))
     }
 }

@@ -61,7 +61,7 @@ struct TestProgram {
         let process = try start()
         let output = try process.wholeOutput()
         #expect(try process.wait(for: .exit, timeout: .seconds(60)) == .exit)
-        return Outcome(ending: process.terminate(), output: output)
+        return Outcome(ending: try process.terminate(), output: output)
     }
 }
 

@@ -7,10 +7,20 @@ struct AppExtensionExport: ExportingExtension {
     let host: AppExtensionHost
     let call: ExportCall
 
+    /// The most bytes of a version: an archive's description has 64 KiB, and may take six for each.
+    private static let versionLimit = 8 << 10
+
     var container: MigrationDataContainer { host.container }
 
     func properties(availableSpace: UInt64?) throws -> ExportProperties {
         let exports = try host.exports()
+        let versionSize = exports.resourcesVersion.utf8.count
+        guard versionSize <= Self.versionLimit else {
+            let message =
+                "\(host.description.name) gives a resourcesVersion of \(versionSize) bytes; at "
+                + "most \(Self.versionLimit) can be archived"
+            throw MigrationError(.extensionUnsuitable, message)
+        }
         for option in call.options.keys.sorted() where !exports.options.contains(option) {
             let known = exports.options.joined(separator: ", ")
             let message =
@@ -38,6 +48,7 @@ struct AppExtensionExport: ExportingExtension {
         }
         // An extension may have caught it.
         if let failure = intake.failure { throw failure }
+        try host.session.end()
     }
 
     func report(of totals: ArchiveTotals) -> ExtensionReport? {

@@ -58,7 +58,7 @@ final class AppExtensionHost {
         do {
             description = try session.description()
         } catch {
-            session.end()
+            session.abandon()
             throw error
         }
         self.appExtension = appExtension
@@ -69,9 +69,9 @@ final class AppExtensionHost {
         self.entitlement = entitlement
     }
 
-    /// Ends the extension and removes its temporary directory.
+    /// Ends the extension, where nobody has yet, and removes its temporary directory.
     func end() {
-        session.end()
+        session.abandon()
         place.remove()
     }
 

@@ -20,7 +20,7 @@ struct AppExtensionImport {
         let summary = try host.session.importResources(call) { completed, total in
             progress?.show(completed, of: total)
         }
-        host.session.end()
+        try host.session.end()
         let uncleared = try snapshots(cancellation).filter { identifier, now in
             groups[identifier].map { now.wasWrittenNotCleared(since: $0) } ?? false
         }

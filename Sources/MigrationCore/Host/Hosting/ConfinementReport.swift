@@ -1,6 +1,8 @@
+internal import MigrationSystem
+
 /// How far an extension was kept from what it is not for.
 public struct ConfinementReport: Sendable, Codable, Equatable {
-    /// Whether files and system calls were confined.
+    /// Whether both files and system calls were confined; the rest says which of them was.
     public let isConfined: Bool
 
     /// The version of Landlock that confined its files; 0 where none did.
@@ -23,5 +25,46 @@ extension ConfinementReport {
         landlockVersion = 0
         filtersSystemCalls = false
         gaps = ["everything: \(reason)"]
+    }
+}
+
+extension ConfinementReport {
+    /// The report of an extension that `support` confines.
+    init(of support: Sandbox.Support) {
+        guard support.confinesFiles || support.filtersSystemCalls else {
+            self.init(lackingBecause: "the system can't confine")
+            return
+        }
+        self.init(
+            isConfined: support.confinesFiles && support.filtersSystemCalls,
+            landlockVersion: support.landlockVersion,
+            filtersSystemCalls: support.filtersSystemCalls,
+            gaps: Self.gaps(support)
+        )
+    }
+
+    /// What Landlock of the version at hand, and the filter of system calls, leave open.
+    private static func gaps(_ support: Sandbox.Support) -> [String] {
+        var gaps = [
+            "the names, sizes, times, links and attributes of files anywhere (stat, readlink)",
+            "the modes, times and attributes of the user's own files anywhere, for root the owners "
+                + "too (chmod, utimes, setxattr, chown)",
+            "what /proc tells everybody of a process whose number is known",
+        ]
+        if !support.confinesFiles {
+            gaps.append("all files that the user may read or write (no Landlock)")
+        } else if support.landlockVersion < 3 {
+            gaps.append("cutting files short (truncate)")
+        }
+        if support.landlockVersion < 6 {
+            gaps.append("signals to other processes of the same user")
+        }
+        if !support.filtersSystemCalls {
+            gaps.append(
+                "sockets, namespaces, System V objects, watches on files, the limits of other "
+                    + "processes, and ways to outrun its end (no filter of system calls)"
+            )
+        }
+        return gaps
     }
 }

@@ -9,6 +9,7 @@ final class ExtensionConnection {
     private let process: ChildProcess
     private let channel: SessionChannel
     private let output: ProcessOutput
+    private let gracePeriod: Duration
     private var watch: SessionWatch
 
     /// Talks to `process`, which has just started.
@@ -24,6 +25,7 @@ final class ExtensionConnection {
         channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
         try process.connection.descriptor.setSendTimeout(SessionLimits.interval)
         output = ProcessOutput(of: process, handler: handler)
+        gracePeriod = limits.gracePeriod
         watch = SessionWatch(limits, observer, name: name)
     }
 
@@ -33,10 +35,18 @@ final class ExtensionConnection {
     /// What an error that the extension threw means for the session.
     func failure(of error: any Error) -> any Error { watch.failure(of: error) }
 
-    /// Ends the process and all that it began.
-    func end() {
-        _ = process.terminate()
-        output.drain()
+    /// Ends the process and all that it began, and returns how it ended.
+    ///
+    /// - Throws: ``MigrationError`` of code `sessionFailed` where some of that may go on.
+    @discardableResult
+    func end() throws(MigrationError) -> ChildProcess.Ending {
+        defer { output.drain() }
+        do throws(ChildProcess.UnfinishedEnd) {
+            return try process.terminate()
+        } catch {
+            let message = "processes that \(name) started may still run"
+            throw MigrationError(.sessionFailed, message, cause: error)
+        }
     }
 }
 
@@ -55,7 +65,7 @@ extension ExtensionConnection {
                 if try watch.check() { throw CancellationError() }
             }
         } catch let error as SystemError where error.isBrokenPipe || error.isConnectionReset {
-            throw failureOfProcess()
+            throw try failureOfProcess()
         }
     }
 
@@ -69,31 +79,41 @@ extension ExtensionConnection {
 
     /// The next message that has come whole.
     func received() throws -> ExtensionMessage? {
-        guard let (kind, payload) = try channel.nextMessage() else { return nil }
-        return try ExtensionMessage(kind: kind, payload: payload)
+        do {
+            guard let (kind, payload) = try channel.nextMessage() else { return nil }
+            return try ExtensionMessage(kind: kind, payload: payload)
+        } catch let error as MigrationError {
+            throw MigrationError(error.code, "\(name) sent what can't be taken: \(error.message)")
+        }
     }
 
     /// Waits until more has come, watching the process meanwhile.
     func waitForMore() throws {
         while true {
             if try watch.check() { try send(.cancel) }
-            let events = try process.wait(
-                for: output.isAtEnd ? [.message, .exit] : [.message, .output, .exit],
-                timeout: SessionLimits.interval
-            )
-            if events.contains(.output) { output.drain() }
+            let events = try wait(for: [.message, .exit])
             if events.contains(.message) {
-                guard try receive() else { throw failureOfProcess() }
+                guard try receive() else { throw try failureOfProcess() }
                 return
             }
-            if events.contains(.exit) { throw failureOfProcess() }
+            if events.contains(.exit) { throw try failureOfProcess() }
         }
     }
 
-    private func receive() throws -> Bool {
+    /// Waits for `events` until the limits are to be looked at, taking meanwhile what is printed.
+    private func wait(for events: ChildProcess.Events) throws(SystemError) -> ChildProcess.Events {
+        let events = try process.wait(
+            for: output.isAtEnd ? events : events.union(.output),
+            timeout: SessionLimits.interval
+        )
+        if events.contains(.output) { output.drain() }
+        return events
+    }
+
+    private func receive() throws(SystemError) -> Bool {
         do {
-            return try channel.receive()
-        } catch let error as SystemError where error.isConnectionReset {
+            return try channel.receiveSome()
+        } catch  where error.isConnectionReset {
             // So ends a connection whose other end died with messages unread.
             return false
         }
@@ -103,13 +123,18 @@ extension ExtensionConnection {
 // MARK: - Its end
 
 extension ExtensionConnection {
-    /// What became of a process that is not there any more.
-    private func failureOfProcess() -> any Error {
-        let ending = process.terminate()
-        output.drain()
+    /// What became of a process that is not there any more, or takes no part any more.
+    private func failureOfProcess() throws -> any Error {
+        let ending = try endingOfItsOwn()
+        do {
+            try end()
+        } catch {
+            return error
+        }
         if watch.isCancelled { return CancellationError() }
         let message: String
         switch ending {
+        case nil: message = "\(name) closed its connection before it was done, and went on"
         case .exited(let code): message = "\(name) ended before it was done, with code \(code)"
         case .signaled(let number):
             let signal = unsafe String(cString: strsignal(number))
@@ -118,5 +143,16 @@ extension ExtensionConnection {
         let lines = output.lastLines
         let text = lines.isEmpty ? "" : "; it printed last:\n" + lines.joined(separator: "\n")
         return MigrationError(.extensionCrashed, message + text)
+    }
+
+    /// How the process ended; `nil` where it still runs after a while.
+    ///
+    /// A process closes its connection some time before it is gone.
+    private func endingOfItsOwn() throws(SystemError) -> ChildProcess.Ending? {
+        let deadline = SuspendingClock.now + gracePeriod
+        while process.ending == nil, !watch.isCancelled, SuspendingClock.now < deadline {
+            _ = try wait(for: .exit)
+        }
+        return process.ending
     }
 }

@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// What an extension's process may reach.
 enum ExtensionSandbox {
-    /// Makes the sandbox of `program`, and says what it confines.
+    /// Makes the sandbox of `program` of what the system has, and says what it confines.
     ///
     /// - Throws: ``MigrationError`` of code `confinementUnavailable` where one is required that the
     ///   system can't make.
@@ -12,25 +12,19 @@ enum ExtensionSandbox {
         policy: MigrationExtension.ConfinementPolicy
     ) throws(MigrationError) -> (Sandbox?, ConfinementReport) {
         let support = Sandbox.support
-        let isPossible = support.landlockVersion > 0 && support.filtersSystemCalls
-        guard policy != .none, isPossible else {
-            guard policy != .required else {
-                let message =
-                    "this system can't confine an extension (Landlock \(support.landlockVersion), "
-                    + "system call filter: \(support.filtersSystemCalls ? "yes" : "no"))"
-                throw MigrationError(.confinementUnavailable, message)
-            }
-            let reason =
-                policy == .none ? "no confinement was asked for" : "the system can't confine"
-            return (nil, ConfinementReport(lackingBecause: reason))
+        let report = ConfinementReport(of: support)
+        switch policy {
+        case .none:
+            return (nil, ConfinementReport(lackingBecause: "no confinement was asked for"))
+        case .required where !report.isConfined:
+            let message =
+                "this system can't confine an extension (Landlock \(support.landlockVersion), "
+                + "system call filter: \(support.filtersSystemCalls ? "yes" : "no"))"
+            throw MigrationError(.confinementUnavailable, message)
+        case .required, .whereAvailable:
+            guard support.confinesFiles || support.filtersSystemCalls else { return (nil, report) }
+            return (Sandbox(rules: try rules(for: program, in: place), by: support), report)
         }
-        let report = ConfinementReport(
-            isConfined: true,
-            landlockVersion: support.landlockVersion,
-            filtersSystemCalls: true,
-            gaps: gaps(support.landlockVersion)
-        )
-        return (Sandbox(rules: try rules(for: program, in: place)), report)
     }
 
     private static func rules(
@@ -55,17 +49,5 @@ enum ExtensionSandbox {
         let temporary = place.temporaryDirectory.path
         rules.append(Sandbox.Rule(path: temporary, access: .readAndWrite))
         return rules
-    }
-
-    /// What Landlock of this version, and the filter of system calls, leave open.
-    private static func gaps(_ version: Int) -> [String] {
-        var gaps = ["the names, sizes and times of files anywhere (stat)"]
-        gaps.append(
-            "the modes, times and attributes of the user's own files anywhere (chmod, utimes)"
-        )
-        gaps.append("what /proc tells everybody of a process whose number is known")
-        if version < 3 { gaps.append("cutting files short (truncate)") }
-        if version < 6 { gaps.append("signals to other processes of the same user") }
-        return gaps
     }
 }

@@ -21,8 +21,21 @@ protocol ExtensionSession {
         onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) throws -> ImportProgressSummary
 
-    /// Ends the extension and everything that it started.
-    func end()
+    /// Ends the extension and everything that it started, before anything is made of its work.
+    ///
+    /// - Throws: ``MigrationError`` of code `sessionFailed` where some of that may go on.
+    func end() throws
+}
+
+extension ExtensionSession {
+    /// Ends what an error has left of the session; one that was ended stays so.
+    func abandon() {
+        do {
+            try end()
+        } catch {
+            // The error that led here says more.
+        }
+    }
 }
 
 extension MigrationExtension {

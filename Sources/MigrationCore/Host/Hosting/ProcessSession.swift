@@ -37,8 +37,8 @@ final class ProcessSession: ExtensionSession {
         try begin(in: place)
     }
 
-    func end() {
-        connection.end()
+    func end() throws {
+        try connection.end()
     }
 
     func description() throws -> ExtensionDescription {

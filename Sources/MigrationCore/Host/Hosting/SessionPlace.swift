@@ -32,7 +32,7 @@ struct SessionPlace {
         self.role = role
         isContainerFixed = role == .exporting
         self.container = container
-        groups = try Self.groups(appExtension.applicationGroups)
+        groups = try appExtension.groupDirectories(apartFrom: container.rootPath)
         if case .executable = appExtension.place {
             let directory = try PrivateDirectory()
             temporaryDirectory = directory.path
@@ -80,23 +80,5 @@ struct SessionPlace {
             let message = "the directory of temporary files can't be reached"
             throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
-    }
-
-    private static func groups(
-        _ directories: [String: URL]
-    ) throws(MigrationError) -> [String: PathName] {
-        var groups: [String: PathName] = [:]
-        for (identifier, url) in directories {
-            let path = ByteString(pathOf: url)
-            do throws(SystemError) {
-                let name = try PathName(resolving: path)
-                _ = try FileDescriptor.open(name.path, .directory)
-                groups[identifier] = name
-            } catch {
-                let message = "the directory of the app group \(identifier) can't be opened"
-                throw MigrationError(.invalidOption, message, path: path, cause: error)
-            }
-        }
-        return groups
     }
 }

@@ -9,12 +9,30 @@ struct UnreadFiles: SourceVisitor {
     /// How many files there are.
     private(set) var count = 0
 
-    /// Looks through an import directory; `nil` where the file system does not tell what was read.
-    init?(in directory: OpenFile, _ cancellation: CancellationFlag) throws {
-        guard try directory.descriptor.recordsAccess() else { return nil }
+    /// Looks through the import directory that is open as `directory` and was at `path`.
+    ///
+    /// It is `nil` where nobody can tell what was left: the file system does not say what was read,
+    /// or the extension removed the directory, or moved it to where the app wants what is in it.
+    init?(in directory: OpenFile, at path: ByteString, _ cancellation: CancellationFlag) throws {
+        guard try Self.isStill(directory, at: path), try directory.descriptor.recordsAccess() else {
+            return nil
+        }
         let root = try directory.descriptor.duplicate()
         var walker = SourceWalker(root: root, cancellation: cancellation)
         try walker.walk(&self)
+    }
+
+    private static func isStill(
+        _ directory: OpenFile,
+        at path: ByteString
+    ) throws(SystemError) -> Bool {
+        let identity = try directory.descriptor.status().identity
+        do {
+            return try FileDescriptor.status(atPath: path).identity == identity
+        } catch {
+            guard error.isMissing || error.isNotDirectory else { throw error }
+            return false
+        }
     }
 
     mutating func visit(_ item: SourceItem) {
