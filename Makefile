@@ -4,7 +4,7 @@ SWIFT ?= swift
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check bench corpus containment fidelity enumerate fuzz torture docs clean
+.PHONY: help demo test install check bench corpus containment bounds fidelity enumerate fuzz torture docs clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -46,6 +46,9 @@ corpus: ## runs odd and hostile archives through migrate and other readers, CORP
 
 containment: ## imports while directories become links to outside, T=60 seconds
 	@Scripts/prove-containment $(T)
+
+bounds: ## measures the memory that archives take which try to take much
+	@Scripts/prove-bounds
 
 fuzz: ## looks for inputs that break the readers, T=60 seconds each
 	@Scripts/fuzz $(T)

@@ -11,11 +11,6 @@
 #ifdef __linux__
 #include <linux/openat2.h>
 
-int migration_resolve_beneath(int directory, const char *path) {
-  struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
-  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
-}
-
 int migration_open_directory_beneath(int directory, const char *path) {
   struct open_how how = {
       .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,

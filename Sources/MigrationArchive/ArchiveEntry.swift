@@ -61,20 +61,14 @@ extension ArchiveEntry {
         if case .file(let size) = kind { size } else { 0 }
     }
 
-    /// The same entry at another path.
-    func moved(to path: EntryPath) -> ArchiveEntry {
-        ArchiveEntry(
-            path: path,
-            kind: kind,
-            permissions: permissions,
-            modificationTime: modificationTime,
-            extendedAttributes: extendedAttributes
-        )
-    }
-
     /// Whether the entry is a symbolic or a hard link.
+    var isLink: Bool { kind.isLink }
+}
+
+extension ArchiveEntry.Kind {
+    /// Whether it is a symbolic or a hard link.
     var isLink: Bool {
-        switch kind {
+        switch self {
         case .symbolicLink, .hardLink: true
         case .file, .directory: false
         }

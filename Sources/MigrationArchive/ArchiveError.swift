@@ -52,6 +52,7 @@ extension ArchiveError {
             case sourceUnreadable = 10
             case truncated = 11
             case unsupported = 12
+            case unrepresentable = 13
         }
 
         private let value: Value
@@ -92,6 +93,9 @@ extension ArchiveError {
 
         /// The archive ends before it is complete.
         public static let truncated = Code(value: .truncated)
+
+        /// What is to be archived is nothing that an archive can hold.
+        public static let unrepresentable = Code(value: .unrepresentable)
 
         /// The archive needs something that this version does not know.
         public static let unsupported = Code(value: .unsupported)

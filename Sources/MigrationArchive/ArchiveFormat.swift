@@ -25,6 +25,7 @@ enum ArchiveFormat {
             throw notAnArchive(beginningWith: input.ahead)
         }
         let block = UstarBlock(copying: input.ahead)
+        // Zeros alone are an empty tar file by their form, but also what a crash leaves of any other.
         guard !block.isZero, block.hasValidChecksum else {
             throw notAnArchive(beginningWith: input.ahead)
         }

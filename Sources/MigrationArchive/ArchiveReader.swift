@@ -99,7 +99,7 @@ package final class ArchiveReader {
     /// does not lie in one piece, and is to be read.
     func takeContent() throws -> ContentSlice? { try entries.takeContent() }
 
-    /// What the archive holds and can't be restored, since this was last asked.
+    /// What the current entry holds that can't be restored, once.
     package func takeDrops() -> [EntryDrop] { entries.takeDrops() }
 
     /// How many bytes of the archive were consumed, for showing progress.
@@ -132,8 +132,9 @@ package final class ArchiveReader {
         guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
             throw ArchiveError(.damaged, "the archive does not hold what its end says it holds")
         }
-        let expected = strict.entryIndex.encoded(frameCount: index.frames.count)
-        guard try readEntryIndex(listedIn: index).bytes == expected else {
+        let entryIndex = try readEntryIndex(listedIn: index)
+        let frameCount = index.frames.count
+        guard strict.entryIndex.isEncoded(as: entryIndex.bytes, frameCount: frameCount) else {
             let message = "the index of entries does not say what the archive holds"
             throw ArchiveError(.damaged, message)
         }

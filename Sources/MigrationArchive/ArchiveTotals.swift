@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// How much an archive holds.
 public struct ArchiveTotals: Hashable, Sendable, Codable {
     /// The number of regular files; further names of the same file count as hard links.
@@ -29,14 +31,16 @@ extension ArchiveTotals {
     /// Counts `entry`.
     package mutating func count(_ entry: ArchiveEntry) {
         switch entry.kind {
-        case .file(let size):
-            files += 1
-            // Sparse files may claim any size without holding a byte.
-            let (sum, overflow) = contentBytes.addingReportingOverflow(size)
-            contentBytes = overflow ? .max : sum
+        case .file(let size): countFile(of: size)
         case .directory: directories += 1
         case .symbolicLink: symbolicLinks += 1
         case .hardLink: hardLinks += 1
         }
+    }
+
+    /// Counts a file of `size` bytes.
+    mutating func countFile(of size: UInt64) {
+        files += 1
+        contentBytes.addSaturating(size)
     }
 }

@@ -9,6 +9,7 @@ package enum ArchiveVerifier {
         package let fingerprint: Fingerprint?
         package let streamBytes: UInt64?
         package let frameCount: Int?
+        package let lacksEndMark: Bool
     }
 
     /// Checks every frame of a migration archive against its hash; reads another program's tar file
@@ -39,7 +40,8 @@ package enum ArchiveVerifier {
             totals: index.totals,
             fingerprint: index.fingerprint,
             streamBytes: index.streamBytes,
-            frameCount: index.frames.count
+            frameCount: index.frames.count,
+            lacksEndMark: false
         )
     }
 
@@ -59,7 +61,8 @@ package enum ArchiveVerifier {
             totals: totals,
             fingerprint: nil,
             streamBytes: nil,
-            frameCount: nil
+            frameCount: nil,
+            lacksEndMark: reader.lacksEndMark
         )
     }
 }

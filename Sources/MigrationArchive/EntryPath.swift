@@ -41,6 +41,11 @@ extension EntryPath: CustomStringConvertible {
 }
 
 extension EntryPath {
+    /// Makes a path of the components that go between its slashes.
+    init(joining components: some Sequence<ArraySlice<UInt8>>) {
+        self.init(bytes: [UInt8](components.joined(separator: CollectionOfOne(UInt8(ascii: "/")))))
+    }
+
     /// The components between the slashes.
     package var components: [ArraySlice<UInt8>] {
         bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -15,7 +15,7 @@ enum GlobalHeader {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let json = [UInt8](try encoder.encode(header))
         guard json.count + 64 <= limit else {
-            throw ArchiveError(.unsupported, "the archive's description is longer than 64 KiB")
+            throw ArchiveError(.unrepresentable, "the archive's description is longer than 64 KiB")
         }
         var records = PaxRecords()
         records.append(key: key, value: mark + json)

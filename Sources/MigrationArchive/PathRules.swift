@@ -33,6 +33,13 @@ enum PathRules {
         return nil
     }
 
+    /// Says why no file can have an attribute of this name, or returns `nil` where one can.
+    static func violation(ofAttributeName name: [UInt8]) -> String? {
+        if name == PaxKey.userNamespace { return "an attribute has no name" }
+        if name.count > 255 { return "an attribute's name is longer than 255 bytes" }
+        return nil
+    }
+
     /// Whether a link at `path` to `target` leads out of the root by its words alone.
     static func leadsOut(_ target: [UInt8], from path: EntryPath) -> Bool {
         if target.first == UInt8(ascii: "/") { return true }

@@ -173,22 +173,4 @@ struct FileDescriptorTests {
         }
         #expect(try place.directory.status(of: other).identity == identity)
     }
-
-    @Test func `tells where a path leads`() throws {
-        let place = try Place()
-        try place.directory.makeDirectory([0x64], permissions: 0o700)
-        for (link, target) in [
-            ("in", "d"), ("up", ".."), ("far", "/"), ("off", "no"), ("me", "me"),
-        ] {
-            try place.directory.makeSymbolicLink([UInt8](link.utf8), to: [UInt8](target.utf8))
-        }
-        let expected: [(String, FileDescriptor.Resolution)] = [
-            ("d", .inside), ("in", .inside), ("in/..", .inside), ("up", .outside),
-            ("far", .outside),
-            ("off", .unknown), ("me", .unknown), ("in/../up", .outside), ("no", .unknown),
-        ]
-        for (path, resolution) in expected {
-            #expect(place.directory.resolution(of: [UInt8](path.utf8)) == resolution, "\(path)")
-        }
-    }
 }

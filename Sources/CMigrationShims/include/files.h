@@ -7,9 +7,6 @@
 
 #pragma clang assume_nonnull begin
 
-/// Opens `path` as a mere place (O_PATH), following links but never out of `directory` (EXDEV).
-int migration_resolve_beneath(int directory, const char *path);
-
 /// Opens the directory at `path`, following links but never out of `directory` (EXDEV).
 int migration_open_directory_beneath(int directory, const char *path);
 

@@ -15,13 +15,14 @@ extension ArchiveExtractor {
         } else {
             try make(file, from: reader)
         }
-        totals.count(entry)
+        count(entry)
     }
 
     /// Checks what the files claim together before the next one is made: content needs room, and
     /// holes, which cost an archive nothing to claim, have a limit.
     private func checkClaim(of entry: ArchiveEntry, stored: UInt64) throws(ArchiveError) {
-        let (total, overflow) = totals.contentBytes.addingReportingOverflow(entry.contentSize)
+        let (total, overflow) = claimedBytes.addingReportingOverflow(entry.contentSize)
+        claimedBytes = total
         holeBytes += entry.contentSize - stored
         let isTooMuch = overflow || total > options.byteLimit
         if isTooMuch, overflow || total - holeBytes > options.byteLimit {
@@ -51,10 +52,10 @@ extension ArchiveExtractor {
         do throws(SystemError) {
             try directory.descriptor.makeDirectory(name, permissions: 0o700)
         } catch {
-            let mayBeThere = options.isLenient || !options.standIns.isEmpty
-            guard error.isExisting && mayBeThere else { throw error }
+            guard error.isExisting && options.isLenient else { throw error }
             try redeclare(entry, in: directory)
         }
+        try remember(entry.path)
         if !entry.extendedAttributes.isEmpty {
             let made = OpenFile(try directory.descriptor.open(name, .directory))
             try made.descriptor.setExtendedAttributes(entry.extendedAttributes)
@@ -65,7 +66,7 @@ extension ArchiveExtractor {
             modificationTime: entry.modificationTime
         )
         try directories.append(deferred.record)
-        totals.count(entry)
+        count(entry)
     }
 
     /// Takes a directory's entry that comes again: a directory stays and gets the later metadata.
@@ -76,7 +77,7 @@ extension ArchiveExtractor {
         let name = ByteString(entry.path.lastComponent)
         try checkSpelling(of: name, in: directory)
         if try directory.descriptor.status(of: name).kind == .directory {
-            redeclared.insert(entry.path)
+            try redeclared.insert(entry.path)
             return
         }
         try directory.descriptor.removeFile(name)
@@ -85,21 +86,23 @@ extension ArchiveExtractor {
 
     func restoreHardLink(
         _ entry: ArchiveEntry,
-        to archived: EntryPath,
+        to target: EntryPath,
         at offset: UInt64
     ) throws {
-        let target = options.standIns[archived] ?? archived
-        if target == entry.path { return }
         try settleFiles()
         let targetName = ByteString(target.lastComponent)
         let source: OpenFile
         do {
             source = try cursor.directory(at: target.components.dropLast())
-            let kind = try source.descriptor.status(of: targetName).kind
-            guard kind == .regular else {
+            switch try source.descriptor.status(of: targetName).kind {
+            case .regular: break
+            case .symbolicLink: return try deferLink(entry, .hard, to: target.bytes, at: offset)
+            default:
                 throw ArchiveError(.refused, "a hard link to what is no file", entry: entry.path)
             }
         } catch let error as SystemError where error.isMissing {
+            if skippedLinks.contains(target) { return try skip(entry.path, to: target.bytes) }
+            guard !options.isLenient else { throw Self.missingTarget(target, of: entry.path) }
             // The earlier entry may be a symbolic link, which is not made yet.
             return try deferLink(entry, .hard, to: target.bytes, at: offset)
         }
@@ -108,7 +111,23 @@ extension ArchiveExtractor {
         try replacing(name, in: directory) {
             try directory.descriptor.makeHardLink(name, to: targetName, in: source.descriptor)
         }
-        totals.count(entry)
+        try countHardLink(entry, to: target, in: directory)
+    }
+
+    /// Counts a hard link: the first selected name of a file that is not selected is the file itself.
+    private func countHardLink(
+        _ entry: ArchiveEntry,
+        to target: EntryPath,
+        in directory: OpenFile
+    ) throws(SystemError) {
+        let targets = options.linkTargets
+        guard targets.contains(target), !targets.contains(entry.path) else { return count(entry) }
+        let file = try directory.descriptor.status(of: ByteString(entry.path.lastComponent))
+        if countedFiles.insert(file.identity).inserted {
+            totals.countFile(of: file.size)
+        } else {
+            count(entry)
+        }
     }
 
     func deferLink(
@@ -119,15 +138,15 @@ extension ArchiveExtractor {
     ) throws {
         if kind == .symbolic, entry.path.leadsOut(withTarget: target) {
             switch options.externalLinks {
-            case .refuse: throw Self.leadsOut(entry.path, target)
-            case .skip:
-                skippedLinks[entry.path] = target
-                return note(EntryDrop(path: entry.path, kind: .externalLink(target: target)))
+            case .refuse: throw Self.refusal(of: entry.path, target, .outside)
+            case .skip: return try skip(entry.path, to: target)
             case .keep: break
             }
         }
         // The link is made last, but its place must be there now, as every other entry's.
-        _ = try parent(of: entry.path)
+        let directory = try parent(of: entry.path)
+        if options.isLenient { try reserve(ByteString(entry.path.lastComponent), in: directory) }
+        skippedLinks.remove(entry.path)
         let link = DeferredLink(
             kind: kind,
             path: entry.path.bytes,
@@ -136,16 +155,19 @@ extension ArchiveExtractor {
             offset: offset
         )
         try links.append(link.record)
-        totals.count(entry)
+        count(entry)
     }
 
-    static func leadsOut(_ path: EntryPath, _ target: [UInt8]) -> ArchiveError {
-        let target = PrintableText.escaping(target)
-        return ArchiveError(
-            .refused,
-            "a link leads out of the container, to \(target)",
-            entry: path
-        )
+    /// Leaves out the link at `path`, and what it would replace.
+    private func skip(_ path: EntryPath, to target: [UInt8]) throws {
+        if options.isLenient {
+            let directory = try parent(of: path)
+            let name = ByteString(path.lastComponent)
+            try reserve(name, in: directory)
+            try directory.descriptor.removeFile(name)
+        }
+        try skippedLinks.insert(path)
+        note(EntryDrop(path: path, kind: .externalLink(target: target)))
     }
 
     /// The permissions without the bits that would give a program another's rights.

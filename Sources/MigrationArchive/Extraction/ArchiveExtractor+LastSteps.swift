@@ -2,8 +2,9 @@ internal import MigrationSystem
 
 /// What comes last: links, then the modes and times of directories.
 extension ArchiveExtractor {
-    func makeDeferredLinks() throws {
+    func makeDeferredLinks(_ cancellation: CancellationFlag) throws {
         try links.forEach { record in
+            try cancellation.check()
             let link = DeferredLink(record: record)
             let path = EntryPath(bytes: link.path)
             do {
@@ -17,10 +18,12 @@ extension ArchiveExtractor {
         }
         guard options.externalLinks != .keep else { return }
         try links.forEach { record in
+            try cancellation.check()
             let link = DeferredLink(record: record)
             let path = EntryPath(bytes: link.path)
             do {
-                try checkResolution(of: link, at: path)
+                if try isReplaced(link, at: path) { return }
+                try checkEnd(of: link, at: path)
             } catch {
                 throw Self.located(error, restoring: path, at: link.offset)
             }
@@ -30,22 +33,17 @@ extension ArchiveExtractor {
     private func makeSymbolicLink(_ link: DeferredLink, at path: EntryPath) throws {
         let directory = try parent(of: path)
         let name = ByteString(path.lastComponent)
+        guard try takeReserved(name, in: directory) else { return }
         try directory.descriptor.makeSymbolicLink(name, to: link.target)
         try directory.descriptor.setModificationTime(link.modificationTime, of: name)
     }
 
     private func makeHardLinkToLink(_ link: DeferredLink, at path: EntryPath) throws {
         let target = EntryPath(bytes: link.target)
-        if let skipped = skippedLinks[target] {
-            skippedLinks[path] = skipped
-            totals.hardLinks -= 1
-            return note(EntryDrop(path: path, kind: .externalLink(target: skipped)))
-        }
-        let missing = ArchiveError(
-            .refused,
-            "a hard link to \(target), which does not come before it",
-            entry: path
-        )
+        let directory = try parent(of: path)
+        let name = ByteString(path.lastComponent)
+        guard try takeReserved(name, in: directory) else { return }
+        let missing = Self.missingTarget(target, of: path)
         let targetName = ByteString(target.lastComponent)
         let source: OpenFile
         do {
@@ -56,41 +54,88 @@ extension ArchiveExtractor {
         } catch let error as SystemError where error.isMissing {
             throw missing
         }
-        let directory = try parent(of: path)
-        let name = ByteString(path.lastComponent)
         try directory.descriptor.makeHardLink(name, to: targetName, in: source.descriptor)
+    }
+
+    static func missingTarget(_ target: EntryPath, of path: EntryPath) -> ArchiveError {
+        let message = "a hard link to \(target), which does not come before it"
+        return ArchiveError(.refused, message, entry: path)
     }
 
     /// Finds links whose words stay inside but that lead out through other links, and links that
     /// lead out from where a further name of them lies.
-    private func checkResolution(of link: DeferredLink, at path: EntryPath) throws {
-        if skippedLinks[path] != nil { return }
+    private func checkEnd(of link: DeferredLink, at path: EntryPath) throws {
+        if skippedLinks.contains(path) { return }
         let directory = try parent(of: path)
         let name = ByteString(path.lastComponent)
         let isFurtherName = link.kind == .hard
         let target = try isFurtherName ? directory.descriptor.symbolicLinkTarget(name) : link.target
-        guard
-            isFurtherName && path.leadsOut(withTarget: target)
-                || cursor.rootDirectory.descriptor.resolution(of: link.path) == .outside
-        else { return }
-        guard options.externalLinks == .skip else { throw Self.leadsOut(path, target) }
+        let isOutsideByWords = path.leadsOut(withTarget: target)
+        let end = try isOutsideByWords ? .outside : LinkWalk.end(ofLinkAt: path, to: target, cursor)
+        if end == .inside { return }
+        guard options.externalLinks == .skip else { throw Self.refusal(of: path, target, end) }
         try directory.descriptor.removeFile(name)
         if isFurtherName { totals.hardLinks -= 1 } else { totals.symbolicLinks -= 1 }
         note(EntryDrop(path: path, kind: .externalLink(target: target)))
+    }
+
+    /// Says why a link at `path` to `target` is refused, which does not end inside.
+    static func refusal(
+        of path: EntryPath,
+        _ target: [UInt8],
+        _ end: LinkWalk.End
+    ) -> ArchiveError {
+        let target = PrintableText.escaping(target)
+        let reason =
+            end == .undecided
+            ? "a link may lead out of the container, up from what is no directory there: \(target)"
+            : "a link leads out of the container, to \(target)"
+        return ArchiveError(.refused, reason, entry: path)
+    }
+
+    /// Removes what was restored only for its further names, with the directories made for it.
+    func removeLinkTargets() throws {
+        for path in options.linkTargets {
+            do throws(SystemError) {
+                let directory = try cursor.directory(at: path.components.dropLast())
+                let name = ByteString(path.lastComponent)
+                // A directory may have come in its place.
+                let isDirectory = try directory.descriptor.status(of: name).kind == .directory
+                if !isDirectory { try directory.descriptor.removeFile(name) }
+                try removeEmptyDirectories(from: isDirectory ? path : path.parent)
+            } catch {
+                guard error.isMissing else { throw ArchiveError(error, restoring: path) }
+            }
+        }
+    }
+
+    private func removeEmptyDirectories(from path: EntryPath?) throws(SystemError) {
+        var next = path
+        while let path = next {
+            let directory = try cursor.directory(at: path.components.dropLast())
+            do throws(SystemError) {
+                try directory.descriptor.removeDirectory(ByteString(path.lastComponent))
+            } catch {
+                guard error.isNotEmpty else { throw error }
+                return
+            }
+            next = path.parent
+        }
     }
 
     func finishDirectories() throws {
         try directories.forEachReversed { record in
             let directory = DeferredDirectory(record: record)
             let path = EntryPath(bytes: directory.path)
-            if !redeclared.isEmpty, redeclared.contains(path) {
-                guard finished.insert(path).inserted else { return }
+            if redeclared.contains(path) {
+                guard try finished.insert(path) else { return }
             }
             do throws(SystemError) {
                 let opened = try cursor.directory(at: path.components)
                 try opened.descriptor.setPermissions(directory.permissions)
                 try opened.descriptor.setModificationTime(directory.modificationTime)
             } catch {
+                if error.isMissing, options.linkTargets.contains(path) { return }
                 throw ArchiveError(error, restoring: path)
             }
         }

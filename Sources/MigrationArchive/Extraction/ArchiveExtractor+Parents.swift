@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// How the directory of an entry is reached, and how its name is made free.
+/// How the directory of an entry is reached, and whose its name is.
 extension ArchiveExtractor {
     /// The open directory in which the entry at `path` belongs.
     func parent(of path: EntryPath) throws -> OpenFile {
@@ -16,15 +16,35 @@ extension ArchiveExtractor {
     private func findParent(of path: EntryPath) throws -> OpenFile {
         let components = path.components.dropLast()
         do {
-            return try cursor.directory(at: components)
-        } catch {
-            guard error.isMissing else { throw error }
-            // Part of a selection or another program's archive: its parents need not be entries.
-            guard options.isLenient || !options.selection.isEmpty else {
-                throw try refusal(ofOrphan: path)
-            }
-            return try makeParents(components.dropFirst(cursor.depth))
+            return try mayLackParents ? openMade(components) : cursor.directory(at: components)
+        } catch let error as SystemError where error.isMissing {
+            guard mayLackParents else { throw try refusal(ofOrphan: path) }
+            return try makeParents(components)
         }
+    }
+
+    /// Whether entries may come without their directories, as in a selection and in another program's
+    /// archive.
+    private var mayLackParents: Bool { options.isLenient || !options.selection.isEmpty }
+
+    /// Opens the directory at `components`, which must have been made by this name, and those above it.
+    private func openMade(_ components: ArraySlice<ArraySlice<UInt8>>) throws -> OpenFile {
+        let depth = cursor.reachedDepth(of: components)
+        cursor.truncate(to: depth)
+        for (index, name) in components.enumerated().dropFirst(depth) {
+            try cursor.descend(to: ByteString(name))
+            guard
+                try observedFolding() == .absent
+                    || madeDirectories.contains(EntryPath(joining: components.prefix(index + 1)))
+            else { throw Self.foldedName }
+        }
+        return try cursor.deepest()
+    }
+
+    /// Remembers the directory that was made at `path`, where another name could lead to it.
+    func remember(_ path: EntryPath) throws {
+        guard mayLackParents, try observedFolding() != .absent else { return }
+        try madeDirectories.insert(path)
     }
 
     /// Says why an entry without a directory is refused.
@@ -41,30 +61,15 @@ extension ArchiveExtractor {
 
     /// Makes the directories that are missing below the last one that the cursor reached.
     private func makeParents(
-        _ missing: ArraySlice<ArraySlice<UInt8>>
-    ) throws(SystemError) -> OpenFile {
+        _ components: ArraySlice<ArraySlice<UInt8>>
+    ) throws -> OpenFile {
         var directory = try cursor.deepest()
-        for name in missing.map({ ByteString($0) }) {
-            try directory.descriptor.makeDirectory(name, permissions: 0o755)
-            directory = try cursor.descend(to: name)
+        for (index, name) in components.enumerated().dropFirst(cursor.depth) {
+            try directory.descriptor.makeDirectory(ByteString(name), permissions: 0o755)
+            try remember(EntryPath(joining: components.prefix(index + 1)))
+            directory = try cursor.descend(to: ByteString(name))
         }
         return directory
-    }
-
-    /// Calls `body`; where the name is taken in a lenient archive, what has it makes room first.
-    func replacing(
-        _ name: ByteString,
-        in directory: OpenFile,
-        _ body: () throws -> Void
-    ) throws {
-        do {
-            try body()
-        } catch let error as SystemError where error.isExisting && options.isLenient {
-            guard try directory.descriptor.status(of: name).kind != .directory else { throw error }
-            try checkSpelling(of: name, in: directory)
-            try directory.descriptor.removeFile(name)
-            try body()
-        }
     }
 
     /// Throws where what has the name is another entry whose name the file system takes for the same,
@@ -76,14 +81,32 @@ extension ArchiveExtractor {
             if try DirectoryListing(of: directory.descriptor).contains(name) { return }
         case .changingSpelling: break
         }
-        let message = "the file system takes the name for that of another entry"
-        throw ArchiveError(.entryExists, message)
+        throw Self.foldedName
     }
+
+    private static let foldedName = ArchiveError(
+        .entryExists,
+        "the file system takes the name for that of another entry"
+    )
 
     private func observedFolding() throws(SystemError) -> NameFolding {
         if let folding { return folding }
         let observed = try NameFolding.observed(in: cursor.rootDirectory)
         folding = observed
         return observed
+    }
+
+    /// Takes the names that belong to the place, so that none is had by a name that is the same there.
+    func takeLeftOutNames() throws(SystemError) {
+        for path in options.leftOut {
+            try cursor.rootDirectory.descriptor.makeDirectory(path.bytes, permissions: 0o700)
+        }
+    }
+
+    /// Gives the names back that were taken.
+    func freeLeftOutNames() throws(SystemError) {
+        for path in options.leftOut {
+            try cursor.rootDirectory.descriptor.removeDirectory(path.bytes)
+        }
     }
 }

@@ -19,9 +19,9 @@ package final class ArchiveExtractor {
         package var isLenient = false
         /// The paths to restore with everything below them; all where there are none.
         package var selection: [EntryPath] = []
-        /// Where the files are restored that are not selected but have further names that are.
-        package var standIns: [EntryPath: EntryPath] = [:]
-        /// Paths that are left out with everything below them, because they belong to the place.
+        /// What is not selected but has further names that are: it is restored too, and then removed.
+        package var linkTargets: Set<EntryPath> = []
+        /// Names that are left out with everything below them, because they belong to the place.
         package var leftOut: [EntryPath] = []
         /// The bytes of content that there may be at most.
         package var byteLimit = UInt64.max
@@ -34,8 +34,8 @@ package final class ArchiveExtractor {
     let mode: NewFileMode
     let links: RecordSpool
     let directories: RecordSpool
-    var redeclared: Set<EntryPath> = []
-    var finished: Set<EntryPath> = []
+    var redeclared = PathHashes(of: "directories that come twice")
+    var finished = PathHashes(of: "directories that come twice")
     private var found: Set<EntryPath> = []
     /// The threads that make files, while there are any.
     private(set) var writers: FileWriters?
@@ -43,9 +43,15 @@ package final class ArchiveExtractor {
     var lastParent: (path: ArraySlice<UInt8>, directory: OpenFile)?
     /// Whether the file system takes names for the same that differ, once that was tried.
     var folding: NameFolding?
-    var skippedLinks: [EntryPath: [UInt8]] = [:]
+    /// The directories made so far, kept where another name could lead to one of them.
+    var madeDirectories = PathHashes(of: "directories where names fold")
+    var skippedLinks = PathHashes(of: "links that lead out")
     /// The bytes of the files restored so far that no archive holds, because they are holes.
     var holeBytes: UInt64 = 0
+    /// The bytes of all files restored so far.
+    var claimedBytes: UInt64 = 0
+    /// The files that are counted by the first of their selected names.
+    var countedFiles: Set<FileStatus.Identity> = []
 
     /// The bytes that all holes may have together.
     static let holeLimit: UInt64 = 32 << 30
@@ -56,8 +62,12 @@ package final class ArchiveExtractor {
     /// What of the restored entries was left out.
     package private(set) var drops: [EntryDrop] = []
 
-    /// How many things were left out; the first 1,000 are in ``drops``.
+    /// How many things were left out; the first ones are in ``drops``.
     package private(set) var dropCount = 0
+
+    /// The bytes of the paths and names in ``drops``.
+    private var dropBytes = 0
+    private static let dropBytesLimit = 1 << 20
 
     /// Restores beneath `root`.
     package init(root: consuming FileDescriptor, options: Options) {
@@ -66,7 +76,7 @@ package final class ArchiveExtractor {
         self.cursor = cursor
         mode = NewFileMode(in: cursor.rootDirectory.descriptor)
         let makeFile = { () throws(SystemError) -> FileDescriptor in
-            try cursor.rootDirectory.descriptor.openUnnamed()
+            try cursor.rootDirectory.descriptor.openTemporary()
         }
         links = RecordSpool(makeFile: makeFile)
         directories = RecordSpool(makeFile: makeFile)
@@ -75,7 +85,12 @@ package final class ArchiveExtractor {
     /// Restores what `reader` holds, and proves that it was all of it.
     package func extract(from reader: ArchiveReader, onProgress: (UInt64) -> Void) throws {
         writers = makeWriters(for: reader)
-        defer { endWriters() }
+        defer {
+            endWriters()
+            links.close()
+            directories.close()
+        }
+        try takeLeftOutNames()
         do {
             try restoreEntries(of: reader, onProgress)
         } catch {
@@ -84,7 +99,9 @@ package final class ArchiveExtractor {
             throw error
         }
         try settleFiles()
-        try makeDeferredLinks()
+        try makeDeferredLinks(reader.cancellation)
+        try removeLinkTargets()
+        try freeLeftOutNames()
         try finishDirectories()
     }
 
@@ -111,20 +128,13 @@ package final class ArchiveExtractor {
             for drop in reader.takeDrops() { note(drop) }
             if options.leftOut.contains(where: entry.path.isEqual(toOrBelow:)) {
                 note(EntryDrop(path: entry.path, kind: .reserved))
-            } else if isSelected(entry.path) {
+            } else if isSelected(entry.path) || options.linkTargets.contains(entry.path) {
                 try restore(entry, from: reader)
-            } else if let path = options.standIns[entry.path] {
-                found.insert(entry.path)
-                try restore(entry.moved(to: path), from: reader)
             }
             onProgress(reader.consumedBytes)
         }
         if let missing = options.selection.first(where: { !found.contains($0) }) {
             throw ArchiveError(.notFound, "the archive has no such entry", entry: missing)
-        }
-        if let missing = options.standIns.keys.filter({ !found.contains($0) }).min() {
-            let message = "a hard link to \(missing), which is not in the archive"
-            throw ArchiveError(.refused, message, entry: options.standIns[missing])
         }
     }
 
@@ -138,9 +148,18 @@ package final class ArchiveExtractor {
         return isSelected
     }
 
+    /// Counts what was restored, unless it is there only for its further names.
+    func count(_ entry: ArchiveEntry) {
+        if !options.linkTargets.contains(entry.path) { totals.count(entry) }
+    }
+
     func note(_ drop: EntryDrop) {
         dropCount += 1
-        if drops.count < 1_000 { drops.append(drop) }
+        // The first ones without a gap: what comes behind one that has no room is only counted.
+        guard drops.count == dropCount - 1, drops.count < 1_000 else { return }
+        guard drop.byteCount <= Self.dropBytesLimit - dropBytes else { return }
+        dropBytes += drop.byteCount
+        drops.append(drop)
     }
 
     private func restore(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {

@@ -32,6 +32,11 @@ final class RecordSpool {
         memory = []
     }
 
+    /// Forgets every record, and frees the file, which some file systems list while it is open.
+    func close() {
+        (file, fileSize, memory) = (nil, 0, [])
+    }
+
     /// Passes every record to `body`, the first one first.
     func forEach(_ body: ([UInt8]) throws -> Void) throws {
         let size = fileSize + UInt64(memory.count)

@@ -39,12 +39,14 @@ struct ForeignEntryParser {
         return prefix.isEmpty ? name : prefix + [UInt8(ascii: "/")] + name
     }
 
+    /// Whether the name ends as only those of directories do.
+    private var isDirectoryName: Bool { rawPath.last == UInt8(ascii: "/") }
+
     /// The entry's path without `.` components and doubled slashes; `nil` for the root itself.
-    func path() throws(Problem) -> (path: EntryPath, isDirectoryName: Bool)? {
+    func path() throws(Problem) -> EntryPath? {
         let raw = rawPath
         guard !raw.isEmpty else { throw Problem(malformed: "the path is empty") }
-        guard let cleaned = try Self.cleaned(raw) else { return nil }
-        return (cleaned, raw.last == UInt8(ascii: "/"))
+        return try Self.cleaned(raw)
     }
 
     /// Drops `.` components and doubled slashes; everything else must be as paths of entries are.
@@ -88,7 +90,7 @@ extension ForeignEntryParser {
         return size
     }
 
-    func kind(size: UInt64, isDirectoryName: Bool) throws(Problem) -> ArchiveEntry.Kind {
+    func kind(size: UInt64) throws(Problem) -> ArchiveEntry.Kind {
         switch typeFlag {
         case TypeFlag.regular, TypeFlag.regularOfOldTar, TypeFlag.contiguous, TypeFlag.gnuSparse:
             guard isDirectoryName else { return .file(size: size) }
@@ -114,7 +116,7 @@ extension ForeignEntryParser {
             guard let path = try Self.cleaned(target) else {
                 throw Problem(refused: "a hard link to the root")
             }
-            guard try self.path()?.path != path else {
+            guard try self.path() != path else {
                 throw Problem(malformed: "a hard link to itself")
             }
             return path
@@ -154,15 +156,21 @@ extension ForeignEntryParser {
         return FileTime(seconds: seconds)
     }
 
-    /// The attributes that may be restored, and the names of those that may not.
-    func attributes() -> (kept: [ExtendedAttribute], dropped: [[UInt8]]) {
+    /// The attributes that may be restored, none for links, and the names of those that may not.
+    func attributes(
+        of kind: ArchiveEntry.Kind
+    ) throws(Problem) -> (kept: [ExtendedAttribute], dropped: [[UInt8]]) {
         var kept: [ExtendedAttribute] = []
-        var dropped: [[UInt8]] = []
+        var dropped = headers.unrestoredKeywords
         for attribute in headers.attributes {
-            if attribute.name.starts(with: PaxKey.userNamespace), !attribute.name.contains(0) {
+            let name = attribute.name
+            if !kind.isLink, name.starts(with: PaxKey.userNamespace), !name.contains(0) {
+                if let violation = PathRules.violation(ofAttributeName: name) {
+                    throw Problem(refused: violation)
+                }
                 kept.append(attribute)
             } else {
-                dropped.append(attribute.name)
+                dropped.append(name)
             }
         }
         return (kept, dropped)

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// Reads the headers of another program's tar file, up to that of each entry.
 struct ForeignHeaderReader {
     /// An entry's own header, and what those before it say of the entry.
@@ -11,6 +13,10 @@ struct ForeignHeaderReader {
 
     /// The modification time that a global header sets for every entry.
     private(set) var globalTime: [UInt8]?
+
+    /// The attributes that a global header sets for every entry, which is not done; those of the
+    /// first such header before an entry.
+    private var globalAttributes: [[UInt8]] = []
 
     /// Whether the stream ended behind an entry without the zeros that mark its end.
     private(set) var lacksEndMark = false
@@ -142,5 +148,13 @@ extension ForeignHeaderReader {
             )
         }
         globalTime = headers.value(PaxKey.modificationTime) ?? globalTime
+        guard globalAttributes.isEmpty else { return }
+        globalAttributes = headers.attributes.map(\.name) + headers.unrestoredKeywords
+    }
+
+    /// The attributes that a global header set since this was last asked.
+    mutating func takeGlobalAttributes() -> [[UInt8]] {
+        defer { globalAttributes = [] }
+        return globalAttributes
     }
 }

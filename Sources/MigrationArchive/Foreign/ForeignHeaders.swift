@@ -67,12 +67,47 @@ struct ForeignHeaders {
 
     /// The map of form 0.0, one record an extent.
     var sparseExtents: [SparseMap.Extent]? { sparsePairs.isEmpty ? nil : sparsePairs }
+}
 
+// MARK: - Attributes
+
+extension ForeignHeaders {
     /// Attributes in byte order of their names, empty values included.
     var attributes: [ExtendedAttribute] {
-        local.compactMap { key, value in
-            PaxKey.attributeName(of: key).map { ExtendedAttribute(name: $0, value: value) }
+        local.compactMap { key, value in attribute(key, value) }
+            .sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+
+    /// The attribute that a record holds; `nil` for one that another record holds too, and better.
+    private func attribute(_ key: [UInt8], _ value: [UInt8]) -> ExtendedAttribute? {
+        if let name = LibarchiveAttribute.encodedName(in: key) {
+            return LibarchiveAttribute.decode(name, value)
         }
-        .sorted { $0.name.lexicographicallyPrecedes($1.name) }
+        guard let name = PaxKey.attributeName(of: key) else { return nil }
+        let other = LibarchiveAttribute.prefix + key.dropFirst(PaxKey.attributePrefix.count)
+        if let value = local[other], attribute(other, value) != nil { return nil }
+        return ExtendedAttribute(name: name, value: value)
+    }
+
+    /// The keywords of records with attributes that nobody restores, in byte order.
+    var unrestoredKeywords: [[UInt8]] {
+        local.filter { !$1.isEmpty && Self.isUnrestored($0, $1) }.keys
+            .sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    private static func isUnrestored(_ key: [UInt8], _ value: [UInt8]) -> Bool {
+        if let name = LibarchiveAttribute.encodedName(in: key) {
+            return LibarchiveAttribute.decode(name, value) == nil
+        }
+        if key == PaxKey.accessList { return !saysNoMoreThanMode(value) }
+        return key.starts(with: PaxKey.accessListPrefix) || key == PaxKey.securityLabel
+    }
+
+    /// Whether an access control list is one of those that tars write for every file.
+    private static func saysNoMoreThanMode(_ accessList: [UInt8]) -> Bool {
+        accessList.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\n") }
+            .allSatisfy { entry in
+                ["user::", "group::", "other::"].contains { entry.starts(with: $0.utf8) }
+            }
     }
 }

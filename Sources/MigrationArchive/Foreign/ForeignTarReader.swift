@@ -110,14 +110,17 @@ extension ForeignTarReader {
     ) throws -> ArchiveEntry? {
         let stored = try parser.storedSize()
         try checkIsThere(stored, of: EntryPath(bytes: parser.rawPath))
-        guard let (path, isDirectoryName) = try parser.path() else {
-            try stream.skip(TarFormat.padded(stored))
-            return nil
-        }
+        let entryPath = try parser.path()
         var rest = stored
         let map = try sparseMap(of: header, stored: &rest)
-        let kind = try parser.kind(size: map?.realSize ?? stored, isDirectoryName: isDirectoryName)
-        let attributes = keptAttributes(of: path, parser)
+        let kind = try parser.kind(size: map?.realSize ?? stored)
+        guard let path = entryPath else {
+            guard kind == .directory else {
+                throw ForeignEntryParser.Problem(refused: "the root is no directory")
+            }
+            return nil
+        }
+        let attributes = try keptAttributes(of: path, kind, parser)
         storedSize = rest
         if case .file(let size) = kind {
             try count(size)
@@ -129,18 +132,28 @@ extension ForeignTarReader {
             kind: kind,
             permissions: try parser.permissions(),
             modificationTime: try parser.modificationTime(),
-            extendedAttributes: kind.isFileOrDirectory ? attributes : []
+            extendedAttributes: attributes
         )
     }
 
     /// Returns the attributes that may be restored, and notes the others as dropped.
     private func keptAttributes(
         of path: EntryPath,
+        _ kind: ArchiveEntry.Kind,
         _ parser: ForeignEntryParser
-    ) -> [ExtendedAttribute] {
-        let (kept, dropped) = parser.attributes()
-        drops += dropped.map { EntryDrop(path: path, kind: .extendedAttribute(name: $0)) }
+    ) throws(ForeignEntryParser.Problem) -> [ExtendedAttribute] {
+        let (kept, dropped) = try parser.attributes(of: kind)
+        // Those of an entry before that nobody asked for are gone: they must not gather.
+        drops = (headers.takeGlobalAttributes() + dropped).map {
+            EntryDrop(path: path, kind: .extendedAttribute(name: Self.shortened($0)))
+        }
         return kept
+    }
+
+    /// As much of an attribute's name as a file system takes at most, for a report.
+    private static func shortened(_ name: [UInt8]) -> [UInt8] {
+        let limit = 255
+        return name.count <= limit ? name : [UInt8](name.prefix(limit)) + "\u{2026}".utf8
     }
 
     /// Checks that a file holds the bytes that an entry claims, before anything is made for them.
@@ -165,7 +178,7 @@ extension ForeignTarReader {
         stored: inout UInt64
     ) throws -> SparseMap? {
         let parser = SparseParser(header.block, header.headers)
-        guard let form = parser.form else { return nil }
+        guard let form = try parser.form() else { return nil }
         let extents = try parser.extents(form, from: stream, stored: &stored)
         guard let extents, let size = parser.realSize(form),
             let map = SparseMap(extents: extents, realSize: size), map.storedSize == stored
@@ -173,14 +186,5 @@ extension ForeignTarReader {
             throw ForeignEntryParser.Problem(malformed: "a sparse file's map is malformed")
         }
         return map
-    }
-}
-
-extension ArchiveEntry.Kind {
-    fileprivate var isFileOrDirectory: Bool {
-        switch self {
-        case .file, .directory: true
-        case .symbolicLink, .hardLink: false
-        }
     }
 }

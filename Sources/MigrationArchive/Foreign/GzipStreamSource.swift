@@ -52,13 +52,24 @@ extension GzipStreamSource {
     private func beginMember() throws -> Bool {
         guard try pending.fill(1) else { return false }
         guard pending[0] == Self.magic[0] else {
-            throw ArchiveError(.damaged, "bytes follow the last gzip member")
+            try skipPadding()
+            return false
         }
         guard unsafe inflateReset(stream) == Z_OK else {
             throw ArchiveError(.inputFailed, "a gzip member can't be begun")
         }
         isInMember = true
         return true
+    }
+
+    /// Reads what follows the last member: zeros, with which tapes are filled up (gzip's manual).
+    private func skipPadding() throws {
+        while try pending.fill(1) {
+            guard pending.prefix(pending.count).allSatisfy({ $0 == 0 }) else {
+                throw ArchiveError(.damaged, "bytes follow the last gzip member")
+            }
+            pending.removeFirst(pending.count)
+        }
     }
 
     private func decompress(into chunk: FrameBuffer) throws {

@@ -18,9 +18,16 @@ struct SparseParser {
     }
 
     /// The form of the map; `nil` for a file that is not sparse.
-    var form: Form? {
+    func form() throws(ForeignEntryParser.Problem) -> Form? {
         if block[UstarBlock.Field.typeFlag] == TypeFlag.gnuSparse { return .old }
-        if headers.value("GNU.sparse.major") == [UInt8(ascii: "1")] { return .blocks }
+        if let major = headers.value("GNU.sparse.major") {
+            let minor = headers.value("GNU.sparse.minor") ?? [UInt8(ascii: "0")]
+            switch (PaxKey.number(major), PaxKey.number(minor)) {
+            case (1, 0): return .blocks
+            case (0, 0), (0, 1): break
+            default: throw ForeignEntryParser.Problem(refused: "a sparse file of an unknown form")
+            }
+        }
         let hasMap = headers.value("GNU.sparse.map") != nil || headers.sparseExtents != nil
         return hasMap || headers.value("GNU.sparse.size") != nil ? .records : nil
     }

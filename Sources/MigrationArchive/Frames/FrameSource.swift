@@ -5,6 +5,7 @@
 final class FrameSource {
     private let input: ArchiveInput
     private let expected: ArchiveIndex?
+    private let frameLimit: Int
     private var next = 0
 
     /// What the archive's end says; from a pipe it is there only after the last frame.
@@ -13,8 +14,13 @@ final class FrameSource {
     /// What the archive says of where its entries are, once ``index`` is there and every frame was read.
     private(set) var entryIndex: EntryIndex?
 
-    init(reading input: ArchiveInput, index: ArchiveIndex?) {
+    init(
+        reading input: ArchiveInput,
+        index: ArchiveIndex?,
+        frameLimit: Int = ArchiveIndex.frameLimit
+    ) {
         self.input = input
+        self.frameLimit = frameLimit
         self.index = index
         expected = index
     }
@@ -29,12 +35,18 @@ final class FrameSource {
             return Int(frame.size)
         }
         if expected == nil, try !isAtEnd() {
+            guard next < frameLimit else {
+                throw ArchiveError(.damaged, "the archive has more frames than there can be")
+            }
             next += 1
             return try walkFrame(into: buffer)
         }
         try readEnd()
         return nil
     }
+
+    /// Whether what the frames must be is known before the end.
+    var isIndexed: Bool { expected != nil }
 
     /// The hash that frame `number` must have, where it is known before the end.
     func expectedDigest(of number: Int) -> ArraySlice<UInt8>? {
@@ -74,13 +86,18 @@ final class FrameSource {
         guard try input.lookAhead(1) == 0 else {
             throw ArchiveError(.damaged, "bytes follow the end of the archive")
         }
-        let read = try ArchiveIndex(parsing: bytes)
-        try read.checkCuts()
-        guard expected == nil || expected == read else {
+        let index = try expected ?? readIndex(from: bytes)
+        guard index.isEncoded(as: bytes) else {
             throw ArchiveError(.damaged, "the archive changed while it was read")
         }
-        entryIndex = try EntryIndex(parsing: entries, listedIn: read)
-        index = read
+        entryIndex = try EntryIndex(parsing: entries, listedIn: index)
+        self.index = index
+    }
+
+    private func readIndex(from bytes: [UInt8]) throws(ArchiveError) -> ArchiveIndex {
+        let index = try ArchiveIndex(parsing: bytes)
+        try index.checkCuts()
+        return index
     }
 }
 

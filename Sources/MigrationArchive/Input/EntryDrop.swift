@@ -13,4 +13,12 @@ package struct EntryDrop: Hashable, Sendable {
 
     package let path: EntryPath
     package let kind: Kind
+
+    /// The bytes of the path and of the name or target beside it.
+    var byteCount: Int {
+        switch kind {
+        case .extendedAttribute(let text), .externalLink(let text): path.bytes.count + text.count
+        case .specialPermissions, .reserved: path.bytes.count
+        }
+    }
 }

@@ -18,7 +18,7 @@ protocol EntryReader: AnyObject {
     /// does not lie in one piece, and is to be read.
     func takeContent() throws -> ContentSlice?
 
-    /// What the archive holds and can't be restored, since it was last asked.
+    /// What the current entry holds that can't be restored, once.
     func takeDrops() -> [EntryDrop]
 }
 

@@ -28,7 +28,8 @@ struct ArchiveIndex: Equatable, Sendable {
     private static let fixedSize = 4 + 2 + 2 + 4 + 7 * 8
 
     private(set) var frames: [Frame] = []
-    private(set) var digests: [UInt8] = []
+    /// The hashes of the frames: of what was read a part, since a copy takes as much as the index.
+    private(set) var digests: ArraySlice<UInt8> = []
 
     /// The bytes of the index of entries.
     private(set) var entryIndexSize: UInt32 = 0
@@ -65,7 +66,7 @@ struct ArchiveIndex: Equatable, Sendable {
 
     /// The hash that frame `index` must have.
     func digest(of index: Int) -> ArraySlice<UInt8> {
-        digests[index * SHA256Digest.size..<(index + 1) * SHA256Digest.size]
+        digests.dropFirst(index * SHA256Digest.size).prefix(SHA256Digest.size)
     }
 }
 
@@ -82,35 +83,59 @@ extension ArchiveIndex {
         8 + (frameCount + listedBesideData) * 8 + FrameFormat.seekTableFooterSize
     }
 
-    /// What the integrity frame holds before its root hash.
-    private var signedContent: [UInt8] {
-        var content = [UInt8]("MIGR".utf8)
-        content.appendLittleEndian(Self.version)
-        content.appendLittleEndian(UInt16(0))
-        content.appendLittleEndian(UInt32(frames.count))
+    /// The integrity frame up to the hashes of frames.
+    private var head: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(FrameFormat.integrityMagic)
+        bytes.appendLittleEndian(UInt32(Self.integrityFrameSize(frameCount: frames.count) - 8))
+        bytes += "MIGR".utf8
+        bytes.appendLittleEndian(Self.version)
+        bytes.appendLittleEndian(UInt16(0))
+        bytes.appendLittleEndian(UInt32(frames.count))
         for number in [
             totals.files, totals.directories, totals.symbolicLinks, totals.hardLinks,
             totals.contentBytes, totals.dataBytes, streamBytes,
         ] {
-            content.appendLittleEndian(number)
+            bytes.appendLittleEndian(number)
         }
-        return content + digests + entryIndexDigest
+        return bytes
+    }
+
+    /// What follows the hashes of frames.
+    private var tail: [UInt8] {
+        var bytes = entryIndexDigest
+        bytes.reserveCapacity(
+            2 * SHA256Digest.size + Self.seekTableSize(frameCount: frames.count)
+        )
+        bytes += fingerprint.bytes
+        appendSeekTable(to: &bytes)
+        return bytes
     }
 
     /// The hash that stands for the whole archive.
-    var fingerprint: Fingerprint { Fingerprint(bytes: SHA256Digest.hash(of: signedContent)) }
+    var fingerprint: Fingerprint {
+        let root = unsafe head.withUnsafeBytes { head in
+            unsafe digests.withUnsafeBytes { digests in
+                unsafe entryIndexDigest.withUnsafeBytes { entryIndexDigest in
+                    let content = unsafe UnsafeRawBufferPointer(rebasing: head.dropFirst(8))
+                    return unsafe SHA256Digest.hash(ofPieces: [content, digests, entryIndexDigest])
+                }
+            }
+        }
+        return Fingerprint(bytes: root)
+    }
 
     /// The bytes that follow the last data frame.
-    var encoded: [UInt8] {
-        let content = signedContent
-        let root = SHA256Digest.hash(of: content)
-        var bytes: [UInt8] = []
-        bytes.appendLittleEndian(FrameFormat.integrityMagic)
-        bytes.appendLittleEndian(UInt32(content.count + root.count))
-        bytes += content
-        bytes += root
-        appendSeekTable(to: &bytes)
-        return bytes
+    var encoded: [UInt8] { head + digests + tail }
+
+    /// Whether ``encoded`` is `bytes`; compared in parts, since a copy takes as much as the index.
+    func isEncoded(as bytes: [UInt8]) -> Bool {
+        let (head, tail) = (head, tail)
+        let endOfDigests = head.count + digests.count
+        guard bytes.count == endOfDigests + tail.count else { return false }
+        return bytes[..<head.count] == head[...]
+            && bytes[head.count..<endOfDigests] == digests
+            && bytes[endOfDigests...] == tail[...]
     }
 
     private func appendSeekTable(to bytes: inout [UInt8]) {
@@ -155,10 +180,10 @@ extension ArchiveIndex {
         entryIndexSize = bytes.littleEndian(at: integritySize + 8 + frameCount * 8)
         let firstDigest = 8 + Self.fixedSize
         let endOfDigests = integritySize - 2 * SHA256Digest.size
-        digests = [UInt8](bytes[firstDigest..<endOfDigests])
+        digests = bytes[firstDigest..<endOfDigests]
         entryIndexDigest = [UInt8](bytes[endOfDigests..<integritySize - SHA256Digest.size])
         // One way to write an index: what was read must be what would be written.
-        guard encoded == bytes else { throw damage }
+        guard isEncoded(as: bytes) else { throw damage }
     }
 
     private mutating func parseTotals(in bytes: [UInt8]) {

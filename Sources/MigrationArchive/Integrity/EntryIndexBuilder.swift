@@ -33,12 +33,29 @@ struct EntryIndexBuilder: Sendable {
 
     /// The index of an archive with `frameCount` data frames, as it is written.
     func encoded(frameCount: Int) -> [UInt8] {
-        var filled = self
-        filled.fill(upTo: frameCount)
+        let missing = missingSize(frameCount: frameCount)
+        return head(frameCount: frameCount) + records + repeatElement(0, count: missing)
+    }
+
+    /// Whether the index is `bytes`; compared in parts, since a copy takes as much as the index.
+    func isEncoded(as bytes: [UInt8], frameCount: Int) -> Bool {
+        let end = EntryIndex.headSize + records.count
+        guard bytes.count == end + missingSize(frameCount: frameCount) else { return false }
+        return bytes.starts(with: head(frameCount: frameCount))
+            && bytes[EntryIndex.headSize..<end] == records[...]
+            && bytes[end...].allSatisfy { $0 == 0 }
+    }
+
+    /// The bytes of the records of frames behind the last one in which an entry begins.
+    private func missingSize(frameCount: Int) -> Int {
+        max(0, frameCount - recordCount) * EntryIndex.recordHeadSize
+    }
+
+    private func head(frameCount: Int) -> [UInt8] {
+        let size = records.count + missingSize(frameCount: frameCount)
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(FrameFormat.entryIndexMagic)
-        bytes.appendLittleEndian(UInt32(EntryIndex.headSize - 8 + filled.records.count))
-        bytes += [isInTreeOrder ? 1 : 0, 0, 0, 0]
-        return bytes + filled.records
+        bytes.appendLittleEndian(UInt32(EntryIndex.headSize - 8 + size))
+        return bytes + [isInTreeOrder ? 1 : 0, 0, 0, 0]
     }
 }

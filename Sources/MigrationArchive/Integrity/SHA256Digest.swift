@@ -5,7 +5,7 @@ internal import CLibcrypto
 #endif
 
 /// SHA-256 of bytes that are all there, from the system's cryptographic library.
-enum SHA256Digest {
+package enum SHA256Digest {
     /// The bytes of a hash.
     static let size = 32
 
@@ -43,7 +43,7 @@ enum SHA256Digest {
     }
 
     /// The hash of `bytes`.
-    static func hash(of bytes: [UInt8]) -> [UInt8] {
+    package static func hash(of bytes: [UInt8]) -> [UInt8] {
         unsafe bytes.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
     }
 

@@ -12,6 +12,9 @@ package final class ArchiveWriter {
         package let archiveBytes: UInt64
     }
 
+    /// The most bytes of headers and content that an archive holds.
+    package static let longestStream = UInt64(ArchiveIndex.frameLimit * FrameFormat.chunkSize)
+
     private let pipeline: FrameCompressionPipeline
     private let output: ArchiveOutput
     private let cancellation: CancellationFlag
@@ -138,7 +141,7 @@ extension ArchiveWriter {
             try encoder.encode(entry, to: &scratch)
         } catch {
             throw ArchiveError(
-                .unsupported,
+                .unrepresentable,
                 "can't be archived: \(error.reason)",
                 entry: entry.path
             )

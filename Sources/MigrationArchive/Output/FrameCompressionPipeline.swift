@@ -69,7 +69,7 @@ final class FrameCompressionPipeline: @unchecked Sendable {
             if let failure = state.failure { throw failure }
             try cancellation.check()
             guard state.submitted < ArchiveIndex.frameLimit else {
-                throw ArchiveError(.unsupported, "an archive holds at most 1 TiB")
+                throw ArchiveError(.unrepresentable, "an archive holds at most 1 TiB")
             }
             guard state.submitted - state.written < depth else { return nil }
             state.waiting.append((state.submitted, chunk))

@@ -7,6 +7,9 @@ enum PaxKey {
     static let headerCharacterSet = [UInt8]("hdrcharset".utf8)
     static let attributePrefix = [UInt8]("SCHILY.xattr.".utf8)
     static let userNamespace = [UInt8]("user.".utf8)
+    static let accessListPrefix = [UInt8]("SCHILY.acl.".utf8)
+    static let accessList = [UInt8]("SCHILY.acl.access".utf8)
+    static let securityLabel = [UInt8]("RHT.security.selinux".utf8)
 
     /// The attribute that a record carries, with `%25` and `%3D` read back as GNU tar writes them.
     static func attributeName(of key: [UInt8]) -> [UInt8]? {

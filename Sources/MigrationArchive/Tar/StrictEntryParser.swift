@@ -28,6 +28,10 @@ enum StrictEntryParser {
     static func violation(of entry: ArchiveEntry) -> String? {
         if let violation = PathRules.violation(of: entry.path.bytes) { return violation }
         if !entry.extendedAttributes.isEmpty && entry.isLink { return "a link with attributes" }
+        for attribute in entry.extendedAttributes {
+            let violation = PathRules.violation(ofAttributeName: attribute.name)
+            if let violation { return violation }
+        }
         for (left, right) in zip(entry.extendedAttributes, entry.extendedAttributes.dropFirst())
         where !left.name.lexicographicallyPrecedes(right.name) {
             return "attributes that are not in order"

@@ -148,11 +148,6 @@ extension UstarBlock {
     /// Whether the magic is that of POSIX, whose headers have a prefix field.
     var isPOSIX: Bool { text(at: Field.magic) == [UInt8]("ustar".utf8) }
 
-    /// Whether the magic is that of GNU tar's own format.
-    var isGNU: Bool {
-        bytes[262] == UInt8(ascii: " ") && text(at: 257..<262) == [UInt8]("ustar".utf8)
-    }
-
     /// A number in octal with spaces or zeros around it, blank counting as 0; `nil` where it is none.
     func octal(at field: Range<Int>) -> UInt64? {
         var index = field.lowerBound

@@ -21,4 +21,8 @@ public struct ArchiveInspection: Sendable {
 
     /// The number of frames that hold the stream; `nil` for the tar file of another program.
     public let frameCount: Int?
+
+    /// Whether the tar file of another program, read to its end, has no mark there, as one that was
+    /// cut short has none.
+    public let lacksEndMark: Bool
 }

@@ -11,8 +11,8 @@ extension ArchiveSource {
     /// - Parameters:
     ///   - directory: The directory; it is made where it is missing.
     ///   - paths: The entries, each with everything below it; none stands for all.
-    ///   - options: What becomes of links that lead out, and the number of threads; the rest does not
-    ///     apply.
+    ///   - options: What becomes of links that lead out, and the number of threads where all entries are
+    ///     restored; the rest does not apply.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
     /// - Returns: What was restored, and what was not.
     /// - Throws: `ArchiveError` of code `notFound` for a path that the archive does not hold, and of the

@@ -25,7 +25,8 @@ extension ArchiveSource {
                 fingerprint: reader.fingerprint,
                 archiveBytes: input.size ?? reader.totals.map { _ in input.position },
                 streamBytes: reader.streamBytes,
-                frameCount: reader.frameCount
+                frameCount: reader.frameCount,
+                lacksEndMark: reader.lacksEndMark
             )
         }
     }
@@ -86,7 +87,8 @@ extension ArchiveSource {
                 fingerprint: result.fingerprint,
                 archiveBytes: input.size ?? input.position,
                 streamBytes: result.streamBytes,
-                frameCount: result.frameCount
+                frameCount: result.frameCount,
+                lacksEndMark: result.lacksEndMark
             )
         }
     }
@@ -100,7 +102,8 @@ extension ArchiveInspection {
             fingerprint: reader.fingerprint,
             archiveBytes: reader.archiveBytes,
             streamBytes: reader.streamBytes,
-            frameCount: reader.frameCount
+            frameCount: reader.frameCount,
+            lacksEndMark: reader.lacksEndMark
         )
     }
 }

@@ -23,7 +23,7 @@ struct EntryComparator {
 
     /// Reports in what `entry`, whose content `reader` reads next, differs from the container.
     mutating func compare(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
-        guard let present = try counterpart(of: entry) else {
+        guard let present = try counterpart(of: entry.path) else {
             return try add(entry, .onlyInArchive, "")
         }
         let kind = present.status.kind
@@ -43,15 +43,15 @@ struct EntryComparator {
         }
     }
 
-    private func counterpart(of entry: ArchiveEntry) throws -> Counterpart? {
-        let name = ByteString(entry.path.lastComponent)
+    private func counterpart(of path: EntryPath) throws -> Counterpart? {
+        let name = ByteString(path.lastComponent)
         do throws(SystemError) {
-            let directory = try cursor.directory(at: entry.path.components.dropLast())
+            let directory = try cursor.directory(at: path.components.dropLast())
             let status = try directory.descriptor.status(of: name)
             return Counterpart(directory: directory, name: name, status: status)
         } catch {
             guard error.isMissing || error.isNotDirectory else {
-                throw SourceWalker.unreadable(entry.path.bytes, error)
+                throw SourceWalker.unreadable(path.bytes, error)
             }
             return nil
         }
@@ -113,10 +113,7 @@ extension EntryComparator {
         _ present: Counterpart,
         to target: EntryPath
     ) throws {
-        let name = ByteString(target.lastComponent)
-        let directory = try? cursor.directory(at: target.components.dropLast())
-        let identity = try directory?.descriptor.status(of: name).identity
-        guard identity == present.status.identity else {
+        guard try counterpart(of: target)?.status.identity == present.status.identity else {
             return try add(entry, .hardLink, "the same file as \(target) in the archive alone")
         }
     }

@@ -23,11 +23,11 @@ struct ExtractionSession {
         let access: ArchiveReader.Access =
             paths.isEmpty ? .whole(threadCount: threadCount) : .selective
         let reader = try ArchiveReader(input, access: access)
-        let standIns = input.size == nil || paths.isEmpty ? [:] : try select(in: reader)
+        let linkTargets = input.size == nil || paths.isEmpty ? [] : try select(in: reader)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
         do {
-            return try restore(reader, standIns, into: root)
+            return try restore(reader, linkTargets, into: root)
         } catch {
             if wasMade { removeDirectory() }
             throw error
@@ -36,17 +36,20 @@ struct ExtractionSession {
 
     private func openDirectory() throws(MigrationError) -> (OpenFile, wasMade: Bool) {
         do throws(SystemError) {
-            var wasMade = true
             let path = try PathName(resolving: directory)
             do {
-                let parent = try FileDescriptor.open(path.parent, .directory)
-                try parent.makeDirectory(path.name, permissions: 0o755)
+                return (OpenFile(try FileDescriptor.open(path.path, .directory)), false)
             } catch {
-                guard error.isExisting else { throw error }
-                wasMade = false
+                guard error.isMissing else { throw error }
             }
-            return (OpenFile(try FileDescriptor.open(path.path, .directory)), wasMade)
+            try FileDescriptor.open(path.parent, .directory)
+                .makeDirectory(path.name, permissions: 0o755)
+            return (OpenFile(try FileDescriptor.open(path.path, .directory)), true)
         } catch {
+            if error.isNotDirectory {
+                let message = "it is no directory but a file or a link"
+                throw MigrationError(.outputFailed, message, path: directory)
+            }
             let message = "the directory can't be used"
             throw MigrationError(.outputFailed, message, path: directory, cause: error)
         }
@@ -58,42 +61,32 @@ struct ExtractionSession {
         try? FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
     }
 
-    /// Confines `reader` to what is selected, where it can be, and finds the files that are not
-    /// selected but have selected names; each is restored at the first of those names.
-    private func select(in reader: ArchiveReader) throws -> [EntryPath: EntryPath] {
+    /// Confines `reader` to what is selected, where it can be, and finds what is not selected but has
+    /// further names that are.
+    private func select(in reader: ArchiveReader) throws -> Set<EntryPath> {
         let isConfined = try reader.select(paths)
-        if reader.totals?.hardLinks == 0 { return [:] }
-        let scan =
-            try isConfined
-            ? reader : ArchiveReader(source.open(cancellation), access: .selective)
-        let standIns = try findStandIns(scan)
-        if isConfined { _ = try reader.select(paths + standIns.keys) }
-        return standIns
-    }
-
-    private func findStandIns(_ reader: ArchiveReader) throws -> [EntryPath: EntryPath] {
-        var standIns: [EntryPath: EntryPath] = [:]
-        while let entry = try reader.next() {
-            try cancellation.check()
-            guard case .hardLink(let target) = entry.kind, standIns[target] == nil,
-                paths.contains(where: entry.path.isEqual(toOrBelow:)),
-                !paths.contains(where: target.isEqual(toOrBelow:))
-            else { continue }
-            standIns[target] = entry.path
-        }
-        return standIns
+        if reader.totals?.hardLinks == 0 { return [] }
+        var search = LinkTargetSearch(for: paths, cancellation: cancellation)
+        repeat {
+            let scan =
+                try isConfined
+                ? reader : ArchiveReader(source.open(cancellation), access: .selective)
+            try search.scan(scan)
+            if isConfined { _ = try reader.select(paths + search.targets) }
+        } while search.hasGrown
+        return search.targets
     }
 
     private func restore(
         _ reader: ArchiveReader,
-        _ standIns: [EntryPath: EntryPath],
+        _ linkTargets: Set<EntryPath>,
         into root: OpenFile
     ) throws -> ImportReport {
         let staging = try makeStaging(in: root)
         defer { try? root.descriptor.removeTree(Self.stagingName) }
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
         extraction.selection = paths
-        extraction.standIns = standIns
+        extraction.linkTargets = linkTargets
         let extractor = try ArchiveExtractor.restore(
             reader,
             in: staging,
@@ -118,6 +111,9 @@ struct ExtractionSession {
             try root.descriptor.makeDirectory(Self.stagingName, permissions: 0o700)
             let staging = OpenFile(try root.descriptor.open(Self.stagingName, .directory))
             try staging.descriptor.lock(.exclusive)
+            // Another extraction may have taken it for a leftover before the lock was had.
+            let named = try root.descriptor.status(of: Self.stagingName).identity
+            guard try staging.descriptor.status().identity == named else { throw .busy }
             return staging
         } catch {
             if error.isBusy {
@@ -129,22 +125,30 @@ struct ExtractionSession {
         }
     }
 
-    /// Moves everything that was restored to its place; takes it back where something is in the way.
-    private func moveIn(_ staging: OpenFile, to root: OpenFile) throws {
-        let listing = try DirectoryListing(of: staging.descriptor)
-        for index in 0..<listing.count {
-            let name = listing[index]
-            do throws(SystemError) {
+    /// Moves everything that was restored to its place; removes it there where a move fails.
+    private func moveIn(_ staging: OpenFile, to root: OpenFile) throws(MigrationError) {
+        var moved: [ByteString] = []
+        var name = ByteString()
+        do throws(SystemError) {
+            let listing = try DirectoryListing(of: staging.descriptor)
+            for index in 0..<listing.count {
+                name = listing[index]
                 try staging.descriptor.move(name, into: root.descriptor)
-            } catch {
-                for earlier in 0..<index {
-                    try root.descriptor.move(listing[earlier], into: staging.descriptor)
-                }
-                guard error.isExisting else { throw error }
-                let message = "something of that name is in the directory already"
-                let slash = ByteString(utf8: "/")
-                throw MigrationError(.outputExists, message, path: directory + slash + name)
+                moved.append(name)
             }
+        } catch {
+            // The reason for the failure is what the person must hear, not that tidying up failed too.
+            for name in moved { try? root.descriptor.removeTree(name) }
+            throw Self.failure(error, at: PathName(parent: directory, name: name).path)
         }
+    }
+
+    private static func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
+        if error.isExisting {
+            let message = "something of that name is in the directory already"
+            return MigrationError(.outputExists, message, path: path)
+        }
+        let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
+        return MigrationError(code, "can't be moved to its place", path: path, cause: error)
     }
 }

@@ -167,7 +167,7 @@ struct ArchiveExtractorTests {
             Item("a", text(10)), Item(.hardLink("b", to: "missing")),
         ]) { options in
             options.selection = [EntryPath("b")]
-            options.standIns = [EntryPath("missing"): EntryPath("b")]
+            options.linkTargets = [EntryPath("missing")]
         }
         #expect(error?.code == .refused)
         #expect(error?.entry == EntryPath("b"))

@@ -44,6 +44,15 @@ struct ExternalLinkTests {
         )
     }
 
+    @Test func `counts what is left out, and lists no more than has room`() throws {
+        let target = "/" + String(repeating: "x", count: 4_000)
+        let items = (100..<400).map { Item(.symbolicLink("link \($0)", to: target)) }
+        let extraction = try Extraction(TestArchive(items)) { $0.externalLinks = .skip }
+        #expect(extraction.extractor.dropCount == 300)
+        let listed = extraction.extractor.drops.map(\.path.description)
+        #expect(listed == (100..<361).map { "link \($0)" })
+    }
+
     @Test func `takes links that stay inside, dangling or in a circle`() throws {
         let targets = [("a", "b"), ("b", "a"), ("c", "missing/x"), ("self", "self"), ("dot", ".")]
         let items = targets.map { Item(.symbolicLink($0, to: $1)) }
@@ -51,5 +60,27 @@ struct ExternalLinkTests {
         for (name, target) in targets {
             #expect(try extraction.linkTarget(name) == target)
         }
+    }
+
+    @Test func `leaves out what links that lead out would replace`() throws {
+        var tar = RawTar()
+        tar.add("f", content: [1])
+        tar.add("file", content: [2])
+        tar.add("file", type: "2", link: "/etc")
+        tar.add("up", type: "2", link: "twice/..")
+        tar.add("twice", type: "2", link: ".")
+        tar.add("link", type: "2", link: "up/..")
+        tar.add("link", type: "2", link: "/etc")
+        tar.add("hard", type: "1", link: "link")
+        tar.add("back", type: "2", link: "/etc")
+        tar.add("back", type: "2", link: "f")
+        let extraction = try Extraction(TestArchive(bytes: tar.ended())) { options in
+            options.isLenient = true
+            options.externalLinks = .skip
+        }
+        for name in ["file", "link", "hard"] { #expect(!extraction.exists(name), "\(name)") }
+        #expect(try extraction.linkTarget("back") == "f")
+        let dropped = extraction.extractor.drops.map(\.path.description)
+        #expect(dropped.starts(with: ["file", "link", "hard", "back"]))
     }
 }

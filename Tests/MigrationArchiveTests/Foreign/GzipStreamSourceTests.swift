@@ -35,6 +35,15 @@ struct GzipStreamSourceTests {
         #expect(try content(of: bytes) == [1, 2, 3])
     }
 
+    @Test(arguments: [1, 512, 600_000])
+    func `takes zeros behind the last member, as gzip does`(_ count: Int) throws {
+        let zeros = [UInt8](repeating: 0, count: count)
+        let bytes = try member([1, 2]) + zeros
+        #expect(try content(of: bytes) == [1, 2])
+        #expect(code(bytes + [1]) == .damaged)
+        #expect(try code(bytes + member([3])) == .damaged)
+    }
+
     @Test func `fails at every truncation`() throws {
         let bytes = try member(text(2000))
         for count in 1..<bytes.count {
@@ -49,7 +58,7 @@ struct GzipStreamSourceTests {
             damaged[index] ^= 1
             #expect(code(damaged) == .damaged, "\(index)")
         }
-        for tail in [[0], [1, 2, 3], [0x1F, 0x8C]] as [[UInt8]] {
+        for tail in [[0, 1], [1, 2, 3], [0x1F, 0x8C]] as [[UInt8]] {
             #expect(code(bytes + tail) == .damaged || code(bytes + tail) == .truncated)
         }
     }

@@ -2,7 +2,22 @@
 
 /// Entries that are no file, directory or link, and metadata that must not be restored.
 extension HostileCase {
-    static let kinds = [
+    static let kinds = oddKinds + roots + metadata
+
+    /// Entries that mean the root, which only a directory may.
+    private static let roots =
+        ["0", "1", "2", "3", "4", "6", "Z"].map { type in
+            refused("root of kind \(type)") {
+                $0.add(type == "0" ? "." : "./", type: type, link: "before")
+            }
+        } + [
+            refused("root with content") { $0.add(".", content: [1, 2, 3]) },
+            refused("root with content and a slash") { $0.add("./", content: [1, 2, 3]) },
+            accepted("root that is a directory", []) { $0.add("./", type: "5") },
+            accepted("root of old", []) { $0.add("./", type: "\0", magic: .v7) },
+        ]
+
+    private static let oddKinds = [
         refused("character device") { $0.add("dev", type: "3") },
         refused("block device") { $0.add("dev", type: "4") },
         refused("FIFO and then a file") {
@@ -17,6 +32,17 @@ extension HostileCase {
         accepted("contiguous file", ["f 1"]) { $0.add("f", type: "7", content: [1]) },
         accepted("label of a volume", ["f 1"]) {
             $0.add("label", type: "V")
+            $0.add("f", content: [1])
+        },
+    ]
+
+    private static let metadata = [
+        refused("attribute without a name") {
+            $0.addRecords([("SCHILY.xattr.user.", "v")])
+            $0.add("f", content: [1])
+        },
+        refused("attribute with a name of 300 bytes") {
+            $0.addRecords([("SCHILY.xattr.user." + String(repeating: "n", count: 295), "v")])
             $0.add("f", content: [1])
         },
         accepted("set-user-id", ["f 1"]) { $0.add("f", content: [1], mode: "0006755") },

@@ -2,7 +2,7 @@
 
 /// Links that lead out, and entries that come through links.
 extension HostileCase {
-    static let links = symbolicLinks + hardLinks
+    static let links = symbolicLinks + linksUpFromLinks + hardLinks
 
     private static let symbolicLinks = [
         refused("write through a link") {
@@ -74,6 +74,48 @@ extension HostileCase {
         },
     ]
 
+    /// Links that stay inside by their words, and lead up from where another link ends.
+    private static let linksUpFromLinks = [
+        refused("link up from a link to where something may come") {
+            $0.addLinkUp(fromLinkTo: "../../.migration")
+        },
+        refused("link up from a link to a directory that comes later") {
+            $0.addLinkUp(fromLinkTo: "../../z")
+            $0.add("z/", type: "5")
+        },
+        refused("link up from nothing") { $0.add("s", type: "2", link: "nothing/../before") },
+        refused("link up from a file") { $0.add("s", type: "2", link: "before/../before") },
+        refused("link up from a link in a circle") {
+            $0.add("d/", type: "5")
+            $0.add("d/s", type: "2", link: "s/..")
+        },
+        refused("link up from a link deeper than a path can say") { tar in
+            let name = String(repeating: "n", count: 240)
+            let path = repeatElement(name, count: 18).joined(separator: "/")
+            let target = String(repeating: "../", count: 18) + "z"
+            for (link, target) in [("m", target), ("q", "m/../../secret")] {
+                tar.addRecords([("path", "\(path)/\(link)"), ("linkpath", target)])
+                tar.add("l", type: "2")
+            }
+            tar.add("z/", type: "5")
+        },
+        accepted(
+            "links up from directories and from links to them",
+            [
+                "d/", "d/e/", "d/e/s -> ../../before", "to -> d/e", "up -> d/../before",
+                "back -> to/../e/s", "far -> nothing/here",
+            ]
+        ) {
+            $0.add("d/", type: "5")
+            $0.add("d/e/", type: "5")
+            $0.add("d/e/s", type: "2", link: "../../before")
+            $0.add("to", type: "2", link: "d/e")
+            $0.add("up", type: "2", link: "d/../before")
+            $0.add("back", type: "2", link: "to/../e/s")
+            $0.add("far", type: "2", link: "nothing/here")
+        },
+    ]
+
     private static let hardLinks = [
         refused("hard link to an absolute path") { $0.add("h", type: "1", link: "/etc/passwd") },
         refused("hard link to outside") {
@@ -108,4 +150,14 @@ extension HostileCase {
         },
         accepted("hard link to a file", ["h 6"]) { $0.add("h", type: "1", link: "before") },
     ]
+}
+
+extension RawTar {
+    /// Appends a link that leads up from `a/b/m`, a link to `target`.
+    fileprivate mutating func addLinkUp(fromLinkTo target: String) {
+        add("a/", type: "5")
+        add("a/b/", type: "5")
+        add("a/b/m", type: "2", link: target)
+        add("a/b/q", type: "2", link: "m/../../secret")
+    }
 }

@@ -2,7 +2,21 @@
 
 /// Sparse files whose maps lie.
 extension HostileCase {
-    static let sparse = [
+    static let sparse = maps + versions
+
+    /// Maps as form 1.0 has them, whatever the version says.
+    private static let versions =
+        [("2", "0"), ("1", "7"), ("0", "2"), ("x", "0"), ("1", "-1")].map { major, minor in
+            refused("sparse file of version \(major).\(minor)") {
+                $0.addRecords([
+                    ("GNU.sparse.major", major), ("GNU.sparse.minor", minor),
+                    ("GNU.sparse.realsize", "10"),
+                ])
+                $0.add("s", content: [UInt8]("0\n".utf8) + [UInt8](repeating: 0, count: 510))
+            }
+        }
+
+    private static let maps = [
         accepted("sparse file", ["s 2000000"]) { add("1\n100\n3\n", size: "2000000", to: &$0) },
         accepted("sparse file of nothing but a hole", ["s 10"]) {
             add("0\n", size: "10", data: [], to: &$0)

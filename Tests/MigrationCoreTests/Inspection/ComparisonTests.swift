@@ -71,6 +71,7 @@ struct ComparisonTests {
             try ($0 / "d/twin").removeFile()
             try ($0 / "d/twin").write("first")
         },
+        Change("d/first onlyInArchive", "d/twin hardLink") { try ($0 / "d/first").removeFile() },
         Change("d/hole hardLink", "d/hole content") {
             try ($0 / "d/hole").removeFile()
             try ($0 / "d/hole").makeHardLink(to: $0 / "d/first")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import MigrationArchive
 import MigrationCore
 import TestSupport
@@ -139,5 +140,114 @@ struct ExtractionTests {
         #expect(restored.keys.sorted() == ["z", "z/one", "z/two"])
         #expect(restored["z/one"]?.content == Data(count: 9 << 20) + Data("end".utf8))
         #expect(restored["z/two"]?.firstName == "z/one")
+    }
+}
+
+// MARK: - Other programs' archives
+
+extension ExtractionTests {
+    /// Entries, what of them is extracted, and how many files and hard links that is.
+    typealias Selection = (blocks: [TarBlock], path: String, files: UInt64, hardLinks: UInt64)
+
+    private static let selections: [Selection] = [
+        (
+            [.file("a", "hi"), .hardLink("s/x", "a"), .file("a", "new"), .hardLink("s/y", "a")],
+            "s", 2, 0
+        ),
+        (
+            [.file("a", "hi"), .hardLink("s/x", "a"), .file("s/x", "own"), .file("a", "new")],
+            "s", 2, 0
+        ),
+        ([.file("a", "hi"), .file("s/x", "own"), .hardLink("s/x", "a")], "s", 2, 0),
+        ([.file("a", "hi"), .hardLink("s/x", "a"), .hardLink("s/y", "a")], "s", 1, 1),
+        ([.file("a", "hi"), .hardLink("h1", "a"), .hardLink("h2", "h1")], "h2", 1, 0),
+        ([.file("deep/er/a", "hi"), .hardLink("s", "deep/er/a")], "s", 1, 0),
+        ([.file("d/a", "hi"), .hardLink("d/s", "d/a"), .file("d/b", "b")], "d/s", 1, 0),
+        ([.link("l", "f"), .file("f", "f"), .hardLink("s", "l")], "s", 0, 1),
+        ([.file("a", "hi"), .hardLink("s", "a"), .directory("a"), .file("a/b", "b")], "s", 1, 0),
+    ]
+
+    @Test(arguments: selections.indices)
+    func `extracts of another program's archive what extracting everything gives`(
+        _ index: Int
+    ) async throws {
+        let (blocks, path, files, hardLinks) = Self.selections[index]
+        let places = try Places()
+        try places.archive.write(TarBlock.archive(of: blocks))
+        let source = ArchiveSource.file(path: places.archive.bytes)
+        _ = try await source.extract(to: (places.root / "all").url)
+        let report = try await extract(places, only: [path])
+        let selected = BytePath([UInt8](path.utf8))
+        let restored = try TreeSnapshot(of: places.destination).nodes
+        let all = try TreeSnapshot(of: places.root / "all").nodes
+        func isSelected(_ other: BytePath) -> Bool {
+            EntryPath(bytes: other.bytes).isEqual(toOrBelow: EntryPath(path))
+        }
+        let expected = all.filter { isSelected($0.key) && $0.value.type != S_IFDIR }
+        #expect(restored[selected] != nil)
+        for (other, node) in restored where node.type != S_IFDIR {
+            #expect(node.content == expected[other]?.content, "\(other)")
+            #expect(node.target == expected[other]?.target, "\(other)")
+        }
+        #expect(restored.filter { $0.value.type != S_IFDIR }.count == expected.count)
+        let parents = EntryPath(path).components.count - 1
+        #expect(restored.keys.filter { !isSelected($0) }.count == parents)
+        #expect(report.totals.files == files && report.totals.hardLinks == hardLinks)
+    }
+
+    @Test func `follows hard links to hard links up to a bound`() async throws {
+        let places = try Places()
+        let links = (1...20).map { TarBlock.hardLink("h\($0)", "h\($0 - 1)") }
+        try places.archive.write(TarBlock.archive(of: [.file("h0", "hi")] + links))
+        _ = try await extract(places, only: ["h7"])
+        #expect(try (places.destination / "h7").contents() == Data("hi".utf8))
+        let error = await #expect(throws: ArchiveError.self) {
+            try await extract(places, only: ["h20"])
+        }
+        #expect(error?.code == .refused)
+    }
+}
+
+// MARK: - The directory
+
+extension ExtractionTests {
+    @Test(.injectingFaults, arguments: [ENOSPC, EDQUOT, EACCES, EIO])
+    func `names what can't be moved in, and takes back the rest`(_ code: Int32) async throws {
+        let places = try await Places.withSmallArchive()
+        try places.destination.makeDirectory()
+        for last in [2, Int(Int32.max)] {
+            let run = try FaultInjector(.error(code), at: "renameat2", 2...last).run(
+                ["extract", places.archive.url.path, "--to", places.destination.url.path],
+                countingFrom: places.root.url.path
+            )
+            #expect(run.faults > 0)
+            #expect(run.end == .exited(73), "\(run.errors)")
+            let place = "can't be moved to its place: \(places.destination.url.path)"
+            let isNamed = ["/top: ", "/Documents: "].contains { run.errors.contains(place + $0) }
+            #expect(isNamed, "\(run.errors)")
+            #expect(try places.destination.names() == [])
+        }
+    }
+
+    @Test func `says that a directory is none but a link`() async throws {
+        let places = try await Places.withSmallArchive()
+        try (places.root / "real").makeDirectory()
+        try places.destination.makeSymbolicLink(to: places.root / "real")
+        let error = await #expect(throws: MigrationError.self) { try await extract(places) }
+        #expect(error?.code == .outputFailed)
+        #expect(error?.message == "it is no directory but a file or a link")
+    }
+
+    @Test func `takes the root for the directory that it is`() async throws {
+        let places = try Places()
+        try (places.source / "usr").makeDirectory()
+        try await places.exportSource()
+        let error = await #expect(throws: MigrationError.self) {
+            try await ArchiveSource.file(path: places.archive.bytes)
+                .extract(to: URL(filePath: "/"))
+        }
+        // Only who may write there gets so far that something is in the way.
+        #expect(error?.code == (geteuid() == 0 ? .outputExists : .outputFailed))
+        #expect(error?.message != "the directory can't be used")
     }
 }

@@ -1,0 +1,19 @@
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationArchive
+
+@Suite(.scratchDirectory)
+struct FrameSourceTests {
+    /// A pipe says only at its end how many frames there are; empty ones cost next to nothing to send.
+    @Test func `refuses more frames in a pipe than an archive can have`() throws {
+        let frames = repeatElement(StoredFrame.bytes(storing: []), count: 4).flatMap(\.self)
+        let input = try TestArchive(bytes: frames).input(.pipe)
+        let source = FrameSource(reading: input, index: nil, frameLimit: 3)
+        let buffer = FrameBuffer()
+        for _ in 0..<3 { #expect(try source.nextFrame(into: buffer) == 0) }
+        let error = #expect(throws: ArchiveError.self) { try source.nextFrame(into: buffer) }
+        #expect(error?.code == .damaged)
+    }
+}
