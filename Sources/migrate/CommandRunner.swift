@@ -27,6 +27,8 @@ struct CommandRunner: Sendable {
             try console.output.flush()
             return code
         } catch {
+            // What was found before the failure is an answer too.
+            try? console.output.flush()
             // A library may wrap what its caller's closure threw: the stream knows best.
             return report(console.output.failure ?? error, from: command)
         }

@@ -87,6 +87,29 @@ struct ExtensionRuleTests {
         #expect(throws: Never.self) { try LockHolder(stage.destination, LOCK_SH) }
     }
 
+    @Test(arguments: Hosting.allCases, ["/Documents", "", "/.."])
+    func `refuses an app group that is not apart from the container`(
+        _ hosting: Hosting,
+        _ place: String
+    ) async throws {
+        let stage = try Stage("append Documents as a")
+        try await stage.makeArchive("write group:shared/new new")
+        try stage.destination.makeDirectory()
+        try (stage.destination / "Documents").makeDirectory()
+        var scripted = stage.scripted(hosting)
+        scripted.applicationGroups = ["shared": URL(filePath: stage.destination.url.path + place)]
+        let importing = scripted
+        let imported = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(importing)
+        }
+        #expect(imported?.code == .invalidOption)
+        #expect(try stage.destination.names() == ["Documents"])
+        scripted.applicationGroups = ["shared": URL(filePath: stage.source.url.path + place)]
+        let exported = try await stage.failure(of: scripted)
+        #expect(exported.code == .invalidOption)
+        #expect(exported.message == "the app group shared and the container are not apart")
+    }
+
     @Test(arguments: Hosting.allCases)
     func `rule 10: compresses and archives a file of two names once`(
         _ hosting: Hosting

@@ -89,6 +89,26 @@ struct FindingTests {
         #expect(finding.message == "1 files of the import were never read: left")
     }
 
+    @Test(
+        arguments: Hosting.allCases,
+        [
+            "move in:a Documents/a\nremove in:",
+            "move in:a Documents/a\nremove .migration",
+            "move in: Documents/all\nmove Documents/all/a Documents/a",
+        ]
+    )
+    func `lets an extension tidy its import directory away`(
+        _ hosting: Hosting,
+        _ script: String
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("\(script)\nprogress 10 10", files: ["a": "a", "b": "b"])
+        let codes = try await Self.codes(stage.importArchive(stage.scripted(hosting)))
+        #expect(codes == [])
+        #expect(try stage.importedText("Documents/a") == "a")
+        #expect(try (stage.destination / ".migration").names() == ["import-status.json"])
+    }
+
     @Test(arguments: Hosting.allCases, [true, false])
     func `groupNotCleared: a group that was written to and holds older files`(
         _ hosting: Hosting,

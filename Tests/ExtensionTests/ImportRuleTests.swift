@@ -45,6 +45,31 @@ struct ImportRuleTests {
         #expect(try container.importRecord() == nil)
     }
 
+    @Test(arguments: Hosting.allCases, ["E", "\u{1}", "é", "\""])
+    func `rule 22: persists as much of an error as a status has room for`(
+        _ hosting: Hosting,
+        _ character: String
+    ) async throws {
+        let stage = try Stage()
+        let text = String(repeating: character, count: 170_000)
+        try await stage.makeArchive("throw \(text) 42 \(text)")
+        _ = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(stage.scripted(hosting))
+        }
+        let file = stage.destination / ".migration/import-status.json"
+        #expect(try file.contents().count < 20 << 10)
+        let outcome = try stage.container(at: stage.destination).importRecord()?.outcome
+        guard case .failure(let domain, 42, let description) = outcome else {
+            Issue.record("\(String(describing: outcome))")
+            return
+        }
+        for part in [domain, description] {
+            #expect(part.hasSuffix("…"))
+            #expect(text.hasPrefix(part.dropLast()))
+        }
+        #expect(description.count > 2_000)
+    }
+
     @Test(arguments: Hosting.allCases)
     func `rule 23: leaves nothing of an import that failed`(_ hosting: Hosting) async throws {
         let stage = try Stage()
@@ -143,6 +168,28 @@ struct ImportRuleTests {
             try stage.destination.names() == [".migration", "Documents", "Library", "tmp"]
         )
         #expect(try (stage.destination / ".migration").names() == ["import-status.json"])
+    }
+
+    @Test(arguments: Hosting.allCases, ["directory", "fifo", "write"])
+    func `takes no word of an extension on whose the container is`(
+        _ hosting: Hosting,
+        _ command: String
+    ) async throws {
+        let name = ".com.apple.mobile_container_manager.metadata.plist"
+        let stage = try Stage()
+        try await stage.makeArchive("\(command) \(name) com.example.bank")
+        try await stage.importArchive(stage.scripted(hosting))
+        let list = stage.destination / "\(name)"
+        try #require(!list.exists)
+        let text = """
+            <plist version="1.0"><dict><key>MCMMetadataIdentifier</key>\
+            <string>\(Stage.identifier)</string></dict></plist>
+            """
+        try list.write(text)
+        var options = ImportOptions()
+        options.replacesData = true
+        try await stage.importArchive(stage.scripted(hosting), options: options)
+        #expect(try stage.importedText(name) == text)
     }
 
     @Test(arguments: Hosting.allCases)

@@ -29,7 +29,13 @@ struct ProtocolTests {
         ),
         (#"printf '\010\000\000\000\043[1,100]' >&3"#, .sessionFailed, "unexpected message"),
         (#"printf '\010\000\000\000\043[1' >&3; exit 0"#, .extensionCrashed, "with code 0"),
-        ("exec 3>&-; sleep 0.1; exit 4", .extensionCrashed, "program"),
+        ("exec 3>&-; sleep 0.3; exit 4", .extensionCrashed, "with code 4"),
+        ("exec 3>&-; sleep 0.3; kill -ABRT $$", .extensionCrashed, "signal 6"),
+        ("exec 3>&-; sleep 60", .extensionCrashed, "closed its connection"),
+        (
+            "exec 3>&-; i=0; while [ $i -lt 9999 ]; do i=$((i+1)); echo flood; done; exit 5",
+            .extensionCrashed, "with code 5"
+        ),
         ("exit 5", .extensionCrashed, "with code 5"),
         ("sleep 60", .extensionHung, "hung"),
         ("kill -STOP $$", .extensionHung, "hung"),
@@ -42,8 +48,13 @@ struct ProtocolTests {
 
     /// A program that says the description `json` of itself, and nothing more.
     private static func script(saying json: String) -> String {
+        "\(saying(json, "!"))\nsleep 60"
+    }
+
+    /// A command that sends the message `json`, whose kind is that of a character.
+    private static func saying(_ json: String, _ kind: Character) -> String {
         let length = String(json.utf8.count + 1, radix: 8)
-        return "printf '\\\(length)\\000\\000\\000!%s' '\(json)' >&3\nsleep 60"
+        return "printf '\\\(length)\\000\\000\\000\(kind)%s' '\(json)' >&3"
     }
 
     @Test(arguments: rogues.indices)
@@ -52,9 +63,11 @@ struct ProtocolTests {
         let stage = try Stage()
         var rogue = try stage.shell("\(script)\nsleep 60")
         if code == .extensionHung { rogue.hangTimeout = .milliseconds(700) }
+        if text.contains("closed") { rogue.gracePeriod = .milliseconds(200) }
         let error = try await stage.failure(of: rogue)
         #expect(error.code == code, "\(error)")
         #expect(error.message.contains(text), "\(error)")
+        #expect(error.message.hasPrefix("program "), "\(error)")
         #expect(!stage.archive.exists)
     }
 
@@ -72,6 +85,27 @@ struct ProtocolTests {
             try await stage.export(hosted, options: options)
         }
         #expect(error?.code == .extensionHung)
+    }
+
+    @Test func `starts no import before the archive is proved whole`() async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("", files: ["a": "a"])
+        let staged = stage.root / ".destination.migration-staging"
+        let item = String(decoding: (staged / ".migration/import/a").bytes, as: UTF8.self)
+        let finished =
+            #"{"wasCancelled":false,"progress":"#
+            + #"{"isNewPerRead":false,"hasMoved":true,"completed":1,"total":1}}"#
+        // It says that it is done where it finds the archive's item, and takes its place where not.
+        let hostile = try stage.shell(
+            """
+            \(Self.saying(#"{"version":1,"name":"X","imports":true}"#, "!"))
+            if [ -e '\(item)' ]; then \(Self.saying(finished, "$")); fi
+            while :; do echo taken > '\(item)'; done 2>&-
+            """
+        )
+        let report = try await stage.importArchive(hostile)
+        #expect(report.totals.files == 2)
+        #expect(report.appExtension?.findings == [])
     }
 
     @Test func `refuses an extension that was built for another version`() async throws {

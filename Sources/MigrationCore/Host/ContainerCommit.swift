@@ -3,33 +3,35 @@ internal import MigrationSystem
 /// Makes a staged container the live one, all of it or nothing.
 ///
 /// Where the system can exchange two directories in one step, that is the commit. Elsewhere (a mount
-/// point, an overlay's lower directory, a parent that can't be written) ``JournaledCommit`` does it.
+/// point, an overlay's lower directory, a parent that can't be written, a directory of somebody else)
+/// ``JournaledCommit`` does it.
 struct ContainerCommit {
     let path: PathName
     let live: OpenFile
     let staging: StagingDirectory
     let record: ImportRecord
 
-    /// Commits; what was in the container before is removed.
-    func run() throws {
+    /// Commits, and removes what was in the container before; returns why some of it is still there.
+    func run() throws -> [MigrationError] {
         try prepare()
-        if staging.place == .beside, try exchange() {
-            // The commit is done; what is left of the old container the next command removes.
-            try? staging.remove()
-        } else {
-            try JournaledCommit(path: path, live: live, staging: staging, record: record).run()
+        let isAlike = staging.place == .beside ? try adoptDirectory() : false
+        try staging.directory.descriptor.synchronizeFileSystem()
+        guard isAlike, try exchange() else {
+            let commit = JournaledCommit(path: path, live: live, staging: staging, record: record)
+            return try commit.run()
         }
+        // The old container is where the staged one was.
+        var leftovers = Leftovers(of: path)
+        leftovers.remove(staging)
+        return leftovers.problems
     }
 
     /// Completes the staged container: what stays with the place rather than with the data, and the record.
     private func prepare() throws {
-        let staged = staging.directory
         try copyMetadata()
         let bookkeeping = try BookkeepingDirectory.make(in: staging.directory)
         let data = try BookkeepingCoding.encode(record)
         try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
-        try staged.descriptor.setPermissions(try live.descriptor.status().permissions & 0o777)
-        try staged.descriptor.synchronizeFileSystem()
     }
 
     /// Copies the property list by which Apple's container manager knows the container.

@@ -15,6 +15,29 @@ enum ContainerRecovery {
         }
     }
 
+    /// Locks the container at `path` together with others who only use it, once it is whole.
+    ///
+    /// - Throws: ``MigrationError``, of code `containerBusy` where a commit was cut off and those who
+    ///   use the container keep it from being brought to its end.
+    static func lockWhole(_ path: PathName) throws(MigrationError) -> ContainerLock {
+        try recoverIfIdle(path)
+        let lock = try ContainerLock(path, .shared)
+        do throws(MigrationError) {
+            if let bookkeeping = try openBookkeeping(of: path, root: lock.root),
+                let journal = try ImportJournal.read(from: bookkeeping, of: path),
+                journal.phase != .staging
+            {
+                let message = "an import was cut off in its commit, which waits for the container"
+                throw MigrationError(.containerBusy, message, path: path.path)
+            }
+        } catch {
+            // An import that this user could have begun left a journal that this user can read.
+            let cause = error.cause as? SystemError
+            guard let cause, cause.isDenied || cause.isNotDirectory else { throw error }
+        }
+        return lock
+    }
+
     /// Whether a journal or a staging directory says that an import did not come to its end.
     private static func needsRecovery(_ path: PathName) throws(MigrationError) -> Bool {
         do throws(SystemError) {
@@ -33,32 +56,51 @@ enum ContainerRecovery {
 
     /// Recovers the container whose root is locked and open as `root`.
     static func recover(_ path: PathName, root: OpenFile) throws(MigrationError) {
-        do {
-            guard let bookkeeping = try BookkeepingDirectory(in: root) else {
-                return try removeStaging(path, root: root)
+        var leftovers = Leftovers(of: path)
+        if let bookkeeping = try openBookkeeping(of: path, root: root) {
+            if let journal = try ImportJournal.read(from: bookkeeping, of: path) {
+                do {
+                    try conclude(journal, path, root, bookkeeping)
+                } catch {
+                    let message = "an interrupted import can't be brought to its end"
+                    throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
+                }
             }
-            try bookkeeping.removeUnfinished()
-            guard let journal = try ImportJournal.read(from: bookkeeping) else {
-                // A commit that was done may have been cut off before its old data was gone.
-                try JournaledCommit.removeReplaced(in: bookkeeping)
-                return try removeStaging(path, root: root)
-            }
-            switch journal.phase {
-            case .staging: break
-            case .clearing, .filling, .restoring:
-                let staged = try openStaging(path, bookkeeping)
-                try JournaledCommit.resume(journal, in: root, bookkeeping, staged: staged)
-            }
-            if journal.phase == .staging || journal.phase == .restoring {
-                let data = try BookkeepingCoding.encode(ImportRecord.interrupted)
-                try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
-                try bookkeeping.remove(BookkeepingDirectory.journalName)
-                try JournaledCommit.removeReplaced(in: bookkeeping)
-            }
-            try removeStaging(path, root: root)
+            leftovers.remove(in: bookkeeping)
+        }
+        leftovers.removeBeside()
+    }
+
+    private static func openBookkeeping(
+        of path: PathName,
+        root: OpenFile
+    ) throws(MigrationError) -> BookkeepingDirectory? {
+        do throws(SystemError) {
+            return try BookkeepingDirectory(in: root)
         } catch {
-            let message = "an interrupted import can't be brought to its end"
-            throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
+            let message = "the container's bookkeeping can't be read"
+            let place = BookkeepingDirectory.path(in: path).path
+            throw MigrationError(.containerInvalid, message, path: place, cause: error)
+        }
+    }
+
+    /// Brings the import to its end of which `journal` tells.
+    private static func conclude(
+        _ journal: ImportJournal,
+        _ path: PathName,
+        _ root: OpenFile,
+        _ bookkeeping: BookkeepingDirectory
+    ) throws {
+        switch journal.phase {
+        case .staging: break
+        case .clearing, .filling, .restoring:
+            let staged = try openStaging(path, bookkeeping)
+            try JournaledCommit.resume(journal, in: root, bookkeeping, staged: staged)
+        }
+        if journal.phase == .staging || journal.phase == .restoring {
+            let data = try BookkeepingCoding.encode(ImportRecord.interrupted)
+            try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+            try bookkeeping.remove(BookkeepingDirectory.journalName)
         }
     }
 
@@ -78,21 +120,6 @@ enum ContainerRecovery {
         } catch {
             guard error.isMissing else { throw error }
             return nil
-        }
-    }
-
-    /// Removes the staging directories that a dead import left, or the old container after a commit.
-    private static func removeStaging(_ path: PathName, root: OpenFile) throws(SystemError) {
-        if let bookkeeping = try BookkeepingDirectory(in: root) {
-            let name = StagingDirectory.nameInside
-            try StagingDirectory.removeLeftover(name, in: bookkeeping.openDirectory)
-        }
-        do {
-            let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
-            try StagingDirectory.removeLeftover(StagingDirectory.nameBeside(path), in: parent)
-        } catch {
-            // Somebody else's work, or a parent in which nothing could have been left.
-            guard error.isBusy || error.isDenied || error.isReadOnly else { throw error }
         }
     }
 }

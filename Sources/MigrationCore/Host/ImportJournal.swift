@@ -32,6 +32,29 @@ struct ImportJournal: Codable, Equatable {
         return try BookkeepingCoding.decode(ImportJournal.self, from: data)
     }
 
+    /// Reads the journal of the container at `path`, and names it where that fails.
+    static func read(
+        from bookkeeping: BookkeepingDirectory,
+        of path: PathName
+    ) throws(MigrationError) -> ImportJournal? {
+        do {
+            return try read(from: bookkeeping)
+        } catch {
+            // The words of a decoder say nothing to a person.
+            let isUnderstood = !(error is DecodingError)
+            let message =
+                isUnderstood
+                ? "the container's bookkeeping can't be read"
+                : "the journal of an import can't be understood; it is left as it is"
+            let file = PathName(
+                parent: BookkeepingDirectory.path(in: path).path,
+                name: ByteString(utf8: BookkeepingDirectory.journalName)
+            )
+            let cause = isUnderstood ? error : nil
+            throw MigrationError(.containerInvalid, message, path: file.path, cause: cause)
+        }
+    }
+
     func write(to bookkeeping: BookkeepingDirectory) throws {
         let data = try BookkeepingCoding.encode(self)
         try bookkeeping.write(data, as: BookkeepingDirectory.journalName)

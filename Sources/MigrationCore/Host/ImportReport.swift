@@ -17,6 +17,12 @@ public struct ImportReport: Sendable {
     /// What the archive holds and was not restored.
     public let omissions: OmissionList
 
+    /// Why data that this import replaced, or that an earlier one left, could not be removed.
+    ///
+    /// Each names where it lies, in the container's `.migration` or beside the container. It does no
+    /// harm there, and the next command tries again.
+    public internal(set) var leftovers: [MigrationError] = []
+
     /// Whether the container held data that this import replaced.
     public let replacedData: Bool
 

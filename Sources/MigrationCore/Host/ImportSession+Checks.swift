@@ -12,6 +12,7 @@ extension ImportSession {
         } catch let problem as EntitlementProblem {
             throw problem.error
         }
+        _ = try appExtension.groupDirectories(apartFrom: path)
         _ = try ImportCall(directory: [], header: header, source: options.source)
     }
 

@@ -5,16 +5,13 @@ internal import MigrationSystem
 /// How an archive becomes the container.
 extension ImportSession {
     /// Stages what `reader` holds beside the container, and commits it.
-    func restore(
-        _ reader: ArchiveReader,
-        beside root: OpenFile
-    ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
+    func restore(_ reader: ArchiveReader, beside root: OpenFile) throws -> Outcome {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let staging = try StagingDirectory.make(for: path, root: root)
         defer { staging.release() }
         do {
             try checkSpace(for: reader, in: staging)
-            let outcome = try fill(staging, from: reader)
+            let (extractor, appExtension) = try fill(staging, from: reader)
             let commit = ContainerCommit(
                 path: path,
                 live: root,
@@ -22,11 +19,13 @@ extension ImportSession {
                 record: record(.success, reader.header, reader.fingerprint)
             )
             try cancellation.check()
-            try commit.run()
-            return outcome
+            return (extractor, appExtension, leftovers: try commit.run())
         } catch {
             // A commit that could not be undone needs what is staged when it is taken up again.
-            if try ImportJournal.read(from: bookkeeping)?.phase == .staging { try staging.remove() }
+            if (try? ImportJournal.read(from: bookkeeping))?.phase == .staging {
+                // What stays of it, the next command removes.
+                try? staging.remove()
+            }
             throw error
         }
     }
@@ -37,13 +36,14 @@ extension ImportSession {
         from reader: ArchiveReader
     ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
         guard let appExtension else {
-            let ownNames = [ContainerLayout.bookkeepingName, ContainerLayout.metadataName]
-            return (try extract(reader, into: staging.directory, leavingOut: ownNames), nil)
+            let names = ContainerLayout.ownNames
+            return (try extract(reader, into: staging.directory, leavingOut: names), nil)
         }
+        try ask(appExtension, in: staging)
         let directory = try ImportDirectory(in: staging)
+        let extractor = try extract(reader, into: directory.directory, leavingOut: [])
         let host = try beginSession(with: appExtension, in: staging)
         defer { host.end() }
-        let extractor = try extract(reader, into: directory.directory, leavingOut: [])
         let call = try ImportCall(
             directory: directory.path,
             header: reader.header,
@@ -57,8 +57,23 @@ extension ImportSession {
         return (extractor, report)
     }
 
-    /// Begins the session before anything is extracted, so that an extension that can't import costs
-    /// nothing.
+    /// Asks the extension before anything is extracted, so that one that can't import costs nothing.
+    ///
+    /// It is ended again, and what it made is removed: while the archive is not yet proved whole, no
+    /// extension may see it or get in its way.
+    private func ask(
+        _ appExtension: MigrationExtension,
+        in staging: StagingDirectory
+    ) throws {
+        try ContainerLayout.makeSkeleton(in: staging.directory)
+        let host = try beginSession(with: appExtension, in: staging)
+        defer { host.end() }
+        try host.checkImports()
+        let space = try staging.directory.descriptor.availableSpace()
+        appExtension.preflightHandler?(host.preflight(availableSpace: space))
+        try host.session.end()
+    }
+
     private func beginSession(
         with appExtension: MigrationExtension,
         in staging: StagingDirectory
@@ -67,21 +82,12 @@ extension ImportSession {
             root: staging.path,
             knownIdentifier: container.knownIdentifier
         )
-        let host = try AppExtensionHost.begin(
+        return try AppExtensionHost.begin(
             .importing,
             appExtension,
             in: staged,
             cancellation: cancellation
         )
-        do {
-            try host.checkImports()
-            let space = try staging.directory.descriptor.availableSpace()
-            appExtension.preflightHandler?(host.preflight(availableSpace: space))
-            return host
-        } catch {
-            host.end()
-            throw error
-        }
     }
 
     private func extract(

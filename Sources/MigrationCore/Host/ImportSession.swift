@@ -11,6 +11,13 @@ struct ImportSession {
     let progress: Progress?
     let cancellation: CancellationFlag
 
+    /// What an archive that became the container left to tell.
+    typealias Outcome = (
+        extractor: ArchiveExtractor,
+        appExtension: ExtensionReport?,
+        leftovers: [MigrationError]
+    )
+
     var path: PathName { container.rootPath }
 
     func run() throws -> ImportReport {
@@ -51,7 +58,7 @@ struct ImportSession {
 
     private func report(
         _ reader: ArchiveReader,
-        _ outcome: (extractor: ArchiveExtractor, appExtension: ExtensionReport?),
+        _ outcome: Outcome,
         replacedData: Bool
     ) -> ImportReport {
         var totals = outcome.extractor.totals
@@ -62,6 +69,7 @@ struct ImportSession {
             lacksEndMark: reader.lacksEndMark,
             totals: totals,
             omissions: outcome.extractor.omissions,
+            leftovers: outcome.leftovers,
             replacedData: replacedData,
             appExtension: outcome.appExtension
         )

@@ -6,17 +6,27 @@ internal import MigrationSystem
 /// aside, then the new data is moved in. Whoever finds the journal goes on where it stands, so a
 /// process or a machine that stops leaves the new container, a little later.
 struct JournaledCommit {
-    private static let replacedName = ByteString(utf8: "replaced")
-
     let path: PathName
     let live: OpenFile
     let staging: StagingDirectory
     let record: ImportRecord
 
-    /// Commits from the beginning.
-    func run() throws {
+    /// Commits from the beginning; returns why some of what imports left is still there.
+    @discardableResult
+    func run() throws -> [MigrationError] {
         let bookkeeping = try BookkeepingDirectory.make(in: live)
-        let replaced = try Self.makeReplaced(in: bookkeeping)
+        let replaced = try Self.makeReplaced(in: bookkeeping, resuming: false)
+        try moveData(asideTo: replaced, bookkeeping)
+        try Self.conclude(record, bookkeeping)
+        var leftovers = Leftovers(of: path)
+        leftovers.remove(staging)
+        leftovers.remove(in: bookkeeping)
+        leftovers.removeBeside()
+        return leftovers.problems
+    }
+
+    /// Moves the old data out and the new data in, or has all of it where it was.
+    func moveData(asideTo replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
         do {
             try advance(.clearing, bookkeeping)
             try Self.move(allOf: live, to: replaced)
@@ -26,8 +36,6 @@ struct JournaledCommit {
             try restore(from: replaced, bookkeeping)
             throw error
         }
-        try Self.conclude(record, live, bookkeeping)
-        try staging.remove()
     }
 
     private func advance(
@@ -47,7 +55,8 @@ struct JournaledCommit {
         try Self.move(allOf: replaced, to: live, resuming: true)
         try live.descriptor.synchronize()
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
-        try Self.removeReplaced(in: bookkeeping)
+        // It is empty now; the reason of the failure is what the person must hear.
+        try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
     }
 }
 
@@ -61,7 +70,7 @@ extension JournaledCommit {
         _ bookkeeping: BookkeepingDirectory,
         staged: OpenFile?
     ) throws {
-        let replaced = try makeReplaced(in: bookkeeping)
+        let replaced = try makeReplaced(in: bookkeeping, resuming: true)
         guard staged != nil || journal.phase == .restoring else {
             // The container was moved away from the staging directory beside it. Going on would lose
             // the old data for nothing.
@@ -81,19 +90,21 @@ extension JournaledCommit {
             try next.write(to: bookkeeping)
         }
         if let staged { try fill(live, from: staged, resuming: true) }
-        try conclude(journal.record, live, bookkeeping)
+        try conclude(journal.record, bookkeeping)
     }
 
+    /// Makes the place for the old data; at the beginning there must be none, which may hold other data.
     private static func makeReplaced(
-        in bookkeeping: BookkeepingDirectory
+        in bookkeeping: BookkeepingDirectory,
+        resuming: Bool
     ) throws(SystemError) -> OpenFile {
         let directory = bookkeeping.openDirectory
         do {
-            try directory.descriptor.makeDirectory(replacedName, permissions: 0o700)
+            try directory.descriptor.makeDirectory(Leftovers.replacedName, permissions: 0o700)
         } catch {
-            guard error.isExisting else { throw error }
+            guard error.isExisting && resuming else { throw error }
         }
-        return OpenFile(try directory.descriptor.open(replacedName, .directory))
+        return OpenFile(try directory.descriptor.open(Leftovers.replacedName, .directory))
     }
 
     private static func fill(
@@ -122,10 +133,9 @@ extension JournaledCommit {
         }
     }
 
-    /// Makes the success visible and removes what is left of the commit.
+    /// Makes the success visible.
     private static func conclude(
         _ record: ImportRecord?,
-        _ live: OpenFile,
         _ bookkeeping: BookkeepingDirectory
     ) throws {
         if let record {
@@ -133,15 +143,5 @@ extension JournaledCommit {
             try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
         }
         try bookkeeping.remove(BookkeepingDirectory.journalName)
-        try removeReplaced(in: bookkeeping)
-    }
-
-    /// Removes old data that was moved aside, once nothing needs it.
-    static func removeReplaced(in bookkeeping: BookkeepingDirectory) throws(SystemError) {
-        do {
-            try bookkeeping.openDirectory.descriptor.removeTree(replacedName)
-        } catch {
-            guard error.isMissing else { throw error }
-        }
     }
 }

@@ -37,7 +37,7 @@ public struct MigrationHost: Sendable {
     /// - Returns: What was archived, what was left out and why.
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid`, `outputExists`,
     ///   `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes `sourceChanged`,
-    ///   `sourceUnreadable`, `unsupported`, `outputFailed` and `outOfSpace`; `SystemError` where the
+    ///   `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`; `SystemError` where the
     ///   destination's descriptor is not open; `CancellationError`.
     ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
     ///   `confinementUnavailable`, `entitlementInvalid`, `extensionCrashed`, `extensionFailed`,

@@ -33,6 +33,7 @@ struct PreflightSession {
             findings = try rehearse(with: host, rehearsal)
             try cancellation.check()
         }
+        try host.session.end()
         return host.preflight(availableSpace: space, findings: findings)
     }
 

@@ -2,24 +2,54 @@ package import Foundation
 package import MigrationSystem
 
 /// A temporary directory that only this user can enter, removed with the last reference to it.
+///
+/// It is locked as long as it is used. One without a lock was left by a process that was killed;
+/// whoever makes the next one removes it.
 package final class PrivateDirectory: Sendable {
+    private static let attempts = 16
+
     /// Where it is.
     package let path: PathName
+
+    /// The locked directory; the lock ends with the process, however that ends.
+    private let directory: OpenFile
 
     /// Makes an empty directory among the temporary files.
     ///
     /// - Throws: ``MigrationError`` of code `outputFailed`.
-    package init() throws(MigrationError) {
-        let common = ByteString(pathOf: FileManager.default.temporaryDirectory)
+    package init(
+        in common: URL = FileManager.default.temporaryDirectory
+    ) throws(MigrationError) {
+        let common = ByteString(pathOf: common)
         do throws(SystemError) {
-            let parent = try PathName(resolving: common)
-            let name = ByteString(utf8: "migration-\(UUID().uuidString)")
-            let directory = try FileDescriptor.open(parent.path, .directory)
-            try directory.makeDirectory(name, permissions: 0o700)
-            path = PathName(parent: parent.path, name: name)
+            let parent = try PathName(resolvingWhole: common).path
+            let opened = OpenFile(try FileDescriptor.open(parent, .directory))
+            AbandonedDirectories(in: opened).remove()
+            let name: ByteString
+            (name, directory) = try Self.make(in: opened)
+            path = PathName(parent: parent, name: name)
         } catch {
             let message = "a temporary directory can't be made"
             throw MigrationError(.outputFailed, message, path: common, cause: error)
+        }
+    }
+
+    /// Makes a directory and locks it, unless another takes it for abandoned before it is locked.
+    private static func make(in parent: OpenFile) throws(SystemError) -> (ByteString, OpenFile) {
+        var attempt = 1
+        while true {
+            let name = AbandonedDirectories.makeName()
+            try parent.descriptor.makeDirectory(name, permissions: 0o700)
+            do throws(SystemError) {
+                let directory = OpenFile(try parent.descriptor.open(name, .directory))
+                try directory.descriptor.lock(.exclusive)
+                // One that was removed before the lock has no name any more.
+                _ = try parent.descriptor.status(of: name)
+                return (name, directory)
+            } catch {
+                guard error.isBusy || error.isMissing, attempt < attempts else { throw error }
+                attempt += 1
+            }
         }
     }
 
@@ -36,7 +66,7 @@ package final class PrivateDirectory: Sendable {
             let parent = try FileDescriptor.open(path.parent, .directory)
             try parent.removeTree(path.name)
         } catch {
-            // Nothing is in it that anybody needs; the system removes temporary files in time.
+            // Nothing is in it that anybody needs; the next one to make such a directory tries again.
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import MigrationArchive
 internal import MigrationSystem
 
 /// The directory in which an import makes a container ready, on the container's own file system.
@@ -5,7 +6,7 @@ internal import MigrationSystem
 /// It lies beside the container where an exchange with it is possible, else in the container's
 /// bookkeeping. Its name follows from the container's, so that the next command finds what a dead one left.
 struct StagingDirectory {
-    enum Place: CaseIterable {
+    enum Place {
         case beside
         case inside
     }
@@ -21,10 +22,16 @@ struct StagingDirectory {
     /// The name in the parent.
     var name: ByteString { path.name }
 
-    /// The name of the staging directory beside the container at `path`.
+    /// The name of the staging directory beside the container at `path`, which no other container has.
     static func nameBeside(_ path: PathName) -> ByteString {
         let dot = [UInt8(ascii: ".")]
-        return dot + ByteString(path.name.prefix(255 - 1 - suffix.count)) + suffix
+        let room = 255 - dot.count - suffix.count
+        guard path.name.count > room else { return dot + path.name + suffix }
+        let hash = SHA256Digest.hash(of: path.name).prefix(8).reduce(UInt64(0)) { number, byte in
+            number << 8 | UInt64(byte)
+        }
+        let mark = ByteString(utf8: "-" + String(hash, radix: 16))
+        return dot + ByteString(path.name.prefix(room - mark.count)) + mark + suffix
     }
 
     /// Makes an empty directory, removing first what an earlier import left.

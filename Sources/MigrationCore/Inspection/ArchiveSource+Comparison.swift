@@ -6,7 +6,8 @@ extension ArchiveSource {
     /// Compares an archive with a container: content, kind, permissions, times, links and attributes.
     ///
     /// What an export leaves out by default, and sockets, FIFOs and devices, do not count as
-    /// differences where the archive has no entry for them.
+    /// differences where the archive has no entry for them. An import that was cut off is brought to
+    /// its end first.
     ///
     /// - Parameters:
     ///   - container: The container, which apps may be using but no migration.
@@ -17,15 +18,30 @@ extension ArchiveSource {
     /// - Throws: `ArchiveError` where the archive is damaged or a file of the container can't be read;
     ///   ``MigrationError`` of codes `containerBusy` and `containerInvalid`; what `body` throws;
     ///   `CancellationError`.
-    @concurrent
     public func compare(
         with container: MigrationDataContainer,
         includesCaches: Bool = false,
         progress: Progress? = nil,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
+        try await inspectComparing(
+            with: container,
+            includesCaches: includesCaches,
+            progress: progress,
+            body
+        ).differences
+    }
+
+    /// Compares an archive with a container, and says what the archive is.
+    @concurrent
+    package func inspectComparing(
+        with container: MigrationDataContainer,
+        includesCaches: Bool,
+        progress: Progress?,
+        _ body: @Sendable (ArchiveDifference) throws -> Void
+    ) async throws -> (differences: Int, archive: ArchiveInspection) {
         try await withOperationThread { cancellation in
-            let lock = try ContainerLock(container.rootPath, .shared)
+            let lock = try ContainerRecovery.lockWhole(container.rootPath)
             defer { lock.release() }
             let input = try open(cancellation)
             let threadCount = ThreadCount.resolve(nil)
@@ -39,9 +55,10 @@ extension ArchiveSource {
                     cancellation: cancellation,
                     report: body
                 )
-                return try comparison.run(reader) { consumed in
+                let differences = try comparison.run(reader) { consumed in
                     progress?.completedUnitCount = Int64(clamping: consumed)
                 }
+                return (differences, ArchiveInspection(reader, totals: reader.totals))
             }
         }
     }

@@ -7,6 +7,8 @@ internal import MigrationSystem
 struct BookkeepingDirectory {
     static let recordName = "import-status.json"
     static let journalName = "import-journal.json"
+    /// What a process leaves that dies while it replaces a file.
+    static let unfinishedNames = [recordName, journalName].map { ByteString(utf8: $0 + ".new") }
     private static let sizeLimit = 1 << 20
 
     private let directory: OpenFile
@@ -34,6 +36,11 @@ struct BookkeepingDirectory {
                 guard error.isExisting else { throw error }
             }
         }
+    }
+
+    /// Where the bookkeeping of the container at `path` is.
+    static func path(in path: PathName) -> PathName {
+        PathName(parent: path.path, name: ContainerLayout.bookkeepingName)
     }
 
     /// The open directory, for what needs room beside the files.
@@ -71,15 +78,13 @@ struct BookkeepingDirectory {
         try directory.descriptor.synchronize()
     }
 
-    /// Removes what a process left that died while it replaced a file.
-    func removeUnfinished() throws(SystemError) {
-        for name in [Self.recordName, Self.journalName] { try remove(name + ".new") }
-    }
-
     /// Removes the file `name`, if it is there.
     func remove(_ name: String) throws(SystemError) {
+        let name = ByteString(utf8: name)
         do {
-            try directory.descriptor.removeFile(ByteString(utf8: name))
+            // A read-only file system says that it is one, also of a file that is not there.
+            _ = try directory.descriptor.status(of: name)
+            try directory.descriptor.removeFile(name)
         } catch {
             guard error.isMissing else { throw error }
             return

@@ -41,20 +41,20 @@ extension ImportRecord.Outcome {
     init(failure error: any Error) {
         let failure = error as? MigrationError
         if failure?.code == .extensionFailed, let cause = failure?.cause {
-            let bridged = cause as NSError
-            self = .failure(
-                domain: bridged.domain,
-                code: bridged.code,
-                description: cause.wording
-            )
+            self.init(cause as NSError, description: cause.wording)
         } else {
-            let bridged = error as NSError
-            self = .failure(
-                domain: bridged.domain,
-                code: bridged.code,
-                description: "\(error)"
-            )
+            self.init(error as NSError, description: "\(error)")
         }
+    }
+}
+
+extension ImportRecord.Outcome {
+    private init(_ error: NSError, description: String) {
+        self = .failure(
+            domain: ErrorText.domain(error.domain),
+            code: error.code,
+            description: ErrorText.description(description)
+        )
     }
 }
 

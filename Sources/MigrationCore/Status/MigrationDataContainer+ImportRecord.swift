@@ -18,8 +18,12 @@ extension MigrationDataContainer {
 
     /// Forgets the container's last import, because the person was told of it.
     ///
-    /// - Throws: ``MigrationError`` of code `statusUnreadable` where the record can't be removed.
+    /// An import that was cut off is brought to its end first, if nobody holds the container.
+    ///
+    /// - Throws: ``MigrationError`` of code `statusUnreadable` where the record can't be removed, and
+    ///   of code `containerInvalid` where an import that was cut off can't be brought to its end.
     public func clearImportRecord() throws(MigrationError) {
+        try ContainerRecovery.recoverIfIdle(rootPath)
         do {
             let root = OpenFile(try FileDescriptor.open(rootPath.path, .directory))
             try BookkeepingDirectory(in: root)?.remove(BookkeepingDirectory.recordName)

@@ -6,7 +6,9 @@ internal import MigrationSystem
 /// It is the file that replaces the record, so that neither bytes nor a file must be found for it. What
 /// a dead process leaves of it is removed like any file that was to replace another.
 struct RecordReserve {
-    /// More than a record takes whose reason holds two paths of the greatest length.
+    /// More than a record takes, unless its reason names a path of many thousand bytes.
+    ///
+    /// Where there is no room for that one, the journal stays and says that the import was cut off.
     private static let size = 32 * 1024
 
     private static let name = ByteString(utf8: BookkeepingDirectory.recordName + ".new")
@@ -18,7 +20,7 @@ struct RecordReserve {
     static func make(
         in bookkeeping: BookkeepingDirectory
     ) throws(SystemError) -> RecordReserve {
-        try bookkeeping.removeUnfinished()
+        try bookkeeping.remove(BookkeepingDirectory.recordName + ".new")
         let directory = bookkeeping.openDirectory
         let file = OpenFile(try directory.descriptor.open(name, .creating(permissions: 0o600)))
         do {

@@ -61,6 +61,7 @@ struct ImportCommand: Command {
         )
         let report = try await report(source, into: destination, on: console)
         console.logMissingProof(of: archive, report)
+        console.logLeftovers(of: report)
         let answer = ImportAnswer(archive, verb: "imported", into: container, report)
         try console.output.write(answer, inJSON: answersInJSON)
         try console.logFindings(of: report.appExtension)

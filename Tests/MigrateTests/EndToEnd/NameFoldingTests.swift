@@ -82,4 +82,28 @@ struct NameFoldingTests {
         )
         #expect(result.output == "0\nfolded/all:\nlive\n\nfolded/all/live/d:\nreadme\none\n")
     }
+
+    @Test func `refuses directories and bookkeeping that are one there`() throws {
+        let place = try Workplace()
+        let made = try place.shell(
+            """
+            mkdir -p one/A two/a own/.Migration && touch one/A/x two/a/y own/.Migration/status.json
+            tar -cf parents -C one A/x -C ../two a/y && tar -cf foreign -C own .Migration/status.json
+            $migrate export --container own --out strict
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let result = try run(
+            """
+            for archive in parents foreign strict; do
+                $migrate import $archive --container folded/all/$archive --bundle-id own; echo $?
+                ls -A folded/all/$archive
+            done
+            $migrate extract parents --to folded/all/out; echo $?
+            """,
+            in: place
+        )
+        let refused = "65\n.migration\n"
+        #expect(result.output == refused + refused + refused + "65\n", "\(result.errors)")
+    }
 }

@@ -64,6 +64,25 @@ struct RunTests {
         #expect(result.signal == SIGPIPE)
     }
 
+    @Test(arguments: ["clearing", "filling", "restoring"])
+    func `starts no app where an import was cut off in its commit`(_ phase: String) throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        let first = try place.startApp()
+        try place.shell(
+            """
+            mkdir -p source/.migration
+            echo '{"phase":"\(phase)","version":1}' > source/.migration/import-journal.json
+            """
+        )
+        let source = place.path("source")
+        let second = try place.migrate("run", "--container", source, "--", "echo", "started")
+        second.expectFailure(75)
+        #expect(second.errors.contains("an import was cut off in its commit"))
+        first.send(SIGTERM)
+        #expect(try first.wait().signal == SIGTERM)
+    }
+
     @Test(arguments: [SIGTERM, SIGKILL])
     func `keeps migrations out until the app ends`(_ signal: Int32) throws {
         let place = try Workplace()

@@ -63,7 +63,13 @@ struct CommitTests {
         let (commit, _) = try makeCommit(places)
         try (places.destination / ".migration/replaced").makeDirectory()
         try (places.destination / obstacle).makeDirectory()
-        #expect(throws: (any Error).self) { try commit.run() }
+        let bookkeeping = try #require(try BookkeepingDirectory(in: commit.live))
+        let name = Leftovers.replacedName
+        let directory = bookkeeping.openDirectory
+        let replaced = OpenFile(try directory.descriptor.open(name, .directory))
+        #expect(throws: (any Error).self) {
+            try commit.moveData(asideTo: replaced, bookkeeping)
+        }
         let restored = try places.contents(of: places.destination)
         let lost = restored.differences(from: old).filter { $0.hasSuffix("is missing") }
         #expect(lost == [])

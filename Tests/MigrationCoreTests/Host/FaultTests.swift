@@ -69,20 +69,64 @@ struct FaultTests {
     ) async throws {
         let places = try await Places.withSmallArchive()
         let new = try TreeSnapshot(of: places.source)
-        func runImport(_ injector: FaultInjector) throws -> FaultInjector.Run {
-            try places.runImport(injector: injector, withoutExchange: withoutExchange)
-        }
         try places.makeOldDestination()
-        let points = fault.points(try runImport(FaultInjector(.nothing)).counts)
+        let whole = try places.runImport(
+            injector: FaultInjector(.nothing),
+            withoutExchange: withoutExchange
+        )
+        let points = fault.points(whole.counts)
         #expect(points.count >= 4)
         for (point, injector) in points {
             try places.removeDestination()
             let old = try places.makeOldDestination()
-            let run = try runImport(injector)
+            let run = try places.runImport(
+                injector: injector,
+                withoutExchange: withoutExchange
+            )
             fault.expectEnd(of: run, at: point)
             let outcome = try await places.expectOldOrNew(old, new, at: point)
             #expect(run.end != .exited(0) || outcome == .success, point)
         }
+    }
+
+    /// An import has succeeded when its commit is done, whatever is still to be removed.
+    @Test(arguments: [false, true])
+    func `succeeds where what it replaced can't be removed`(
+        _ withoutExchange: Bool
+    ) async throws {
+        let places = try await Places.withSmallArchive()
+        let new = try TreeSnapshot(of: places.source)
+        try places.makeOldDestination()
+        let whole = try places.runImport(
+            injector: FaultInjector(.nothing),
+            withoutExchange: withoutExchange
+        )
+        let count = try #require(whole.counts["unlinkat"])
+        var warnings = 0
+        for number in 1...count {
+            let point: Comment = "unlinkat \(number)"
+            try places.removeDestination()
+            let old = try places.makeOldDestination()
+            let forEver = number...Int(Int32.max)
+            let run = try places.runImport(
+                injector: FaultInjector(.error(EBUSY), at: "unlinkat", forEver),
+                withoutExchange: withoutExchange
+            )
+            let contents = try places.contents(of: places.destination)
+            if try !places.bookkeepingNames().contains("import-journal.json") {
+                let isNew = contents.differences(from: new) == []
+                #expect((run.end == .exited(0)) == isNew, point)
+            }
+            let warning = "migrate: warning: what an import left can't be removed: "
+            if run.end == .exited(0), run.errors.hasPrefix(warning) { warnings += 1 }
+            let status = try FaultInjector(.error(EBUSY), at: "unlinkat", forEver).run(
+                ["status", "--container", places.destination.url.path],
+                countingFrom: places.root.url.path
+            )
+            if run.end == .exited(0) { #expect(status.end == .exited(0), point) }
+            _ = try await places.expectOldOrNew(old, new, at: point)
+        }
+        #expect(warnings >= 4)
     }
 
     @Test(arguments: Fault.allCases)

@@ -132,6 +132,28 @@ struct RecoveryTests {
     }
 
     @Test(arguments: Moment.allCases)
+    func `is done by a comparison too`(_ moment: Moment) async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        try makeState(moment, places, isInside: false)
+        let source = ArchiveSource.file(path: places.archive.bytes)
+        _ = try await source.compare(with: places.destinationContainer) { _ in }
+        try expectWhole(moment, places, old)
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+    }
+
+    @Test(arguments: [Moment.journalWritten, .staged])
+    func `is done before the status is cleared`(_ moment: Moment) throws {
+        let places = try Places()
+        let old = try places.makeOldDestination()
+        try makeState(moment, places, isInside: false)
+        try places.destinationContainer.clearImportRecord()
+        #expect(try places.destinationContainer.importRecord() == nil)
+        try expectWhole(moment, places, old)
+        #expect(try places.bookkeepingNames() == [])
+    }
+
+    @Test(arguments: Moment.allCases)
     func `is done by the next import too`(_ moment: Moment) async throws {
         let places = try await Places.withSmallArchive()
         try places.makeOldDestination()
@@ -190,11 +212,63 @@ struct RecoveryTests {
         let journal = places.destination / ".migration/import-journal.json"
         try journal.write("{\"phase\":\"dancing\",\"version\":2}")
         #expect(throws: MigrationError.self) { try places.destinationContainer.importRecord() }
-        await #expect(throws: MigrationError.self) {
+        let error = await #expect(throws: MigrationError.self) {
             try await places.importArchive(replacing: true)
         }
+        #expect(error?.path == journal.url.path)
+        #expect(error?.description.contains("version 2") == true)
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
         #expect(try places.bookkeepingNames() == ["import-journal.json"])
+    }
+
+    @Test(arguments: ["", "{", "null", "{\"version\":1}", "{\"phase\":\"odd\",\"version\":1}"])
+    func `names a journal that is damaged, in words for a person`(_ text: String) throws {
+        let places = try Places()
+        try places.makeOldDestination()
+        try (places.destination / ".migration").makeDirectory()
+        let journal = places.destination / ".migration/import-journal.json"
+        try journal.write(text)
+        let error = #expect(throws: MigrationError.self) {
+            try places.destinationContainer.importRecord()
+        }
+        let message = "the journal of an import can't be understood; it is left as it is"
+        #expect(error?.description == "\(message): \(journal.url.path)")
+        #expect(try journal.contents() == Data(text.utf8))
+    }
+
+    @Test func `names bookkeeping that can't be read, and speaks of no import`() async throws {
+        let places = try Places()
+        let bookkeeping = places.source / ".migration"
+        try bookkeeping.write("a file")
+        let error = await #expect(throws: MigrationError.self) { try await places.exportSource() }
+        #expect(error?.code == .containerInvalid)
+        #expect(error?.message == "the container's bookkeeping can't be read")
+        #expect(error?.path == bookkeeping.url.path)
+    }
+
+    @Test func `removes whatever stands in for a file that was being replaced`() async throws {
+        let places = try Places()
+        try (places.source / ".migration").makeDirectory()
+        try (places.source / ".migration/import-status.json.new").makeDirectory()
+        try await places.exportSource()
+        #expect(try (places.source / ".migration").names() == [])
+    }
+
+    @Test(arguments: [Moment.clearingHalfDone, .fillingBegun, .restoringHalfDone])
+    func `waits while an app uses the container, and keeps others out`(
+        _ moment: Moment
+    ) async throws {
+        let places = try await Places.withSmallArchive()
+        try places.makeOldDestination()
+        try makeState(moment, places, isInside: false)
+        let app = try LockHolder(places.destination, LOCK_SH)
+        let source = ArchiveSource.file(path: places.archive.bytes)
+        let error = await #expect(throws: MigrationError.self) {
+            try await source.compare(with: places.destinationContainer) { _ in }
+        }
+        #expect(error?.code == .containerBusy)
+        app.release()
+        _ = try await source.compare(with: places.destinationContainer) { _ in }
     }
 
     @Test func `waits while an app uses the container`() throws {

@@ -14,10 +14,12 @@ struct ImportDirectory {
     /// The open directory.
     let directory: OpenFile
 
-    /// Makes a fresh container in `staging`, with an empty import directory.
+    /// Makes a fresh container of `staging`, whatever is in it, with an empty import directory.
     init(in staging: StagingDirectory) throws(SystemError) {
         self.staging = staging
         let root = staging.directory
+        let listing = try DirectoryListing(of: root.descriptor)
+        for index in 0..<listing.count { try root.descriptor.removeTree(listing[index]) }
         try ContainerLayout.makeSkeleton(in: root)
         let bookkeeping = try BookkeepingDirectory.make(in: root).openDirectory
         try bookkeeping.descriptor.makeDirectory(Self.name, permissions: 0o700)
@@ -30,8 +32,14 @@ struct ImportDirectory {
         return staging.path.path + slash + ContainerLayout.bookkeepingName + slash + Self.name
     }
 
-    /// Removes it, with the bookkeeping that it lies in.
+    /// Removes it, with all else in the container that is not the app's, whoever made it.
     func remove() throws(SystemError) {
-        try staging.directory.descriptor.removeTree(ContainerLayout.bookkeepingName)
+        for name in ContainerLayout.ownNames {
+            do {
+                try staging.directory.descriptor.removeTree(name)
+            } catch {
+                guard error.isMissing else { throw error }
+            }
+        }
     }
 }

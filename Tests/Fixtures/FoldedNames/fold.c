@@ -1,0 +1,48 @@
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// A library to load before others: names in a directory lose their capitals, as on a file system that
+// folds case and lists names as it pleases.
+
+static const char *fold(int directory, const char *name, char *folded) {
+  if (directory == AT_FDCWD) return name;
+  int index = 0;
+  for (; name[index] && index < PATH_MAX - 1; index++) folded[index] = (char)tolower(name[index]);
+  folded[index] = 0;
+  return folded;
+}
+
+#define REAL(type, name, ...) ((type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
+
+int openat(int directory, const char *path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
+  char name[PATH_MAX];
+  return REAL(int, "openat", int, const char *, int, ...)(
+      directory, fold(directory, path, name), flags, mode);
+}
+
+int mkdirat(int directory, const char *path, mode_t mode) {
+  char name[PATH_MAX];
+  return REAL(int, "mkdirat", int, const char *, mode_t)(
+      directory, fold(directory, path, name), mode);
+}
+
+int fstatat(int directory, const char *path, struct stat *status, int flags) {
+  char name[PATH_MAX];
+  return REAL(int, "fstatat", int, const char *, struct stat *, int)(
+      directory, fold(directory, path, name), status, flags);
+}
+
+int unlinkat(int directory, const char *path, int flags) {
+  char name[PATH_MAX];
+  return REAL(int, "unlinkat", int, const char *, int)(directory, fold(directory, path, name), flags);
+}

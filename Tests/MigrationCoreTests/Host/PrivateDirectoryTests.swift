@@ -1,0 +1,75 @@
+import Foundation
+import MigrationCore
+import MigrationSystem
+import TestSupport
+import Testing
+
+@Suite(.scratchDirectory)
+struct PrivateDirectoryTests {
+    private let common: BytePath
+
+    init() throws {
+        common = try BytePath.scratch / "common"
+        try common.makeDirectory()
+    }
+
+    /// A name as such directories have.
+    private var name: BytePath {
+        BytePath(ByteString(utf8: "migration-private-\(UUID().uuidString)"))
+    }
+
+    @Test func `is removed with its last reference`() throws {
+        do {
+            let directory = try PrivateDirectory(in: common.url)
+            try (BytePath(directory.path.path) / "some").makeDirectory()
+            #expect(try common.names().count == 1)
+            withExtendedLifetime(directory) {}
+        }
+        #expect(try common.names() == [])
+    }
+
+    @Test func `removes what a killed process left`() async throws {
+        let path = common.url.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let directory = try PrivateDirectory(in: URL(filePath: path))
+            try Data("secret".utf8).write(to: directory.url.appending(path: "copy"))
+            kill(getpid(), SIGKILL)
+            withExtendedLifetime(directory) {}
+        }
+        let left = try common.names()
+        #expect(left.count == 1)
+        let next = try PrivateDirectory(in: common.url)
+        #expect(try common.names().count == 1)
+        #expect(try common.names() != left)
+        withExtendedLifetime(next) {}
+    }
+
+    @Test func `leaves alone one that is used`() throws {
+        let first = try PrivateDirectory(in: common.url)
+        let second = try PrivateDirectory(in: common.url)
+        #expect(try common.names().count == 2)
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test func `leaves alone what it can't have made`() throws {
+        try (common / "migration-private-").makeDirectory()
+        try (common / "migration-private-1").makeDirectory()
+        try (common / name).write("a file")
+        try (common / "kept").makeDirectory()
+        try (common / name).makeSymbolicLink(to: common / "kept")
+        let before = try common.names()
+        let directory = try PrivateDirectory(in: common.url)
+        #expect(try Set(common.names()).isSuperset(of: before))
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
+    func `leaves alone another user's`() throws {
+        let other = common / name
+        try other.makeDirectory()
+        try #require(chown(other.url.path, 65534, 65534) == 0)
+        let directory = try PrivateDirectory(in: common.url)
+        #expect(other.exists)
+        withExtendedLifetime(directory) {}
+    }
+}
