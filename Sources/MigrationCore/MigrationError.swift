@@ -125,7 +125,7 @@ extension MigrationError {
         /// An item lies in no place that the extension may export from.
         public static let outsideContainer = Code(value: .outsideContainer)
 
-        /// The host and the extension's process don't understand each other.
+        /// The host and the extension's process don't understand each other, or it can't be ended.
         public static let sessionFailed = Code(value: .sessionFailed)
 
         /// The name of the code, stable across releases.

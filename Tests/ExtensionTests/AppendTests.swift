@@ -145,6 +145,36 @@ struct AppendTests {
     }
 
     @Test(arguments: Hosting.allCases)
+    func `knows the container's bookkeeping by any path`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        let root = String(decoding: stage.source.bytes, as: UTF8.self)
+        let paths = [
+            "\(root)/./.migration/import-status.json", "\(root)//.migration/import-status.json",
+            "\(root)/Documents/../.migration/import-status.json", "\(root)/Documents/../.migration",
+            "here/.migration", "kept/import-status.json", "kept/deep/deeper/a",
+        ]
+        let script = paths.enumerated().map { "try-append \($1) as \($0)" }
+        try (stage.source / "script").write(
+            (script + [
+                "notes tmp:notes", "append tmp:notes as notes",
+                "append \(root)//./Documents/../Documents//page as page",
+            ]).joined(separator: "\n")
+        )
+        try stage.makeDocument()
+        for name in [".migration", ".migration/deep", ".migration/deep/deeper"] {
+            try (stage.source / "\(name)").makeDirectory()
+        }
+        try (stage.source / ".migration/import-status.json").write("{}")
+        try (stage.source / ".migration/deep/deeper/a").write("a")
+        try (stage.source / "here").makeSymbolicLink(to: ".")
+        try (stage.source / "kept").makeSymbolicLink(to: ".migration")
+        try await stage.export(stage.scripted(hosting))
+        #expect(try await stage.archivedPaths() == ["notes", "page"])
+        let notes = try await stage.archivedText("notes").split(separator: "\n")
+        #expect(notes.count { $0.contains("is the container's bookkeeping") } == paths.count)
+    }
+
+    @Test(arguments: Hosting.allCases)
     func `gives the same bytes wherever the extension runs`(_ hosting: Hosting) async throws {
         let stage = try Stage("append Documents/a as x/a\nappend Documents as all")
         try (stage.source / "Documents/a").write("a")

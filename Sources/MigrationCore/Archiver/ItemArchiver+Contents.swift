@@ -11,27 +11,13 @@ struct EntryFilter {
 }
 
 extension ItemArchiver {
-    /// Appends everything in `container` that `selection` keeps, each at its own path.
-    func appendContents(
-        of container: MigrationDataContainer,
-        selecting selection: ContainerSelection
-    ) throws {
-        let root: FileDescriptor
-        do {
-            root = try FileDescriptor.open(container.rootPath.path, .directory)
-        } catch {
-            throw MigrationError(
-                .containerInvalid,
-                "the container can't be read",
-                path: container.rootPath.path,
-                cause: error
-            )
-        }
+    /// Appends everything in the container at `root` that `selection` keeps, each at its own path.
+    func appendContents(of root: OpenFile, selecting selection: ContainerSelection) throws {
         let filter = EntryFilter(
             reason: selection.reasonForLeavingOut,
             keepsAllFiles: selection.keepsAllFiles
         )
-        try appendContents(of: root, base: [], filter)
+        try appendContents(of: root.descriptor.duplicate(), base: [], filter)
     }
 
     /// Appends everything in `directory` that `filter` keeps; its own path in the archive is `base`.

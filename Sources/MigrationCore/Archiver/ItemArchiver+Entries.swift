@@ -72,19 +72,29 @@ extension ItemArchiver {
 
     private func appendSymbolicLink(_ item: SourceItem, at path: EntryPath) throws {
         let target: ByteString
+        let attributes: [ByteString]
+        let after: FileStatus
         do throws(SystemError) {
-            target = try item.directory.descriptor.symbolicLinkTarget(item.name)
-            let after = try item.directory.descriptor.status(of: item.name)
-            guard after.isUnchanged(since: item.status) else { throw SystemError("lstat", code: 0) }
+            let directory = item.directory
+            target = try directory.descriptor.symbolicLinkTarget(item.name)
+            attributes = try directory.descriptor.extendedAttributeNames(ofLink: item.name)
+            after = try directory.descriptor.status(of: item.name)
         } catch {
-            if error.code == 0 { throw Self.changed(path) }
             throw SourceWalker.unreadable(item.path, error)
         }
+        guard after.isUnchanged(since: item.status) else { throw Self.changed(path) }
         if let first = links.takePath(of: item.status) {
             return try write(Self.entry(item.status, at: path, .hardLink(target: first)))
         }
-        if path.leadsOut(withTarget: target), externalLinks.count < 1_000 {
-            externalLinks.append("\(path) -> \(PrintableText.escaping(target))")
+        // A link has none that an archive carries: the system keeps those of users for files.
+        for name in attributes {
+            try omitUnrepresentable(item.path, .extendedAttribute, PrintableText.escaping(name))
+        }
+        if path.leadsOut(withTarget: target) {
+            externalLinkCount += 1
+            if externalLinks.count < 1_000 {
+                externalLinks.append("\(path) -> \(PrintableText.escaping(target))")
+            }
         }
         try write(Self.entry(item.status, at: path, .symbolicLink(target: target)))
         links.remember(item.status, at: path)
@@ -138,7 +148,7 @@ extension ItemArchiver {
 
     static func checkIsRepresentable(_ path: EntryPath) throws(ArchiveError) {
         guard let violation = path.violation else { return }
-        throw ArchiveError(.unsupported, "can't be archived: \(violation)", entry: path)
+        throw ArchiveError(.unrepresentable, "can't be archived: \(violation)", entry: path)
     }
 
     private static func entry(

@@ -41,7 +41,11 @@ extension ItemArchiver {
             try appendDirectory(item, opened: opened, of: location)
             return 0
         default:
-            throw ArchiveError(.unsupported, "can't be archived: a \(status.kind)", entry: path)
+            throw ArchiveError(
+                .unrepresentable,
+                "can't be archived: a \(status.kind)",
+                entry: path
+            )
         }
     }
 

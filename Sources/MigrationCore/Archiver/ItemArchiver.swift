@@ -31,6 +31,9 @@ final class ItemArchiver {
     /// Links that lead out of the container, the first 1,000 of them, printable.
     var externalLinks: [String] = []
 
+    /// How many links lead out of the container.
+    var externalLinkCount = 0
+
     /// Archives with `writer`; `threadCount` further threads read small files ahead.
     init(
         writingTo writer: ArchiveWriter,
@@ -72,7 +75,7 @@ extension ItemArchiver {
         guard isStrict else { return omissions.append(Omission(path, reason, detail: detail)) }
         let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
         let message = "can't be archived, and nothing may be left out: \(thing)"
-        throw ArchiveError(.unsupported, message, entry: EntryPath(bytes: path))
+        throw ArchiveError(.unrepresentable, message, entry: EntryPath(bytes: path))
     }
 }
 

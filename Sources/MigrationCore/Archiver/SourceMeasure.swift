@@ -37,8 +37,8 @@ struct SourceMeasure: SourceVisitor {
     private mutating func count(_ status: FileStatus) {
         guard status.kind == .regular else { return }
         if status.linkCount > 1, !linked.insert(status.identity).inserted { return }
-        contentBytes += status.size
-        allocatedBytes += min(status.size, status.allocatedSize)
+        contentBytes.addSaturating(status.size)
+        allocatedBytes.addSaturating(min(status.size, status.allocatedSize))
     }
 
     private func isLeftOut(_ path: ByteString) -> Bool {

@@ -20,16 +20,21 @@ struct SourceRoots {
         let kind: Kind
         let path: ByteString
         let directory: OpenFile
+        let identity: FileStatus.Identity
     }
 
     private var roots: [Root] = []
+    /// The container's bookkeeping, which no export carries, whatever its path is spelled like.
+    private var bookkeeping: FileStatus.Identity?
     /// The directory of the last item, since the next one mostly lies there too.
     private var last: (path: ArraySlice<UInt8>, kind: Kind, directory: OpenFile)?
 
     /// Adds the directory at `path`, an absolute path with no link in it.
     mutating func add(_ path: ByteString, _ kind: Kind) throws(SystemError) {
         let directory = OpenFile(try FileDescriptor.open(path, .directory))
-        roots.append(Root(kind: kind, path: path, directory: directory))
+        let identity = try directory.descriptor.status().identity
+        roots.append(Root(kind: kind, path: path, directory: directory, identity: identity))
+        if kind == .container { bookkeeping = try Self.bookkeeping(in: directory) }
     }
 
     /// Finds the item at `path` without following a link out of the root that it lies in.
@@ -50,28 +55,46 @@ struct SourceRoots {
         if let last, last.path.span.isEqual(to: parent.span) {
             return Location(kind: last.kind, directory: last.directory, name: name)
         }
-        guard !ContainerLayout.isBookkeeping(item.dropFirst(root.path.count + 1), root.kind) else {
+        let directory = try Self.open(ByteString(parent), in: root, for: path)
+        let isRefused = try Self.reaching(path) { () throws(SystemError) in
+            try directory === root.directory
+                ? isBookkeeping(name, in: root) : liesInBookkeeping(directory, beneath: root)
+        }
+        guard !isRefused else {
             let message = "is the container's bookkeeping, which no export carries"
             throw MigrationError(.outsideContainer, message, path: path)
         }
-        let directory = try Self.open(ByteString(parent), in: root, for: path)
         // Elsewhere the extension may put another directory in its place, and the container's own
         // has a name that none may export.
-        if root.kind == .container, parent.count > root.path.count {
+        if root.kind == .container, directory !== root.directory {
             last = (parent, root.kind, directory)
         }
         return Location(kind: root.kind, directory: directory, name: name)
     }
 
+    /// Opens the directory at `parent`; where that is the root, it is what `root` holds.
     private static func open(
         _ parent: ByteString,
         in root: Root,
         for path: ByteString
     ) throws(MigrationError) -> OpenFile {
-        if parent.count == root.path.count { return root.directory }
+        let slash = UInt8(ascii: "/")
+        let relative = ByteString(parent.dropFirst(root.path.count).drop { $0 == slash })
+        if relative.isEmpty { return root.directory }
+        return try reaching(path) { () throws(SystemError) in
+            let opened = OpenFile(try root.directory.descriptor.openDirectoryBeneath(relative))
+            // Dots and links may lead back to where they began.
+            let isRoot = try opened.descriptor.status().identity == root.identity
+            return isRoot ? root.directory : opened
+        }
+    }
+
+    private static func reaching<Result>(
+        _ path: ByteString,
+        _ body: () throws(SystemError) -> Result
+    ) throws(MigrationError) -> Result {
         do {
-            let relative = ByteString(parent[(root.path.count + 1)...])
-            return OpenFile(try root.directory.descriptor.openDirectoryBeneath(relative))
+            return try body()
         } catch {
             if error.isCrossDevice { throw outside(path) }
             throw MigrationError(.invalidPath, "can't be reached", path: path, cause: error)
@@ -104,14 +127,52 @@ struct SourceRoots {
     }
 }
 
-extension ContainerLayout {
-    /// Whether `path`, relative to its root, is the bookkeeping of a container or lies in it.
-    fileprivate static func isBookkeeping(
-        _ path: ArraySlice<UInt8>,
-        _ kind: SourceRoots.Kind
-    ) -> Bool {
-        guard kind == .container, path.starts(with: bookkeepingName) else { return false }
-        let rest = path.dropFirst(bookkeepingName.count)
-        return rest.isEmpty || rest.first == UInt8(ascii: "/")
+// MARK: - The container's bookkeeping
+
+// A directory is known by its identity, since links, dots and a file system that folds case give it
+// many paths.
+extension SourceRoots {
+    private static func bookkeeping(
+        in container: OpenFile
+    ) throws(SystemError) -> FileStatus.Identity? {
+        do {
+            return try container.descriptor.status(of: ContainerLayout.bookkeepingName).identity
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether `name` in a root is the bookkeeping.
+    private func isBookkeeping(
+        _ name: ArraySlice<UInt8>,
+        in root: Root
+    ) throws(SystemError) -> Bool {
+        guard let bookkeeping else { return false }
+        do {
+            return try root.directory.descriptor.status(of: name).identity == bookkeeping
+        } catch {
+            guard error.isMissing else { throw error }
+            return false
+        }
+    }
+
+    /// Whether `directory` is the bookkeeping or lies in it, as what is above it says.
+    private func liesInBookkeeping(
+        _ directory: OpenFile,
+        beneath root: Root
+    ) throws(SystemError) -> Bool {
+        guard let bookkeeping else { return false }
+        var path = ByteString(utf8: ".")
+        var identity = try directory.descriptor.status().identity
+        while identity != root.identity {
+            if identity == bookkeeping { return true }
+            path += ByteString(utf8: "/..")
+            let above = try directory.descriptor.status(of: path).identity
+            // Nothing is above the top, where a directory ends up that somebody moves out of the root.
+            if above == identity { break }
+            identity = above
+        }
+        return false
     }
 }

@@ -26,13 +26,12 @@ enum ContainerContents {
         in directory: OpenFile,
         leavingOutOwn: Bool
     ) throws(SystemError) -> [OpenFile]? {
-        let own = [ContainerLayout.bookkeepingName, ContainerLayout.metadataName]
         let listing = try DirectoryListing(of: directory.descriptor)
         guard listing.count <= 64 else { return nil }
         var directories: [OpenFile] = []
         for index in 0..<listing.count {
             let name = listing[index]
-            if leavingOutOwn && own.contains(name) { continue }
+            if leavingOutOwn && ContainerLayout.ownNames.contains(name) { continue }
             guard try directory.descriptor.status(of: name).kind == .directory else { return nil }
             directories.append(OpenFile(try directory.descriptor.open(name, .directory)))
         }

@@ -6,7 +6,8 @@ internal import MigrationSystem
 /// `*` stands for any text without a slash, `?` for one byte, `[a-z]` for one of several. A pattern
 /// with a slash in it is matched against paths from the container's root (`Documents/*.tmp`), one
 /// without against the name of every entry at any depth (`*.tmp`). A slash at its end makes it match
-/// directories alone. What lies in a directory that matches is left out with it.
+/// directories alone. What lies in a directory that matches is left out with it. `./` at the start
+/// stands for the container's root.
 public struct ExclusionPattern: Hashable, Sendable {
     private let pattern: [UInt8]
     private let isForDirectories: Bool
@@ -15,22 +16,27 @@ public struct ExclusionPattern: Hashable, Sendable {
     /// Reads a pattern.
     ///
     /// - Parameter pattern: The pattern, in the notation of the shell.
-    /// - Throws: ``MigrationError`` of code `invalidOption` where the pattern is empty or absolute,
-    ///   or holds a zero byte.
+    /// - Throws: ``MigrationError`` of code `invalidOption` where it can match no path, since it is
+    ///   empty or absolute, has an empty part, `.` or `..` in it, or holds a zero byte.
     public init(_ pattern: String) throws(MigrationError) {
-        try self.init(bytes: [UInt8](pattern.utf8))
+        let slash = UInt8(ascii: "/")
+        var bytes = ByteString(utf8: pattern)
+        isForDirectories = bytes.last == slash
+        if isForDirectories { bytes.removeLast() }
+        isForPaths = bytes.contains(slash)
+        if bytes.starts(with: "./".utf8) { bytes.removeFirst(2) }
+        self.pattern = bytes
+        let names = bytes.split(separator: slash, omittingEmptySubsequences: false)
+        guard names.allSatisfy(Self.canMatch) else {
+            let message =
+                "a pattern must be relative to the container, with no empty part, '.' or '..'"
+            throw MigrationError(.invalidOption, message, path: [UInt8](pattern.utf8))
+        }
     }
 
-    /// Reads a pattern of any bytes.
-    package init(bytes: [UInt8]) throws(MigrationError) {
-        let slash = UInt8(ascii: "/")
-        isForDirectories = bytes.last == slash
-        pattern = isForDirectories ? [UInt8](bytes.dropLast()) : bytes
-        isForPaths = pattern.contains(slash)
-        guard !pattern.isEmpty, pattern.first != slash, !pattern.contains(0) else {
-            let message = "a pattern must be relative to the container and not empty"
-            throw MigrationError(.invalidOption, message, path: bytes)
-        }
+    private static func canMatch(_ name: ArraySlice<UInt8>) -> Bool {
+        !name.isEmpty && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
+            && !name.contains(0)
     }
 
     /// Whether the pattern matches the entry at `path`.

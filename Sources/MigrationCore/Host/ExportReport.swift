@@ -20,6 +20,9 @@ public struct ExportReport: Sendable {
     /// Symbolic links that were archived but lead out of the container, at most 1,000 of them, printable.
     public let externalLinks: [String]
 
+    /// How many symbolic links lead out of the container.
+    public let externalLinkCount: Int
+
     /// What the session with the app's extension showed; `nil` where the whole container was exported.
     public let appExtension: ExtensionReport?
 }

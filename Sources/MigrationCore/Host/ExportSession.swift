@@ -15,7 +15,7 @@ struct ExportSession {
         let lock = try ContainerLock(container.rootPath, .exclusive)
         defer { lock.release() }
         try ContainerRecovery.recover(container.rootPath, root: lock.root)
-        let hosted = try hostedExtension()
+        let hosted = try hostedExtension(root: lock.root)
         defer { hosted.end() }
         let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
         let report: ExportReport
@@ -32,10 +32,11 @@ struct ExportSession {
         return report
     }
 
-    private func hostedExtension() throws -> any ExportingExtension {
+    private func hostedExtension(root: OpenFile) throws -> any ExportingExtension {
         guard let appExtension else {
             return WholeContainerExtension(
                 container,
+                root: root,
                 options: options,
                 cancellation: cancellation
             )
@@ -114,6 +115,7 @@ struct ExportSession {
             fingerprint: summary.fingerprint,
             omissions: archiver.omissions,
             externalLinks: archiver.externalLinks,
+            externalLinkCount: archiver.externalLinkCount,
             appExtension: hosted.report(of: summary.totals)
         )
     }

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// Everything that was left out, in full up to a bound and counted beyond it.
 public struct OmissionList: Sendable, Codable {
     /// The first omissions, at most 1,000 of them.
@@ -14,7 +16,7 @@ public struct OmissionList: Sendable, Codable {
 
     package mutating func append(_ omission: Omission) {
         count += 1
-        bytes += omission.bytes
+        bytes.addSaturating(omission.bytes)
         if items.count < 1_000 { items.append(omission) }
     }
 

@@ -6,17 +6,21 @@ internal import MigrationSystem
 /// Its import is the host's own: every entry goes back at its path in the staged container.
 struct WholeContainerExtension: ExportingExtension {
     let container: MigrationDataContainer
+    let root: OpenFile
     let selection: ContainerSelection
     let resourcesVersion: String
     let isCompressible: Bool
     let cancellation: CancellationFlag
 
+    /// Exports `container`, whose open directory is `root`.
     init(
         _ container: MigrationDataContainer,
+        root: OpenFile,
         options: ExportOptions,
         cancellation: CancellationFlag
     ) {
         self.container = container
+        self.root = root
         selection = ContainerSelection(
             includesCaches: options.includesCaches,
             exclusions: options.exclusions
@@ -28,9 +32,13 @@ struct WholeContainerExtension: ExportingExtension {
 
     func properties(availableSpace: UInt64?) throws -> ExportProperties {
         var measure = SourceMeasure(selecting: selection)
-        let root = try FileDescriptor.open(container.rootPath.path, .directory)
-        var walker = SourceWalker(root: root, cancellation: cancellation)
+        let copy = try root.descriptor.duplicate()
+        var walker = SourceWalker(root: copy, cancellation: cancellation)
         try walker.walk(&measure)
+        guard measure.contentBytes <= ArchiveWriter.longestStream else {
+            let message = "an archive holds at most 1 TiB, and the container has more"
+            throw ArchiveError(.unrepresentable, message)
+        }
         return ExportProperties(
             sizeEstimate: measure.contentBytes,
             allocatedBytes: measure.allocatedBytes,
@@ -40,7 +48,7 @@ struct WholeContainerExtension: ExportingExtension {
     }
 
     func exportResources(to archiver: ItemArchiver) throws {
-        try archiver.appendContents(of: container, selecting: selection)
+        try archiver.appendContents(of: root, selecting: selection)
     }
 
     func report(of totals: ArchiveTotals) -> ExtensionReport? { nil }

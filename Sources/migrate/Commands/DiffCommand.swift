@@ -35,8 +35,11 @@ struct DiffCommand: Command {
         let other = try MigrationDataContainer(atPath: container)
         let rows = RowOutput(to: context.console.output, inJSON: answersInJSON)
         try rows.begin()
-        let count = try await ProgressDisplay.showing(progress, on: context.console) { progress in
-            try await source.compare(
+        let (differences, inspection) = try await ProgressDisplay.showing(
+            progress,
+            on: context.console
+        ) { progress in
+            try await source.inspectComparing(
                 with: other,
                 includesCaches: includesCaches,
                 progress: progress
@@ -45,6 +48,7 @@ struct DiffCommand: Command {
             }
         }
         try rows.end()
-        return count == 0 ? .success : .differences
+        context.console.logMissingProof(of: archive, inspection)
+        return differences == 0 ? .success : .differences
     }
 }

@@ -109,24 +109,35 @@ struct ExportCommand: Command {
                 progress: progress
             )
         }
-        warn(of: report.externalLinks, on: console)
         let answer = ExportAnswer(archive, report)
+        if archive.isStandardStream, answersInJSON {
+            // Standard error is one document then, which says all that the lines would.
+            try console.errors.write(answer, inJSON: true)
+            return .success
+        }
+        warn(ofLinksIn: report, on: console)
         let stream = archive.isStandardStream ? console.errors : console.output
         try stream.write(answer, inJSON: answersInJSON)
         try console.logFindings(of: report.appExtension)
         return .success
     }
 
-    private func warn(of links: [String], on console: Console) {
-        for link in links.prefix(OmissionLines.limit) {
+    private func warn(ofLinksIn report: ExportReport, on console: Console) {
+        let shown = report.externalLinks.prefix(OmissionLines.limit)
+        for link in shown {
             console.log(
                 "migrate: warning: \(link) leads out of the container: an import refuses it "
                     + "unless --external-links says otherwise"
             )
         }
-        if links.count > OmissionLines.limit {
-            let rest = GroupedCount(links.count - OmissionLines.limit)
-            console.log("migrate: warning: … and \(rest) more such links (--json lists them)")
+        if report.externalLinkCount > shown.count {
+            let rest = UnshownItems(
+                count: report.externalLinkCount,
+                shown: shown.count,
+                listed: report.externalLinks.count,
+                name: "more such links"
+            )
+            console.log("migrate: warning: \(rest)")
         }
     }
 

@@ -26,7 +26,7 @@ struct ListCommand: Command {
             try rows.write(EntryRow(entry))
         }
         try rows.end()
-        if inspection.fingerprint == nil { context.console.logMissingFingerprint(of: archive) }
+        context.console.logMissingProof(of: archive, inspection)
         return .success
     }
 }

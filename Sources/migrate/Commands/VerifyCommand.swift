@@ -29,7 +29,7 @@ struct VerifyCommand: Command {
         ) { progress in
             try await source.verify(progress: progress)
         }
-        if inspection.fingerprint == nil { context.console.logMissingFingerprint(of: archive) }
+        context.console.logMissingProof(of: archive, inspection)
         let answer = VerificationAnswer(InspectionAnswer(archive, inspection))
         try context.console.output.write(answer, inJSON: answersInJSON)
         return .success

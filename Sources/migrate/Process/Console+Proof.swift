@@ -1,18 +1,35 @@
+import MigrationArchive
 import MigrationCore
 
 extension Console {
     /// Says what an archive of another program lacks that would prove it complete.
     func logMissingProof(of archive: ArchiveName, _ report: ImportReport) {
-        if report.fingerprint == nil { logMissingFingerprint(of: archive) }
-        guard report.lacksEndMark else { return }
-        log("migrate: warning: \(archive.sourceText) has no end mark: it may have been cut short")
+        logMissingProof(of: archive, report.fingerprint, lacksEndMark: report.lacksEndMark)
     }
 
-    /// Says that an archive of another program proves nothing.
-    func logMissingFingerprint(of archive: ArchiveName) {
-        log(
-            "migrate: note: \(archive.sourceText) carries no fingerprint: "
-                + "nothing proves that it is complete"
+    /// Says what an archive of another program lacks that would prove it complete.
+    func logMissingProof(of archive: ArchiveName, _ inspection: ArchiveInspection) {
+        logMissingProof(
+            of: archive,
+            inspection.fingerprint,
+            lacksEndMark: inspection.lacksEndMark
         )
+    }
+
+    private func logMissingProof(
+        of archive: ArchiveName,
+        _ fingerprint: Fingerprint?,
+        lacksEndMark: Bool
+    ) {
+        let name = archive.sourceText
+        if fingerprint == nil {
+            log(
+                "migrate: note: \(name) carries no fingerprint: "
+                    + "nothing proves that it is complete"
+            )
+        }
+        if lacksEndMark {
+            log("migrate: warning: \(name) has no end mark: it may have been cut short")
+        }
     }
 }

@@ -7,6 +7,7 @@ struct ExportAnswer: Answer {
     let archive: String
     let archiveBase64: String?
     let archiveBytes: UInt64
+    let externalLinkCount: Int
     let externalLinks: [String]
     let fingerprint: String
     let header: ArchiveHeader
@@ -29,6 +30,7 @@ extension ExportAnswer {
             archive: isStream ? "standard output" : PrintableText.escaping(archive.bytes),
             archiveBase64: JSONText.base64(of: archive.bytes),
             archiveBytes: report.archiveBytes,
+            externalLinkCount: report.externalLinkCount,
             externalLinks: report.externalLinks,
             fingerprint: report.fingerprint.description,
             header: report.header,

@@ -14,8 +14,13 @@ struct OmissionLines: Sendable {
         let shown = omissions.items.prefix(Self.limit)
         var text = shown.reduce("") { $0 + "\(title): \($1.path) (\(Self.remark(on: $1)))\n" }
         if omissions.count > shown.count {
-            let rest = GroupedCount(omissions.count - shown.count)
-            text += "… and \(rest) more (--json lists them)\n"
+            let rest = UnshownItems(
+                count: omissions.count,
+                shown: shown.count,
+                listed: omissions.items.count,
+                name: "more"
+            )
+            text += "\(rest)\n"
         }
         return text
     }

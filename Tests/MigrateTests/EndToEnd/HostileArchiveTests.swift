@@ -81,6 +81,25 @@ struct HostileArchiveTests {
         }
     }
 
+    @Test(
+        arguments: [
+            "verify cut", "list cut", "diff cut --container source", "extract cut --to out",
+            "import cut --container app",
+        ]
+    )
+    func `warns of an archive that has no end mark`(_ command: String) throws {
+        let place = try Workplace()
+        let result = try place.shell(
+            """
+            mkdir source && echo text > source/f && tar -cf whole -C source f
+            head -c 1024 whole > cut && $migrate \(command)
+            """
+        )
+        #expect([0, 1].contains(result.exitCode))
+        #expect(result.errors.contains("note: cut carries no fingerprint: "), "\(result.errors)")
+        #expect(result.errors.contains("warning: cut has no end mark: "), "\(result.errors)")
+    }
+
     @Test(arguments: ["0o77777777777", "2**62"])
     func `refuses sizes that cannot be`(_ size: String) throws {
         let place = try Workplace()

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -12,6 +13,34 @@ struct PipeTests {
         #expect(result.exitCode == 0)
         #expect(result.standardOutput == archive)
         #expect(result.errors.hasPrefix("standard output: 7 files, "))
+    }
+
+    @Test func `answers with one document where standard error is for JSON`() throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        try place.shell("ln -s ../../out source/Documents/out")
+        let result = try place.shell(
+            "$migrate export --container source --out - --json 2>answer >archive"
+        )
+        #expect(result.exitCode == 0)
+        let answer = try JSONSerialization.jsonObject(with: Data(place.bytes(of: "answer")))
+        #expect((answer as? [String: Any])?["externalLinkCount"] as? Int == 1)
+    }
+
+    @Test func `gives what it found before it failed`() throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        let script = """
+            head -c 3000000 /dev/zero > source/Library/zeros && tar -cf whole -C source . &&
+            head -c 2000000 whole > cut && tar -tf cut > expected; $migrate list cut > rows
+            """
+        let result = try place.shell(script)
+        #expect(result.exitCode == 65)
+        let (rows, expected) = (try place.bytes(of: "rows"), try place.bytes(of: "expected"))
+        let count = expected.count { $0 == UInt8(ascii: "\n") }
+        // `tar` lists the root, and the file that it finds cut off, too.
+        #expect(count > 5)
+        #expect(rows.count { $0 == UInt8(ascii: "\n") } >= count - 2)
     }
 
     /// Frames of more and of less than zstd's window differ in their headers.

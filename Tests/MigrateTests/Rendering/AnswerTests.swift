@@ -41,6 +41,7 @@ struct AnswerTests {
             archive: "notes.tar.zst",
             archiveBase64: nil,
             archiveBytes: 31_000_000,
+            externalLinkCount: 1,
             externalLinks: ["Documents/link"],
             fingerprint: "5f0c",
             header: header,
@@ -78,7 +79,9 @@ struct AnswerTests {
     @Test func `counts what it does not name`() throws {
         let lines = try Self.export(omitting: 1500).text.split(separator: "\n")
         #expect(lines.count == 2 + 10 + 1)
-        #expect(lines.last == "… and 1,490 more (--json lists them)")
+        #expect(lines.last == "… and 1,490 more (--json lists the first 1,000)")
+        let few = try Self.export(omitting: 15).text.split(separator: "\n")
+        #expect(few.last == "… and 5 more (--json lists them)")
     }
 
     @Test func `answers an inspection`() throws {

@@ -115,6 +115,27 @@ struct OmissionTests {
         #expect(restored?.attributes == ["user.kept": [2]])
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root may set attributes outside user.*"))
+    func `reports attributes of symbolic links`() async throws {
+        let places = try Places()
+        try (places.source / "link").makeSymbolicLink(to: "nowhere")
+        try (places.source / "link").setAttribute("trusted.secret", [1])
+        let report = try await places.exportSource()
+        #expect(rows(report.omissions) == ["link extendedAttribute 0"])
+        #expect(report.omissions.items.map(\.detail) == ["trusted.secret"])
+    }
+
+    @Test func `lists a thousand links that lead out and counts the others`() async throws {
+        let places = try Places()
+        for index in 0..<1_005 {
+            let link = places.source / BytePath([UInt8]("\(index)".utf8))
+            try link.makeSymbolicLink(to: "../out")
+        }
+        let report = try await places.exportSource()
+        #expect(report.externalLinks.count == 1_000)
+        #expect(report.externalLinkCount == 1_005)
+    }
+
     @Test func `reports permission bits that an import does not restore`() async throws {
         let places = try Places()
         try (places.source / "program").write("content")

@@ -20,7 +20,7 @@ struct StrictExportTests {
         let error = await #expect(throws: ArchiveError.self) {
             _ = try await strictExport(places)
         }
-        #expect(error?.code == .unsupported)
+        #expect(error?.code == .unrepresentable)
         #expect(error?.entry == EntryPath(path))
         #expect(error?.message.hasSuffix(": \(thing)") ?? false, "\(error?.message ?? "")")
         #expect(try places.root.names() == ["source"])
