@@ -15,7 +15,7 @@ struct ClockTests {
         try #require(compiled.exitCode == 0, "\(compiled.errors)")
         return try place.shell(
             """
-            jumping="timeout -s KILL 60 env LD_PRELOAD=$PWD/clock.so $migrate"
+            jumping="timeout -s KILL 600 env LD_PRELOAD=$PWD/clock.so $migrate"
             \(script)
             """
         )
