@@ -17,7 +17,8 @@ public struct ExclusionPattern: Hashable, Sendable {
     ///
     /// - Parameter pattern: The pattern, in the notation of the shell.
     /// - Throws: ``MigrationError`` of code `invalidOption` where it can match no path, since it is
-    ///   empty or absolute, has an empty part, `.` or `..` in it, or holds a zero byte.
+    ///   empty or absolute, has an empty part, `.` or `..` in it, ends with a backslash that stands
+    ///   for nothing, or holds a zero byte.
     public init(_ pattern: String) throws(MigrationError) {
         let slash = UInt8(ascii: "/")
         var bytes = ByteString(utf8: pattern)
@@ -27,9 +28,11 @@ public struct ExclusionPattern: Hashable, Sendable {
         if bytes.starts(with: "./".utf8) { bytes.removeFirst(2) }
         self.pattern = bytes
         let names = bytes.split(separator: slash, omittingEmptySubsequences: false)
-        guard names.allSatisfy(Self.canMatch) else {
+        let escapes = bytes.reversed().prefix { $0 == UInt8(ascii: "\\") }
+        guard names.allSatisfy(Self.canMatch), escapes.count.isMultiple(of: 2) else {
             let message =
-                "a pattern must be relative to the container, with no empty part, '.' or '..'"
+                "a pattern must be relative to the container, with no empty part, '.' or '..', and "
+                + "no backslash at its end that stands for nothing"
             throw MigrationError(.invalidOption, message, path: [UInt8](pattern.utf8))
         }
     }

@@ -25,6 +25,7 @@ import Testing
         Row("*", ".hidden", true), Row("?", "a", true), Row("?", "ab", false), Row("?", "é", false),
         Row("??", "é", true), Row("[a-c]x", "bx", true), Row("[a-c]x", "dx", false),
         Row("[!a-c]x", "dx", true), Row("\\*", "*", true), Row("\\*", "a", false),
+        Row("\\\\", "\\", true),
         Row("Documents/*.tmp", "Documents/a.tmp", true),
         Row("Documents/*.tmp", "Documents/deep/a.tmp", false),
         Row("Documents/*.tmp", "Other/Documents/a.tmp", false),
@@ -53,7 +54,7 @@ import Testing
     @Test(
         arguments: [
             "", "/", "/Documents", "//", "a\u{0}b", ".", "./", "././a", "a//b", "a/./b", "../a",
-            "a/..", "a//", ".//a",
+            "a/..", "a//", ".//a", "\\", "./\\", "a\\\\\\",
         ]
     )
     func `refuses what matches no path`(_ text: String) throws {
