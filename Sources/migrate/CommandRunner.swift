@@ -27,10 +27,11 @@ struct CommandRunner: Sendable {
             try console.output.flush()
             return code
         } catch {
+            // A library may wrap what its caller's closure threw: the stream knows best.
+            let cause = console.output.failure ?? error
             // What was found before the failure is an answer too.
             try? console.output.flush()
-            // A library may wrap what its caller's closure threw: the stream knows best.
-            return report(console.output.failure ?? error, from: command)
+            return report(cause, from: command)
         }
     }
 

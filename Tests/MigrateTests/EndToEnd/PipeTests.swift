@@ -41,6 +41,10 @@ struct PipeTests {
         // `tar` lists the root, and the file that it finds cut off, too.
         #expect(count > 5)
         #expect(rows.count { $0 == UInt8(ascii: "\n") } >= count - 2)
+        // The failure is what must be heard, not that what was found could not be told.
+        let full = try place.shell("$migrate list cut > /dev/full")
+        #expect(full.exitCode == 65)
+        #expect(result.errors.hasSuffix(full.errors) && !full.errors.isEmpty)
     }
 
     /// Frames of more and of less than zstd's window differ in their headers.
