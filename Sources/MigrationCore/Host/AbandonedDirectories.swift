@@ -23,6 +23,9 @@ struct AbandonedDirectories {
     /// Removes them, as far as that is possible.
     func remove() {
         do throws(SystemError) {
+            // Where others may rename what is not theirs, a name says nothing.
+            let permissions = try parent.descriptor.status().permissions
+            guard permissions & 0o022 == 0 || permissions & 0o1000 != 0 else { return }
             let listing = try DirectoryListing(of: parent.descriptor)
             for index in 0..<listing.count where Self.isName(listing[index]) {
                 removeIfAbandoned(listing[index])
@@ -35,7 +38,8 @@ struct AbandonedDirectories {
     private func removeIfAbandoned(_ name: ByteString) {
         do throws(SystemError) {
             let directory = OpenFile(try parent.descriptor.open(name, .directory))
-            guard try directory.descriptor.status().owner == geteuid() else { return }
+            let status = try directory.descriptor.status()
+            guard status.owner == geteuid(), status.permissions == 0o700 else { return }
             try directory.descriptor.lock(.exclusive)
             try parent.descriptor.removeTree(name)
         } catch {
@@ -45,7 +49,7 @@ struct AbandonedDirectories {
 
     private static func isName(_ name: ByteString) -> Bool {
         guard name.starts(with: prefix) else { return false }
-        return UUID(uuidString: String(decoding: name.dropFirst(prefix.count), as: UTF8.self))
-            != nil
+        let mark = String(decoding: name.dropFirst(prefix.count), as: UTF8.self)
+        return UUID(uuidString: mark)?.uuidString == mark
     }
 }

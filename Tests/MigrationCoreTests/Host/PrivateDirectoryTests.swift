@@ -54,12 +54,29 @@ struct PrivateDirectoryTests {
     @Test func `leaves alone what it can't have made`() throws {
         try (common / "migration-private-").makeDirectory()
         try (common / "migration-private-1").makeDirectory()
+        let lowercase = "migration-private-\(UUID().uuidString.lowercased())"
+        try (common / BytePath(ByteString(utf8: lowercase))).makeDirectory()
+        let open = common / name
+        try open.makeDirectory()
+        try open.setMode(0o755)
         try (common / name).write("a file")
         try (common / "kept").makeDirectory()
         try (common / name).makeSymbolicLink(to: common / "kept")
         let before = try common.names()
         let directory = try PrivateDirectory(in: common.url)
         #expect(try Set(common.names()).isSuperset(of: before))
+        withExtendedLifetime(directory) {}
+    }
+
+    /// Whoever may rename what is not theirs can give it any name.
+    @Test(arguments: [(0o777, true), (0o1777, false), (0o755, false)] as [(mode_t, Bool)])
+    func `removes nothing where others may rename it`(_ mode: mode_t, _ stays: Bool) throws {
+        let left = common / name
+        try left.makeDirectory()
+        try left.setMode(0o700)
+        try common.setMode(mode)
+        let directory = try PrivateDirectory(in: common.url)
+        #expect(left.exists == stays)
         withExtendedLifetime(directory) {}
     }
 
