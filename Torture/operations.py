@@ -6,6 +6,7 @@ import tree
 
 DOCUMENTED_CODES = {0, 1, 64, 65, 73, 75, 77}
 RECORD = {b"import-status.json"}
+JOURNAL = b"import-journal.json"
 
 
 class Operation:
@@ -123,6 +124,7 @@ class Import(Operation):
         exchanges = self.replaces and not self.without_exchange and not self.is_bound
         if exchanges and tree.snapshot(place.container) not in (place.old, place.new):
             yield "the container is neither the old one nor the new one"
+        is_cut_off = JOURNAL in place.bookkeeping()
         status, answer = place.status()
         contents = tree.snapshot(place.container)
         # A container that was to be made may be missing, of which there is no status.
@@ -132,6 +134,9 @@ class Import(Operation):
             yield f"its status is {status}, and the container is another"
         if ended.code == 0 and status != self.succeeds_with:
             yield f"it succeeds, and its status is {status}"
+        has_failed = ended.code and ended.code > 0 and "standard output" not in ended.errors
+        if has_failed and not is_cut_off and status == "success":
+            yield "it fails, and it has committed"
         if ended.code and ended.code > 0 and status == "none" and place.bookkeeping():
             yield "it fails, and there is no status of that"
         yield from self._problems_of_next(place, point, contents)

@@ -54,4 +54,6 @@ ssize_t migration_get_attribute(int file, const char *name, void *value, size_t 
 int migration_set_attribute(int file, const char *name, const void *value, size_t count) {
   return fsetxattr(file, name, value, count, 0);
 }
+
+int migration_remove_attribute(int file, const char *name) { return fremovexattr(file, name); }
 #endif

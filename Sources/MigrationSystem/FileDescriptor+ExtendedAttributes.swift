@@ -66,6 +66,22 @@ extension FileDescriptor {
         }
     }
 
+    /// The open file's extended attributes, by name in byte order.
+    package borrowing func extendedAttributes() throws(SystemError) -> [ExtendedAttribute] {
+        var attributes: [ExtendedAttribute] = []
+        for name in try extendedAttributeNames() {
+            attributes.append(ExtendedAttribute(name: name, value: try extendedAttribute(name)))
+        }
+        return attributes
+    }
+
+    /// Removes the open file's extended attribute `name`.
+    package borrowing func removeExtendedAttribute(_ name: ByteString) throws(SystemError) {
+        let rawValue = rawValue
+        let result = name.withPath { unsafe migration_remove_attribute(rawValue, $0) }
+        guard result == 0 else { throw SystemError("fremovexattr") }
+    }
+
     /// Sets extended attributes of the open file.
     package borrowing func setExtendedAttributes(
         _ attributes: [ExtendedAttribute]

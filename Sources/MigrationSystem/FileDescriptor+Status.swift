@@ -39,6 +39,13 @@ extension FileDescriptor {
         guard fchown(rawValue, owner, group) == 0 else { throw SystemError("fchown") }
     }
 
+    /// Gives the open file to the owner and the group that `status` names, where it has others.
+    package borrowing func adoptOwner(of other: FileStatus) throws(SystemError) {
+        let status = try status()
+        guard status.owner != other.owner || status.group != other.group else { return }
+        try setOwner(other.owner, group: other.group)
+    }
+
     /// Sets the permission bits of the open file.
     package borrowing func setPermissions(_ permissions: UInt16) throws(SystemError) {
         guard fchmod(rawValue, mode_t(permissions)) == 0 else { throw SystemError("fchmod") }

@@ -30,6 +30,8 @@ extension FileDescriptor {
         case reading
         /// For reading a directory.
         case directory
+        /// For changing a file that is there.
+        case writing
         /// For writing a file that must not exist yet.
         case creating(permissions: UInt16)
 
@@ -37,6 +39,7 @@ extension FileDescriptor {
             switch self {
             case .reading: O_RDONLY | O_NONBLOCK | O_NOCTTY
             case .directory: O_RDONLY | O_DIRECTORY
+            case .writing: O_WRONLY | O_NONBLOCK | O_NOCTTY
             case .creating: O_RDWR | O_CREAT | O_EXCL
             }
         }

@@ -47,6 +47,12 @@ extension SystemError {
     /// The file system, the quota or the file size limit has no room left.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
+    /// What was asked for is more than the system gives at once.
+    package var isTooLarge: Bool { code == E2BIG }
+
+    /// The file has no such extended attribute.
+    package var isWithoutAttribute: Bool { code == ENODATA }
+
     /// The directory still holds something.
     package var isNotEmpty: Bool { code == ENOTEMPTY }
 

@@ -40,5 +40,8 @@ ssize_t migration_get_attribute(int file, const char *name, void *_Nullable valu
 /// Sets one extended attribute of `file`.
 int migration_set_attribute(int file, const char *name, const void *_Nullable value, size_t count);
 
+/// Removes one extended attribute of `file`.
+int migration_remove_attribute(int file, const char *name);
+
 #pragma clang assume_nonnull end
 #endif

@@ -13,69 +13,59 @@ struct ContainerCommit {
 
     /// Commits, and removes what was in the container before; returns why some of it is still there.
     func run() throws -> [MigrationError] {
-        try prepare()
-        let isAlike = staging.place == .beside ? try adoptDirectory() : false
+        let isAlike = try staging.place == .beside && prepareExchange()
         try staging.directory.descriptor.synchronizeFileSystem()
-        guard isAlike, try exchange() else {
+        // The old container is where the staged one was, after an exchange.
+        var leftovers = Leftovers(of: path)
+        switch isAlike ? try exchange() : .impossible {
+        case .done: leftovers.remove(staging)
+        case .unproved(let error): leftovers.keep(staging, because: error)
+        case .impossible:
             let commit = JournaledCommit(path: path, live: live, staging: staging, record: record)
             return try commit.run()
         }
-        // The old container is where the staged one was.
-        var leftovers = Leftovers(of: path)
-        leftovers.remove(staging)
         return leftovers.problems
     }
 
-    /// Completes the staged container: what stays with the place rather than with the data, and the record.
-    private func prepare() throws {
-        try copyMetadata()
-        let bookkeeping = try BookkeepingDirectory.make(in: staging.directory)
-        let data = try BookkeepingCoding.encode(record)
-        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+    private enum Exchange {
+        case done
+        case impossible
+        /// Done, and neither proved nor undone, for this reason.
+        case unproved(any Error)
     }
 
-    /// Copies the property list by which Apple's container manager knows the container.
-    private func copyMetadata() throws(SystemError) {
-        let name = ContainerLayout.metadataName
-        let source: OpenFile
-        do {
-            source = OpenFile(try live.descriptor.open(name, .reading))
-        } catch {
-            guard error.isMissing || error.isNotDirectory else { throw error }
-            return
-        }
-        guard let bytes = try source.descriptor.readAll(limit: 1 << 20) else { return }
-        let status = try source.descriptor.status()
-        let access = FileDescriptor.Access.creating(permissions: 0o600)
-        let copy = OpenFile(try staging.directory.descriptor.open(name, access))
-        try copy.descriptor.writeAll(bytes.span)
-        try copy.descriptor.setPermissions(status.permissions & 0o777)
-        try copy.descriptor.setModificationTime(status.modificationTime)
-    }
-
-    /// Exchanges the two directories; returns `false` where that is impossible here.
-    private func exchange() throws -> Bool {
-        let parent = staging.parent
+    /// Exchanges the two directories where that is possible here; what then fails, undoes it.
+    private func exchange() throws -> Exchange {
         do throws(SystemError) {
-            try parent.descriptor.exchange(path.name, with: staging.name)
+            try exchangeNames()
         } catch {
             guard error.isExchangeImpossible else { throw error }
-            return false
+            return .impossible
         }
-        guard
-            try parent.descriptor.status(of: staging.name).identity
-                == live.descriptor.status().identity
-        else {
-            // Somebody put another container in the place of the locked one: give it back.
-            try parent.descriptor.exchange(path.name, with: staging.name)
-            throw MigrationError(.containerBusy, "the container was replaced", path: path.path)
-        }
-        do throws(SystemError) {
-            try parent.descriptor.synchronize()
+        do {
+            try proveExchange()
+            return .done
         } catch {
-            try parent.descriptor.exchange(path.name, with: staging.name)
+            do throws(SystemError) {
+                try exchangeNames()
+            } catch _ {
+                return .unproved(error)
+            }
             throw error
         }
-        return true
+    }
+
+    private func exchangeNames() throws(SystemError) {
+        try staging.parent.descriptor.exchange(path.name, with: staging.name)
+    }
+
+    /// Throws unless the locked container was exchanged, and that lasts.
+    private func proveExchange() throws {
+        let parent = staging.parent
+        let replaced = try parent.descriptor.status(of: staging.name).identity
+        guard try replaced == live.descriptor.status().identity else {
+            throw MigrationError(.containerBusy, "the container was replaced", path: path.path)
+        }
+        try parent.descriptor.synchronize()
     }
 }

@@ -4,14 +4,19 @@ internal import MigrationSystem
 /// Brings an import that was cut off to its end: back, or forward where its commit had begun.
 enum ContainerRecovery {
     /// Recovers the container at `path` unless somebody is using it.
-    static func recoverIfIdle(_ path: PathName) throws(MigrationError) {
-        guard try needsRecovery(path) else { return }
+    ///
+    /// - Returns: Whether the record tells of the last import. It does not where one was cut off that
+    ///   changed nothing, on a file system that takes no changes.
+    @discardableResult
+    static func recoverIfIdle(_ path: PathName) throws(MigrationError) -> Bool {
+        guard try needsRecovery(path) else { return true }
         do {
             let lock = try ContainerLock(path, .exclusive)
             defer { lock.release() }
-            try recover(path, root: lock.root)
+            return try recover(path, root: lock.root)
         } catch {
             guard error.code == .containerBusy else { throw error }
+            return true
         }
     }
 
@@ -55,12 +60,20 @@ enum ContainerRecovery {
     }
 
     /// Recovers the container whose root is locked and open as `root`.
-    static func recover(_ path: PathName, root: OpenFile) throws(MigrationError) {
+    ///
+    /// - Returns: Whether the record tells of the last import.
+    @discardableResult
+    static func recover(_ path: PathName, root: OpenFile) throws(MigrationError) -> Bool {
         var leftovers = Leftovers(of: path)
+        var isRecorded = true
         if let bookkeeping = try openBookkeeping(of: path, root: root) {
             if let journal = try ImportJournal.read(from: bookkeeping, of: path) {
                 do {
                     try conclude(journal, path, root, bookkeeping)
+                } catch let error as SystemError
+                    where error.isReadOnly && journal.phase == .staging
+                {
+                    isRecorded = false
                 } catch {
                     let message = "an interrupted import can't be brought to its end"
                     throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
@@ -69,6 +82,7 @@ enum ContainerRecovery {
             leftovers.remove(in: bookkeeping)
         }
         leftovers.removeBeside()
+        return isRecorded
     }
 
     private static func openBookkeeping(
@@ -91,17 +105,20 @@ enum ContainerRecovery {
         _ root: OpenFile,
         _ bookkeeping: BookkeepingDirectory
     ) throws {
-        switch journal.phase {
-        case .staging: break
-        case .clearing, .filling, .restoring:
+        if journal.phase != .staging {
             let staged = try openStaging(path, bookkeeping)
-            try JournaledCommit.resume(journal, in: root, bookkeeping, staged: staged)
+            let isCommitted = try JournaledCommit.resume(
+                journal,
+                in: root,
+                bookkeeping,
+                staged: staged
+            )
+            if isCommitted { return }
         }
-        if journal.phase == .staging || journal.phase == .restoring {
-            let data = try BookkeepingCoding.encode(ImportRecord.interrupted)
-            try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
-            try bookkeeping.remove(BookkeepingDirectory.journalName)
-        }
+        let data = try BookkeepingCoding.encode(ImportRecord.interrupted)
+        try RecordReserve.giveRoom(in: bookkeeping)
+        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 
     private static func openStaging(

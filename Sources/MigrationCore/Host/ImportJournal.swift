@@ -46,10 +46,7 @@ struct ImportJournal: Codable, Equatable {
                 isUnderstood
                 ? "the container's bookkeeping can't be read"
                 : "the journal of an import can't be understood; it is left as it is"
-            let file = PathName(
-                parent: BookkeepingDirectory.path(in: path).path,
-                name: ByteString(utf8: BookkeepingDirectory.journalName)
-            )
+            let file = BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path)
             let cause = isUnderstood ? error : nil
             throw MigrationError(.containerInvalid, message, path: file.path, cause: cause)
         }

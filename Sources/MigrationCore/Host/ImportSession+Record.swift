@@ -38,9 +38,7 @@ extension ImportSession {
             outcome = ImportRecord.Outcome(failure: error)
         }
         let data = try BookkeepingCoding.encode(record(outcome, header))
-        if let reserve {
-            try reserve.write(data)
-        } else {
+        if try reserve?.write(data) != true {
             try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
         }
         try bookkeeping.remove(BookkeepingDirectory.journalName)

@@ -12,34 +12,38 @@ struct JournaledCommit {
     let record: ImportRecord
 
     /// Commits from the beginning; returns why some of what imports left is still there.
-    @discardableResult
     func run() throws -> [MigrationError] {
         let bookkeeping = try BookkeepingDirectory.make(in: live)
         let replaced = try Self.makeReplaced(in: bookkeeping, resuming: false)
         try moveData(asideTo: replaced, bookkeeping)
-        try Self.conclude(record, bookkeeping)
         var leftovers = Leftovers(of: path)
+        leftovers.removeJournal(from: bookkeeping)
+        // Who takes up what a journal tells of looks for what was staged.
+        guard leftovers.problems.isEmpty else { return leftovers.problems }
         leftovers.remove(staging)
         leftovers.remove(in: bookkeeping)
         leftovers.removeBeside()
         return leftovers.problems
     }
 
-    /// Moves the old data out and the new data in, or has all of it where it was.
+    /// Moves the old data out and the new data in and records that, or has all of it where it was.
     func moveData(asideTo replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
         do {
-            try advance(.clearing, bookkeeping)
+            try Self.advance(to: .clearing, record, in: live, bookkeeping)
             try Self.move(allOf: live, to: replaced)
-            try advance(.filling, bookkeeping)
+            try Self.advance(to: .filling, record, in: live, bookkeeping)
             try Self.fill(live, from: staging.directory, resuming: false)
+            try Self.conclude(record, bookkeeping)
         } catch {
-            try restore(from: replaced, bookkeeping)
+            try Self.restore(live, from: replaced, movingTo: staging.directory, record, bookkeeping)
             throw error
         }
     }
 
-    private func advance(
-        _ phase: ImportJournal.Phase,
+    private static func advance(
+        to phase: ImportJournal.Phase,
+        _ record: ImportRecord?,
+        in live: OpenFile,
         _ bookkeeping: BookkeepingDirectory
     ) throws {
         try live.descriptor.synchronize()
@@ -47,50 +51,70 @@ struct JournaledCommit {
     }
 
     /// Undoes a commit that failed: new data back to staging, old data back to its place.
-    private func restore(from replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
+    private static func restore(
+        _ live: OpenFile,
+        from replaced: OpenFile,
+        movingTo staged: OpenFile,
+        _ record: ImportRecord?,
+        _ bookkeeping: BookkeepingDirectory
+    ) throws {
+        // A full disk may be what failed, and the journal takes room too.
+        try RecordReserve.giveRoom(in: bookkeeping)
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
-            try Self.move(allOf: live, to: staging.directory, resuming: true)
+            try move(allOf: live, to: staged, resuming: true)
         }
-        try advance(.restoring, bookkeeping)
-        try Self.move(allOf: replaced, to: live, resuming: true)
-        try live.descriptor.synchronize()
+        try advance(to: .restoring, record, in: live, bookkeeping)
+        try putBack(replaced, in: live)
         try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
         // It is empty now; the reason of the failure is what the person must hear.
         try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
+    }
+
+    private static func putBack(
+        _ replaced: OpenFile,
+        in live: OpenFile
+    ) throws(SystemError) {
+        try move(allOf: replaced, to: live, resuming: true)
+        try live.descriptor.synchronize()
     }
 }
 
 // MARK: - Taking up what is under way
 
 extension JournaledCommit {
-    /// Goes on with the commit that `journal` says is under way.
+    /// Goes on with the commit that `journal` says is under way, or undoes it where there is no room.
+    ///
+    /// - Returns: Whether the new data is in the container, and no journal any more.
     static func resume(
         _ journal: ImportJournal,
         in live: OpenFile,
         _ bookkeeping: BookkeepingDirectory,
         staged: OpenFile?
-    ) throws {
+    ) throws -> Bool {
         let replaced = try makeReplaced(in: bookkeeping, resuming: true)
-        guard staged != nil || journal.phase == .restoring else {
+        if journal.phase == .restoring {
+            try putBack(replaced, in: live)
+            return false
+        }
+        guard let staged else {
             // The container was moved away from the staging directory beside it. Going on would lose
             // the old data for nothing.
             let message = "what was being imported is no longer beside the container"
             throw MigrationError(.containerInvalid, message)
         }
-        if journal.phase == .restoring {
-            try move(allOf: replaced, to: live, resuming: true)
-            try live.descriptor.synchronize()
-            return
+        do {
+            if journal.phase == .clearing {
+                try move(allOf: live, to: replaced, resuming: true)
+                try advance(to: .filling, journal.record, in: live, bookkeeping)
+            }
+            try fill(live, from: staged, resuming: true)
+            try conclude(journal.record, bookkeeping)
+        } catch let error as SystemError where error.isOutOfSpace {
+            try restore(live, from: replaced, movingTo: staged, journal.record, bookkeeping)
+            return false
         }
-        if journal.phase == .clearing {
-            try move(allOf: live, to: replaced, resuming: true)
-            try live.descriptor.synchronize()
-            var next = journal
-            next.phase = .filling
-            try next.write(to: bookkeeping)
-        }
-        if let staged { try fill(live, from: staged, resuming: true) }
-        try conclude(journal.record, bookkeeping)
+        try bookkeeping.remove(BookkeepingDirectory.journalName)
+        return true
     }
 
     /// Makes the place for the old data; at the beginning there must be none, which may hold other data.
@@ -126,9 +150,7 @@ extension JournaledCommit {
         let listing = try DirectoryListing(of: source.descriptor)
         for index in 0..<listing.count {
             let name = listing[index]
-            if [ContainerLayout.bookkeepingName, ContainerLayout.metadataName].contains(name) {
-                continue
-            }
+            if ContainerLayout.ownNames.contains(name) { continue }
             try source.descriptor.move(name, into: destination.descriptor, resuming: resuming)
         }
     }
@@ -138,10 +160,9 @@ extension JournaledCommit {
         _ record: ImportRecord?,
         _ bookkeeping: BookkeepingDirectory
     ) throws {
-        if let record {
-            let data = try BookkeepingCoding.encode(record)
-            try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
-        }
-        try bookkeeping.remove(BookkeepingDirectory.journalName)
+        guard let record else { return }
+        let data = try BookkeepingCoding.encode(record)
+        try RecordReserve.giveRoom(in: bookkeeping)
+        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
     }
 }

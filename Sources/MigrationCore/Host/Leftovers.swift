@@ -18,6 +18,15 @@ struct Leftovers {
         self.path = path
     }
 
+    /// Removes the journal of a commit that is done.
+    mutating func removeJournal(from bookkeeping: BookkeepingDirectory) {
+        do throws(SystemError) {
+            try bookkeeping.remove(BookkeepingDirectory.journalName)
+        } catch {
+            note(error, at: BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path))
+        }
+    }
+
     /// Removes a staging directory that this process made and locked, whatever is in it by now.
     mutating func remove(_ staging: StagingDirectory) {
         do throws(SystemError) {
@@ -25,6 +34,13 @@ struct Leftovers {
         } catch {
             note(error, at: staging.path)
         }
+    }
+
+    /// Keeps what was replaced, since it is not proved that it won't be needed.
+    mutating func keep(_ staging: StagingDirectory, because error: any Error) {
+        let message = "the data that an import replaced is kept"
+        let place = staging.path.path
+        problems.append(MigrationError(.outputFailed, message, path: place, cause: error))
     }
 
     /// Removes what is in the container's bookkeeping, unless somebody is at work in it.

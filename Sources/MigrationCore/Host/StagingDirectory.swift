@@ -26,7 +26,7 @@ struct StagingDirectory {
     static func nameBeside(_ path: PathName) -> ByteString {
         let dot = [UInt8(ascii: ".")]
         let room = 255 - dot.count - suffix.count
-        guard path.name.count > room else { return dot + path.name + suffix }
+        guard path.name.count >= room else { return dot + path.name + suffix }
         let hash = SHA256Digest.hash(of: path.name).prefix(8).reduce(UInt64(0)) { number, byte in
             number << 8 | UInt64(byte)
         }
@@ -45,6 +45,7 @@ struct StagingDirectory {
         try inside.descriptor.makeDirectory(nameInside, permissions: 0o700)
         let directory = OpenFile(try inside.descriptor.open(nameInside, .directory))
         try directory.descriptor.lock(.exclusive)
+        try? dropInherited(directory, unlike: root)
         let beside = nameBeside(path)
         do {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
@@ -65,6 +66,24 @@ struct StagingDirectory {
                 place: .inside
             )
         }
+    }
+
+    /// Gives `directory` the default access control list of `root` instead of its parent's, so that what
+    /// is made in it inherits what it would in the container itself.
+    ///
+    /// Where that fails, the two directories differ, which the commit looks at.
+    private static func dropInherited(
+        _ directory: OpenFile,
+        unlike root: OpenFile
+    ) throws(SystemError) {
+        let attributes = try root.descriptor.extendedAttributes()
+        for name in try directory.descriptor.extendedAttributeNames()
+        where !attributes.contains(where: { $0.name == name }) {
+            // One of a security module is not ours to remove.
+            try? directory.descriptor.removeExtendedAttribute(name)
+        }
+        let inherited = ByteString(utf8: "system.posix_acl_default")
+        try directory.descriptor.setExtendedAttributes(attributes.filter { $0.name == inherited })
     }
 
     /// Removes the directory `name`, unless somebody is at work in it.

@@ -8,7 +8,7 @@ struct BookkeepingDirectory {
     static let recordName = "import-status.json"
     static let journalName = "import-journal.json"
     /// What a process leaves that dies while it replaces a file.
-    static let unfinishedNames = [recordName, journalName].map { ByteString(utf8: $0 + ".new") }
+    static let unfinishedNames = [recordName, journalName].map(temporaryName)
     private static let sizeLimit = 1 << 20
 
     private let directory: OpenFile
@@ -25,12 +25,15 @@ struct BookkeepingDirectory {
     }
 
     /// Opens the bookkeeping of a container, made first where there is none.
+    ///
+    /// It is the container owner's, whoever makes it, and so are the files in it.
     static func make(in root: OpenFile) throws(SystemError) -> BookkeepingDirectory {
         while true {
             if let existing = try BookkeepingDirectory(in: root) { return existing }
             do {
                 let name = ContainerLayout.bookkeepingName
                 try root.descriptor.makeDirectory(name, permissions: 0o700)
+                try give(OpenFile(root.descriptor.open(name, .directory)), toOwnerOf: root)
                 try root.descriptor.synchronize()
             } catch {
                 guard error.isExisting else { throw error }
@@ -38,10 +41,43 @@ struct BookkeepingDirectory {
         }
     }
 
+    private static func give(
+        _ file: OpenFile,
+        toOwnerOf directory: OpenFile
+    ) throws(SystemError) {
+        do {
+            try file.descriptor.adoptOwner(of: directory.descriptor.status())
+        } catch {
+            // Only root can.
+            guard error.isDenied || error.isUnsupported else { throw error }
+        }
+    }
+
+    /// Makes the file `name`, which must not exist yet.
+    func makeFile(_ name: ByteString) throws(SystemError) -> OpenFile {
+        let file = OpenFile(try directory.descriptor.open(name, .creating(permissions: 0o600)))
+        do {
+            try Self.give(file, toOwnerOf: directory)
+        } catch {
+            // The reason is what the person must hear, not that tidying up failed too.
+            try? directory.descriptor.removeFile(name)
+            throw error
+        }
+        return file
+    }
+
     /// Where the bookkeeping of the container at `path` is.
     static func path(in path: PathName) -> PathName {
         PathName(parent: path.path, name: ContainerLayout.bookkeepingName)
     }
+
+    /// Where its file `name` is.
+    static func path(of name: String, in path: PathName) -> PathName {
+        PathName(parent: self.path(in: path).path, name: ByteString(utf8: name))
+    }
+
+    /// The name of what replaces the file `name`, until it does.
+    static func temporaryName(for name: String) -> ByteString { ByteString(utf8: name + ".new") }
 
     /// The open directory, for what needs room beside the files.
     var openDirectory: OpenFile { directory }
@@ -60,11 +96,9 @@ struct BookkeepingDirectory {
     /// Replaces the file `name` by `contents`.
     func write(_ contents: Data, as name: String) throws(SystemError) {
         let final = ByteString(utf8: name)
-        let temporary = ByteString(utf8: name + ".new")
-        try remove(name + ".new")
-        let file = OpenFile(
-            try directory.descriptor.open(temporary, .creating(permissions: 0o600))
-        )
+        let temporary = Self.temporaryName(for: name)
+        try remove(temporary)
+        let file = try makeFile(temporary)
         let bytes = [UInt8](contents)
         do {
             try file.descriptor.writeAll(bytes.span)
@@ -80,7 +114,10 @@ struct BookkeepingDirectory {
 
     /// Removes the file `name`, if it is there.
     func remove(_ name: String) throws(SystemError) {
-        let name = ByteString(utf8: name)
+        try remove(ByteString(utf8: name))
+    }
+
+    func remove(_ name: ByteString) throws(SystemError) {
         do {
             // A read-only file system says that it is one, also of a file that is not there.
             _ = try directory.descriptor.status(of: name)

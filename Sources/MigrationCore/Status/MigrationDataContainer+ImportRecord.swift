@@ -12,7 +12,7 @@ extension MigrationDataContainer {
     ///   newer version, in which case it stays as it is, and of code `containerInvalid` where there is
     ///   no such container, or an import that was cut off can't be brought to its end.
     public func importRecord() throws(MigrationError) -> ImportRecord? {
-        try ContainerRecovery.recoverIfIdle(rootPath)
+        guard try ContainerRecovery.recoverIfIdle(rootPath) else { return .interrupted }
         return try storedImportRecord()
     }
 

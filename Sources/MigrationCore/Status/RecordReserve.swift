@@ -11,7 +11,9 @@ struct RecordReserve {
     /// Where there is no room for that one, the journal stays and says that the import was cut off.
     private static let size = 32 * 1024
 
-    private static let name = ByteString(utf8: BookkeepingDirectory.recordName + ".new")
+    private static let name = BookkeepingDirectory.temporaryName(
+        for: BookkeepingDirectory.recordName
+    )
 
     private let directory: OpenFile
     private let file: OpenFile
@@ -20,9 +22,9 @@ struct RecordReserve {
     static func make(
         in bookkeeping: BookkeepingDirectory
     ) throws(SystemError) -> RecordReserve {
-        try bookkeeping.remove(BookkeepingDirectory.recordName + ".new")
+        try bookkeeping.remove(name)
         let directory = bookkeeping.openDirectory
-        let file = OpenFile(try directory.descriptor.open(name, .creating(permissions: 0o600)))
+        let file = try bookkeeping.makeFile(name)
         do {
             // Not zeros, for which a file system may keep no room.
             let filling = [UInt8](repeating: UInt8(ascii: " "), count: size)
@@ -35,8 +37,22 @@ struct RecordReserve {
         return RecordReserve(directory: directory, file: file)
     }
 
+    /// Gives the room in `bookkeeping` to whoever has to write there, if any is kept.
+    static func giveRoom(in bookkeeping: BookkeepingDirectory) throws(SystemError) {
+        do {
+            try bookkeeping.openDirectory.descriptor.open(name, .writing).setSize(0)
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+    }
+
     /// Makes the room the record, which holds `data`.
-    func write(_ data: Data) throws(SystemError) {
+    ///
+    /// - Returns: Whether the room was still there, which another file may have had.
+    func write(_ data: Data) throws(SystemError) -> Bool {
+        let room = try file.descriptor.status().identity
+        let current = try? directory.descriptor.status(of: Self.name).identity
+        guard current == room else { return false }
         let bytes = [UInt8](data)
         try file.descriptor.writeAll(bytes.span, at: 0)
         try file.descriptor.setSize(UInt64(bytes.count))
@@ -44,5 +60,6 @@ struct RecordReserve {
         let final = ByteString(utf8: BookkeepingDirectory.recordName)
         try directory.descriptor.rename(Self.name, to: final, in: directory.descriptor)
         try directory.descriptor.synchronize()
+        return true
     }
 }

@@ -10,6 +10,8 @@ struct ImportAnswer: Answer {
     let destinationBase64: String?
     let fingerprint: String?
     let header: ArchiveHeader?
+    let lacksEndMark: Bool
+    let leftovers: [String]
     let omissions: OmissionList
     let replacedData: Bool
     let totals: ArchiveTotals
@@ -19,7 +21,7 @@ struct ImportAnswer: Answer {
 
     private enum CodingKeys: String, CodingKey {
         case appExtension, archive, archiveBase64, destination, destinationBase64, fingerprint
-        case header, omissions, replacedData, totals
+        case header, lacksEndMark, leftovers, omissions, replacedData, totals
     }
 
     var text: String {
@@ -40,6 +42,8 @@ extension ImportAnswer {
             destinationBase64: JSONText.base64(of: path),
             fingerprint: report.fingerprint?.description,
             header: report.header,
+            lacksEndMark: report.lacksEndMark,
+            leftovers: report.leftovers.map(\.description),
             omissions: report.omissions,
             replacedData: report.replacedData,
             totals: report.totals,

@@ -110,6 +110,8 @@ struct AnswerTests {
             destinationBase64: "L2RhdGEv6Q==",
             fingerprint: "5f0c",
             header: Self.header,
+            lacksEndMark: false,
+            leftovers: ["what an import left can't be removed: /data/.notes.migration-staging"],
             omissions: try Self.omissions(1),
             replacedData: true,
             totals: Self.totals,

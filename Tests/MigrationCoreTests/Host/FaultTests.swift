@@ -89,6 +89,57 @@ struct FaultTests {
         }
     }
 
+    /// The calls by which a commit is made, looked at and made to last, any of which may fail.
+    @Test(arguments: ["fsync", "newfstatat", "renameat", "renameat2", "unlinkat"], [false, true])
+    func `says that it failed only where nothing was committed`(
+        _ call: String,
+        _ withoutExchange: Bool
+    ) async throws {
+        let places = try await Places.withSmallArchive()
+        let new = try TreeSnapshot(of: places.source)
+        try places.makeOldDestination()
+        let whole = try places.runImport(
+            injector: FaultInjector(.nothing),
+            withoutExchange: withoutExchange
+        )
+        for number in 1...max(1, whole.counts[call] ?? 0) {
+            let point: Comment = "\(call) \(number)"
+            try places.removeDestination()
+            let old = try places.makeOldDestination()
+            let run = try places.runImport(
+                injector: FaultInjector(.error(EIO), at: call, number...number),
+                withoutExchange: withoutExchange
+            )
+            let isCutOff = try places.bookkeepingNames().contains("import-journal.json")
+            let outcome = try await places.expectOldOrNew(old, new, at: point)
+            #expect((run.end == .exited(0)) == (outcome == .success) || isCutOff, point)
+        }
+    }
+
+    /// Kills a commit while the old data is moved aside, and while the new data is moved in.
+    @Test(arguments: [5, 7])
+    func `undoes a commit that was cut off where there is no room for it`(
+        _ number: Int
+    ) async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        let killed = try places.runImport(
+            injector: FaultInjector(.death, at: "renameat2", number...number),
+            withoutExchange: true
+        )
+        #expect(killed.end == .killed)
+        let phase = number == 5 ? "clearing" : "filling"
+        let journal = try (places.destination / ".migration/import-journal.json").contents()
+        #expect(String(decoding: journal, as: UTF8.self).contains(phase))
+        let next = try FaultInjector(.error(ENOSPC), at: "renameat2", 1...1).run(
+            ["status", "--container", places.destination.url.path],
+            countingFrom: places.root.url.path
+        )
+        #expect(next.faults == 1)
+        #expect(next.end == .exited(0), "\(next.errors)")
+        #expect(try await places.expectOldOrNew(old, old, at: "\(phase)") == .interrupted)
+    }
+
     /// An import has succeeded when its commit is done, whatever is still to be removed.
     @Test(arguments: [false, true])
     func `succeeds where what it replaced can't be removed`(

@@ -54,7 +54,6 @@ struct MountTests {
             """,
             places
         )
-        #expect(lines.first { $0 == "0" } != nil)
         let listing = lines.suffix(7)
         #expect(
             Array(listing) == [
@@ -176,24 +175,5 @@ struct MountTests {
             "import-status.json", "1",
         ]
         #expect(lines == expected + expected)
-    }
-}
-
-/// A mount namespace of its own for shell commands.
-private enum Namespace {
-    static let isAvailable =
-        geteuid() == 0 && (try? run("mount -t tmpfs x /mnt && echo y")) == "y\n"
-
-    static func run(_ script: String) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/unshare")
-        process.arguments = ["-m", "sh", "-c", "migrate='\(BuiltCommand.url.path)'\n" + script]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
     }
 }

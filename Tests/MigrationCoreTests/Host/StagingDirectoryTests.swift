@@ -1,8 +1,10 @@
 import MigrationSystem
+import TestSupport
 import Testing
 
 @testable import MigrationCore
 
+@Suite(.scratchDirectory)
 struct StagingDirectoryTests {
     private func name(_ container: [UInt8]) -> [UInt8] {
         let path = PathName(parent: [UInt8]("/containers".utf8), name: container)
@@ -17,6 +19,38 @@ struct StagingDirectoryTests {
         #expect(name(first) != name(second))
         #expect(name(first).count == 255)
         #expect(name(first) == name(first))
+    }
+
+    @Test func `has no name that another container's name is made into`() {
+        let long = [UInt8](repeating: UInt8(ascii: "n"), count: 240)
+        let shortened = name(long).dropFirst().dropLast(".migration-staging".utf8.count)
+        #expect(shortened.count == 236)
+        #expect(name([UInt8](shortened)) != name(long))
+    }
+
+    /// An access control list for what is made in a directory (acl(5)): its owner, user 1000, group,
+    /// mask and others.
+    private static let list: [UInt8] =
+        [2, 0, 0, 0] + [1, 0, 7, 0, 255, 255, 255, 255] + [2, 0, 7, 0, 0xE8, 3, 0, 0]
+        + [4, 0, 5, 0, 255, 255, 255, 255] + [16, 0, 7, 0, 255, 255, 255, 255]
+        + [32, 0, 5, 0, 255, 255, 255, 255]
+
+    @Test(arguments: ["", ".migration"] as [BytePath])
+    func `hands down what the container does, not its bookkeeping`(_ place: BytePath) throws {
+        let container = try BytePath.scratch / "container"
+        try container.makeDirectory()
+        try (container / ".migration").makeDirectory()
+        let list = "system.posix_acl_default"
+        guard try (container / place).setAttribute(list, Self.list) else {
+            try Test.cancel("there are no access control lists here")
+        }
+        let root = OpenFile(try FileDescriptor.open(container.bytes, .directory))
+        let path = try PathName(resolving: container.bytes)
+        let staging = try StagingDirectory.make(for: path, root: root)
+        defer { staging.release() }
+        let attribute = ExtendedAttribute(name: ByteString(utf8: list), value: Self.list)
+        let attributes = try staging.directory.descriptor.extendedAttributes()
+        #expect(attributes == (place == "" ? [attribute] : []))
     }
 
     @Test func `shows whose it is`() {
