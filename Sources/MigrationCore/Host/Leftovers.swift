@@ -23,7 +23,8 @@ struct Leftovers {
         do throws(SystemError) {
             try bookkeeping.remove(BookkeepingDirectory.journalName)
         } catch {
-            note(error, at: BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path))
+            let name = BookkeepingDirectory.journalName
+            note(error, at: BookkeepingDirectory.path(of: name, in: path))
         }
     }
 
