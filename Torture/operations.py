@@ -1,5 +1,6 @@
 """The operations that are tried, and what must hold after each, whatever happened."""
 
+import errno
 import os
 
 import tree
@@ -7,6 +8,7 @@ import tree
 DOCUMENTED_CODES = {0, 1, 64, 65, 73, 75, 77}
 RECORD = {b"import-status.json"}
 JOURNAL = b"import-journal.json"
+NO_ROOM = os.strerror(errno.ENOSPC)
 
 
 class Operation:
@@ -132,14 +134,19 @@ class Import(Operation):
             yield f"its status can't be told: {answer.errors}"
         if (contents or {}) != (place.new if status == "success" else place.old):
             yield f"its status is {status}, and the container is another"
-        if ended.code == 0 and status != self.succeeds_with:
-            yield f"it succeeds, and its status is {status}"
-        has_failed = ended.code and ended.code > 0 and "standard output" not in ended.errors
-        if has_failed and not is_cut_off and status == "success":
-            yield "it fails, and it has committed"
+        yield from self._problems_of_status(point, ended, status, is_cut_off)
         if ended.code and ended.code > 0 and status == "none" and place.bookkeeping():
             yield "it fails, and there is no status of that"
         yield from self._problems_of_next(place, point, contents)
+
+    def _problems_of_status(self, point, ended, status, is_cut_off):
+        if ended.code == 0 and status != self.succeeds_with:
+            yield f"it succeeds, and its status is {status}"
+        # Where nothing can be said, that is what fails.
+        is_mute = not ended.errors or "standard output" in ended.errors
+        has_failed = ended.code and ended.code > 0 and not is_mute
+        if has_failed and status == "success" and not is_cut_off:
+            yield "it fails, and it has committed"
 
     def _problems_of_next(self, place, point, contents):
         if contents is None or point.number % 2:
@@ -172,6 +179,11 @@ class Recovery(Import):
 
     def words(self, place):
         return ["status", "--container", place.container]
+
+    def _problems_of_status(self, point, ended, status, is_cut_off):
+        # A commit that finds no room goes back.
+        if ended.code == 0 and status != self.succeeds_with and point.fault.reason != NO_ROOM:
+            yield f"it succeeds, and its status is {status}"
 
 
 OPERATIONS = [
