@@ -40,7 +40,9 @@ extension Sandbox {
         }
         let rules = ([path] + brought).map { Rule(path: $0, access: .readAndExecute) }
         let bundles = try resourceBundles(in: PathName.parent(of: path))
-        return common + rules + bundles.map { Rule(path: $0, access: .read) }
+        // Whoever lays a link beside the executable must not decide what else it may read.
+        return common + rules
+            + bundles.map { Rule(path: $0, access: .read, followsLink: false) }
     }
 
     /// The directories that a package's build puts beside an executable that has resources.

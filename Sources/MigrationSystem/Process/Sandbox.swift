@@ -25,14 +25,17 @@ package struct Sandbox: Sendable {
 
     /// Leave to reach one file, or one directory and all beneath it.
     package struct Rule: Sendable, Equatable {
-        /// Where it is; links are followed when the process is started.
+        /// Where it is, when the process is started.
         package let path: ByteString
         /// What is allowed there.
         package let access: Access
+        /// Whether a link at the path is followed; else only a directory is taken.
+        package let followsLink: Bool
 
-        package init(path: ByteString, access: Access) {
+        package init(path: ByteString, access: Access, followsLink: Bool = true) {
             self.path = path
             self.access = access
+            self.followsLink = followsLink
         }
     }
 
@@ -124,6 +127,7 @@ extension Sandbox.Rule {
     /// What is at the path; `nil` where the host can't reach it either.
     private func place() throws(SystemError) -> OpenFile? {
         do throws(SystemError) {
+            guard followsLink else { return OpenFile(try FileDescriptor.open(path, .directory)) }
             return OpenFile(try FileDescriptor.openPlace(path))
         } catch {
             guard error.isMissing || error.isNotDirectory || error.isDenied else { throw error }

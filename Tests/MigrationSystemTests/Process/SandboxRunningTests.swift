@@ -52,6 +52,27 @@ struct SandboxRunningTests {
         #expect(!paths.contains(scratch / "neighbour"))
     }
 
+    @Test(
+        .enabled(if: Sandbox.isVersion(1), "this kernel has no Landlock"),
+        arguments: ["x.bundle", "x.resources"] as [BytePath]
+    )
+    func `opens nothing by a link that is called as a resource bundle`(_ name: BytePath) throws {
+        let scratch = try BytePath.scratch
+        try (scratch / "secret").makeDirectory()
+        try (scratch / "secret/text").write("secret")
+        try (scratch / "brought.bundle").makeDirectory()
+        try (scratch / "brought.bundle/text").write("brought")
+        try (scratch / name).makeSymbolicLink(to: "secret")
+        let directory = String(decoding: scratch.bytes, as: UTF8.self)
+        try FileManager.default.copyItem(atPath: "/bin/cat", toPath: directory + "/program")
+        var program = TestProgram("")
+        program.executable = directory + "/program"
+        program.arguments = ["cat", "\(directory)/brought.bundle/text", "\(directory)/secret/text"]
+        let output = try program.confined().run().output
+        #expect(output.hasPrefix("brought"))
+        #expect(output.contains("Permission denied"))
+    }
+
     @Test func `names the real place of an executable that is a link`() throws {
         let scratch = try BytePath.scratch
         try (scratch / "real").makeDirectory()
