@@ -5,6 +5,8 @@ internal import Glibc
 /// The file is of anybody's making: whatever it says, reading it ends, with nothing where it is
 /// damaged.
 struct LinkedImage {
+    /// Whether it is one that is loaded at any address; other programs and core dumps are not.
+    let isLibrary: Bool
     /// The program that loads the libraries.
     private(set) var interpreter: ByteString?
     /// The names or paths of the libraries.
@@ -17,9 +19,10 @@ struct LinkedImage {
         guard let header = try file.bytes(at: 0, count: 64),
             header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1])
         else { return nil }
+        isLibrary = header.integer(at: 16, UInt16.self) == 3
         let size = Int(header.integer(at: 54, UInt16.self))
         let count = Int(header.integer(at: 56, UInt16.self))
-        guard size >= 56 else { return nil }
+        guard size == 56 else { return nil }
         let table = header.integer(at: 32, UInt64.self)
         guard let bytes = try file.bytes(at: table, count: size * count) else { return nil }
         let segments = (0..<count).map { Segment(bytes, at: $0 * size) }

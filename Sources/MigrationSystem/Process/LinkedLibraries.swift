@@ -1,7 +1,7 @@
 /// The libraries that an executable brings along: those that its own search path leads to.
 ///
 /// Where they are is the executable's own choice, which must not decide what else it may read
-/// there: only files that are in ELF are found, and only by the names that are asked for.
+/// there: only libraries in ELF are found, and only by the names that are asked for.
 struct LinkedLibraries {
     /// The paths of what was found.
     private(set) var paths: Set<ByteString> = []
@@ -28,7 +28,7 @@ struct LinkedLibraries {
         let candidates = name.contains(slash) ? [name] : directories.map { $0 + [slash] + name }
         for path in candidates where path.first == slash && tried.insert(path).inserted {
             do throws(SystemError) {
-                guard let image = try Self.image(at: path) else { continue }
+                guard let image = try Self.image(at: path), image.isLibrary else { continue }
                 paths.insert(path)
                 add(image, at: path)
             } catch {

@@ -43,6 +43,25 @@ struct LinkedLibrariesTests {
         #expect(try libraries() == [])
     }
 
+    @Test(arguments: [UInt16(0), 1, 2, 4])
+    func `finds no ELF that is no library, such as what is left of a crash`(
+        _ type: UInt16
+    ) throws {
+        let core = String(decoding: (scratch / "lib/core").bytes, as: UTF8.self)
+        try (scratch / "lib/core").write(image(needing: [], path: "", type: type))
+        try (scratch / "program").write(image(needing: ["core", core], path: "$ORIGIN/lib"))
+        #expect(try libraries() == [])
+    }
+
+    @Test func `reads no table of segments of odd size`() throws {
+        var program = image(needing: ["one.so"], path: "$ORIGIN/lib")
+        try (scratch / "lib/one.so").write(image(needing: [], path: ""))
+        program.replaceSubrange(54..<58, with: [0xFF, 0xFF, 0xFF, 0xFF])
+        try (scratch / "program").write(program)
+        try (scratch / "program").truncate(to: 65_535 * 65_535 + 64)
+        #expect(try libraries() == [])
+    }
+
     @Test func `finds nothing in a program that is no ELF`() throws {
         try (scratch / "program").write("#!/bin/sh\n")
         #expect(try libraries() == [])
@@ -62,7 +81,7 @@ struct LinkedLibrariesTests {
     }
 
     /// The smallest ELF image that names libraries and where to look for them.
-    private func image(needing names: [String], path: String) -> Data {
+    private func image(needing names: [String], path: String, type: UInt16 = 3) -> Data {
         var strings = Data([0])
         var entries: [(UInt64, UInt64)] = [(5, 0x1000)]
         for (tag, string) in names.map({ (UInt64(1), $0) }) + [(UInt64(29), path)] {
@@ -72,7 +91,8 @@ struct LinkedLibrariesTests {
         entries.append((0, 0))
         let dynamic = UInt64(64 + 2 * 56)
         let size = UInt64(entries.count * 16)
-        var data = Data([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1]) + Data(count: 25)
+        var data = Data([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1]) + Data(count: 9)
+        data += bytes(type) + Data(count: 14)
         data += bytes(UInt64(64)) + Data(count: 14) + bytes(UInt16(56)) + bytes(UInt16(2))
         data += Data(count: 6)
         data += segment(type: 1, at: dynamic + size, address: 0x1000, size: UInt64(strings.count))
