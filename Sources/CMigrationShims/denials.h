@@ -65,8 +65,8 @@ static const struct denial denials[] = {
   {SYS_get_robust_list, EPERM, {OTHER(0)}},
   {SYS_migrate_pages, EPERM, {OTHER(0)}},
   {SYS_move_pages, EPERM, {OTHER(0)}},
-  // Ways out of the program's group, which is killed as one. Foundation makes a group of each
-  // process that it starts, and starts none where that fails.
+  // Ways out of the program's group, which is killed as one. Shells and others make a group of
+  // each process that they start, and some start none where that fails.
   {SYS_setpgid, 0},
   {SYS_setsid, 0},
   // Limits: one on processor time kills.
@@ -76,10 +76,11 @@ static const struct denial denials[] = {
   {SYS_setpriority, EPERM, {OTHER(1)}},
   {SYS_ioprio_set, EPERM, {ANY(0, ~(uint32_t)ioprio_process)}},
   {SYS_ioprio_set, EPERM, {OTHER(1)}},
-  {SYS_sched_setscheduler, EPERM, {OTHER(0)}},
-  {SYS_sched_setparam, EPERM, {OTHER(0)}},
-  {SYS_sched_setattr, EPERM, {OTHER(0)}},
-  {SYS_sched_setaffinity, EPERM, {OTHER(0)}},
+  // The C library names a thread that it starts by number, and starts none where these fail.
+  {SYS_sched_setscheduler, 0, {OTHER(0)}},
+  {SYS_sched_setparam, 0, {OTHER(0)}},
+  {SYS_sched_setattr, 0, {OTHER(0)}},
+  {SYS_sched_setaffinity, 0, {OTHER(0)}},
   {SYS_prctl, EPERM, {EQUAL(0, 0xFFFFFFFF, prctl_sched_core)}},
   // What processes share by numbers and names, and leave behind.
   {SYS_shmget, EPERM},

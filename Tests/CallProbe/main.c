@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,10 +51,10 @@ static const struct call calls[] = {
   {"setpriority of a user", SYS_setpriority, EPERM, {PRIO_USER, nobody}},
   {"ioprio_set of a process", SYS_ioprio_set, EPERM, {1, nobody}},
   {"ioprio_set of a user", SYS_ioprio_set, EPERM, {3, nobody}},
-  {"sched_setscheduler of a process", SYS_sched_setscheduler, EPERM, {nobody}},
-  {"sched_setparam of a process", SYS_sched_setparam, EPERM, {nobody}},
-  {"sched_setattr of a process", SYS_sched_setattr, EPERM, {nobody}},
-  {"sched_setaffinity of a process", SYS_sched_setaffinity, EPERM, {nobody}},
+  {"sched_setscheduler of a process", SYS_sched_setscheduler, 0, {nobody}},
+  {"sched_setparam of a process", SYS_sched_setparam, 0, {nobody}},
+  {"sched_setattr of a process", SYS_sched_setattr, 0, {nobody}},
+  {"sched_setaffinity of a process", SYS_sched_setaffinity, 0, {nobody}},
   {"prctl of core scheduling", SYS_prctl, EPERM, {62, -1}},
   {"shmget", SYS_shmget, EPERM, {nobody}},
   {"shmat", SYS_shmat, EPERM, {-1}},
@@ -163,6 +164,22 @@ static void probe(const struct call *call) {
   printf("%s: %d %d\n", call->name, result < 0 ? errno : 0, call->error);
 }
 
+static void *do_nothing(void *argument) { return argument; }
+
+/// Starts a thread with attributes that the C library applies to it by its number.
+static int start_thread(void) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  cpu_set_t processors;
+  sched_getaffinity(0, sizeof processors, &processors);
+  pthread_attr_setaffinity_np(&attributes, sizeof processors, &processors);
+  pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+  pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+  pthread_t thread;
+  int error = pthread_create(&thread, &attributes, do_nothing, NULL);
+  return error != 0 ? error : pthread_join(thread, NULL);
+}
+
 int main(int count, char **arguments) {
   if (count == 2 && strcmp(arguments[1], "foreign") == 0) {
 #ifdef __x86_64__
@@ -171,6 +188,10 @@ int main(int count, char **arguments) {
     __asm__ volatile("int $0x80" : "=a"(process) : "a"(20) : "memory");
     printf("%d\n", process == getpid());
 #endif
+    return 0;
+  }
+  if (count == 2 && strcmp(arguments[1], "thread") == 0) {
+    printf("%d\n", start_thread());
     return 0;
   }
   for (size_t index = 0; index < sizeof calls / sizeof calls[0]; index++) probe(&calls[index]);

@@ -135,10 +135,24 @@ struct SandboxTests {
 
     @Test(
         .enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls"),
-        arguments: ["prlimit --cpu --pid", "renice 19", "ionice -c 3 -p", "taskset -p 1"]
+        arguments: ["prlimit --cpu --pid", "renice 19", "ionice -c 3 -p"]
     )
-    func `sets no limit, priority or processor of a process outside`(_ command: String) throws {
+    func `sets no limit or priority of a process outside`(_ command: String) throws {
         #expect(try run("\(command) $PPID").output.contains("not permitted"))
+    }
+
+    @Test(
+        .enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls"),
+        arguments: [("taskset -p", "taskset -p 1"), ("chrt -p", "chrt -b -p 0")]
+    )
+    func `leaves the processors and the schedule of a process outside`(
+        _ look: String,
+        _ change: String
+    ) throws {
+        let script = "\(look) $PPID; \(change) $PPID >/dev/null; \(look) $PPID"
+        let lines = try run(script).output.split(separator: "\n")
+        #expect(lines.count.isMultiple(of: 2) && lines.count > 0)
+        #expect(lines.prefix(lines.count / 2) == lines.suffix(lines.count / 2))
     }
 
     @Test(arguments: ["environ", "maps", "mem", "root/etc/passwd", "cwd/"])

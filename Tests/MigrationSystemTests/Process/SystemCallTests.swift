@@ -52,6 +52,11 @@ struct SystemCallTests {
     }
     #endif
 
+    @Test func `starts a thread that asks for processors and a schedule`() throws {
+        let outcome = try TestProgram(built: "CallProbe", "thread").confined().run()
+        #expect(outcome.output == "0\n")
+    }
+
     @Test func `leaves threads, pipes and processes be`() throws {
         let program = TestProgram("seq 3 | sort -r --parallel=4 | tail -n 1; (exit 3); echo $?")
         #expect(try program.confined().run().output == "1\n3\n")

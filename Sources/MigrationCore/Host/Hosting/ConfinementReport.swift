@@ -49,7 +49,7 @@ extension ConfinementReport {
             "the names, sizes, times, links and attributes of files anywhere (stat, readlink)",
             "the modes, times and attributes of the user's own files anywhere, for root the owners "
                 + "too (chmod, utimes, setxattr, chown)",
-            "what /proc tells everybody of a process whose number is known",
+            "what /proc tells everybody of a process whose number is known, and root of the kernel",
         ]
         if !support.confinesFiles {
             gaps.append("all files that the user may read or write (no Landlock)")
