@@ -13,13 +13,14 @@ struct ArchivedPaths {
 
     /// Adds the path of an entry that is about to be written, and the directories that it lacks.
     ///
-    /// - Returns: The directories on the way to `path` that no entry made yet, from the root down.
+    /// - Returns: The directories on the way to `path` that no entry made yet, from the root down. Each is
+    ///   made when it is asked for: all paths above a deep one take much more memory than it does.
     /// - Throws: `ArchiveError` of code `entryExists` where `path` is taken, or a file is in its way;
     ///   nothing is added then.
     mutating func insert(
         _ path: EntryPath,
         isDirectory isOfDirectory: Bool
-    ) throws(ArchiveError) -> [EntryPath] {
+    ) throws(ArchiveError) -> LazyMapSequence<[Int], EntryPath> {
         let hash = path.hashValue
         guard isDirectory[hash] == nil else {
             throw ArchiveError(.entryExists, "is in the archive already", entry: path)
@@ -27,22 +28,26 @@ struct ArchivedPaths {
         let parent = path.bytes.dropLast(path.lastComponent.count)
         let hasKnownParent = lastParent?.span.isEqual(to: parent.span) ?? false
         let missing = hasKnownParent ? [] : try missingDirectories(for: path)
-        for directory in missing { isDirectory[directory.hashValue] = true }
+        for (_, hash) in missing { isDirectory[hash] = true }
         isDirectory[hash] = isOfDirectory
         if !hasKnownParent { lastParent = parent }
-        return missing
+        return missing.map(\.length).lazy.map { EntryPath(bytes: [UInt8](path.bytes.prefix($0))) }
     }
 
-    private func missingDirectories(for path: EntryPath) throws(ArchiveError) -> [EntryPath] {
-        var missing: [EntryPath] = []
+    /// The length and the hash of the path of each directory that `path` lacks, from the root down.
+    private func missingDirectories(
+        for path: EntryPath
+    ) throws(ArchiveError) -> [(length: Int, hash: Int)] {
+        var missing: [(length: Int, hash: Int)] = []
         var next = path.parent
         while let directory = next {
-            if let isDirectory = isDirectory[directory.hashValue] {
+            let hash = directory.hashValue
+            if let isDirectory = isDirectory[hash] {
                 if isDirectory { break }
                 let message = "can't be archived: \(directory) is no directory in the archive"
                 throw ArchiveError(.entryExists, message, entry: path)
             }
-            missing.append(directory)
+            missing.append((directory.bytes.count, hash))
             next = directory.parent
         }
         return missing.reversed()

@@ -107,19 +107,22 @@ extension ItemArchiver {
 
     /// Takes note of an entry that is about to be written, and writes the directories that it lacks.
     private func prepare(for entry: ArchiveEntry) throws {
-        let isDirectory = entry.kind == .directory
-        for path in try paths?.insert(entry.path, isDirectory: isDirectory) ?? [] {
-            let directory = ArchiveEntry(
-                path: path,
-                kind: .directory,
-                permissions: 0o755,
-                modificationTime: entry.modificationTime,
-                extendedAttributes: []
-            )
-            entryCount += 1
-            try writer.append(directory)
+        if let missing = try paths?.insert(entry.path, isDirectory: entry.kind == .directory) {
+            for path in missing { try writeDirectory(at: path, as: entry.modificationTime) }
         }
         entryCount += 1
+    }
+
+    private func writeDirectory(at path: EntryPath, as time: FileTime) throws {
+        let directory = ArchiveEntry(
+            path: path,
+            kind: .directory,
+            permissions: 0o755,
+            modificationTime: time,
+            extendedAttributes: []
+        )
+        entryCount += 1
+        try writer.append(directory)
     }
 
     /// Reads the attributes that an archive carries; the others are reported.

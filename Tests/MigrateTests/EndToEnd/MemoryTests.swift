@@ -54,6 +54,42 @@ struct MemoryTests {
         try #require(made.exitCode == 0, "\(made.errors)")
         #expect(try peak(of: "import bomb.tar.zst --container copy", in: place) < Self.bound)
     }
+
+    @Test func `stays in its bounds however deep a name is that an extension gives`() throws {
+        let stage = try ExtensionStage()
+        let source = stage.place.path("source/Documents/note")
+        let levels = 10_000
+        let description =
+            #"{"version":1,"name":"X","imports":false,"exports":{"sizeEstimate":0,"#
+            + #""resourcesVersion":"1","isCompressible":true,"options":[]}}"#
+        let summary =
+            #"{"wasCancelled":false,"progress":"#
+            + #"{"isNewPerRead":false,"hasMoved":false,"completed":0,"total":0}}"#
+        let program = """
+            #!/bin/sh
+            {
+                printf '\(bytes(description.utf8.count + 1))!%s' '\(description)'
+                printf '\(bytes(10 + source.utf8.count + 2 * levels + 1))"'
+                printf '\(bytes(1))\\001\(bytes(source.utf8.count))%s' '\(source)'
+                yes a/ | head -n \(levels) | tr -d '\\n'
+                printf 'z\(bytes(summary.utf8.count + 1))$%s' '\(summary)'
+            } >&3
+            sleep 600
+            """
+        try stage.place.write([UInt8](program.utf8), to: "program")
+        let made = try stage.place.shell("chmod +x program")
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let export = """
+            export --container source --out archive --extension "$PWD/program" \
+            --entitlements entitlements
+            """
+        #expect(try peak(of: export, in: stage.place) < Self.bound)
+    }
+
+    /// A number as messages have it, in the shell's notation.
+    private func bytes(_ number: Int) -> String {
+        (0..<4).map { "\\" + String(number >> ($0 * 8) & 0xFF, radix: 8) }.joined()
+    }
 }
 
 extension String {
