@@ -14,7 +14,10 @@ public struct MigrationError: Error, Sendable {
     public let message: String
 
     /// The path that the failure is about, as it may be printed.
-    public let path: String?
+    public var path: String? { pathBytes.map(PrintableText.escaping) }
+
+    /// The path as it is.
+    let pathBytes: [UInt8]?
 
     /// The error beneath this one, if there is one.
     public let cause: (any Error)?
@@ -27,7 +30,7 @@ public struct MigrationError: Error, Sendable {
     ) {
         self.code = code
         self.message = message
-        self.path = path.map(PrintableText.escaping)
+        pathBytes = path
         self.cause = cause
     }
 }

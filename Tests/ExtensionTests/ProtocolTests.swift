@@ -48,13 +48,7 @@ struct ProtocolTests {
 
     /// A program that says the description `json` of itself, and nothing more.
     private static func script(saying json: String) -> String {
-        "\(saying(json, "!"))\nsleep 60"
-    }
-
-    /// A command that sends the message `json`, whose kind is that of a character.
-    private static func saying(_ json: String, _ kind: Character) -> String {
-        let length = String(json.utf8.count + 1, radix: 8)
-        return "printf '\\\(length)\\000\\000\\000\(kind)%s' '\(json)' >&3"
+        "\(ShellMessage.sending(json, as: "!"))\nsleep 60"
     }
 
     @Test(arguments: rogues.indices)
@@ -87,33 +81,61 @@ struct ProtocolTests {
         #expect(error?.code == .extensionHung)
     }
 
-    @Test func `starts no import before the archive is proved whole`() async throws {
-        let stage = try Stage()
-        try await stage.makeArchive("", files: ["a": "a"])
-        let staged = stage.root / ".destination.migration-staging"
-        let item = String(decoding: (staged / ".migration/import/a").bytes, as: UTF8.self)
-        let finished =
-            #"{"wasCancelled":false,"progress":"#
-            + #"{"isNewPerRead":false,"hasMoved":true,"completed":1,"total":1}}"#
-        // It says that it is done where it finds the archive's item, and takes its place where not.
-        let hostile = try stage.shell(
-            """
-            \(Self.saying(#"{"version":1,"name":"X","imports":true}"#, "!"))
-            if [ -e '\(item)' ]; then \(Self.saying(finished, "$")); fi
-            while :; do echo taken > '\(item)'; done 2>&-
-            """
-        )
-        let report = try await stage.importArchive(hostile)
-        #expect(report.totals.files == 2)
-        #expect(report.appExtension?.findings == [])
-    }
-
     @Test func `refuses an extension that was built for another version`() async throws {
         let json = #"{"version":99,"name":"X","imports":false}"#
         let stage = try Stage()
         let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
         #expect(error.code == .sessionFailed)
         #expect(error.message.contains("version 99"))
+    }
+
+    @Test func `takes no more of an extension's name than a person reads`() async throws {
+        let name = String(repeating: "n", count: 900_000)
+        let json = #"{"version":1,"name":"\#(name)","imports":false}"#
+        let stage = try Stage()
+        let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
+        #expect(error.code == .extensionUnsuitable)
+        #expect(error.message.hasPrefix("nnnn"))
+        #expect(error.message.hasSuffix("n… does not conform to ResourcesExporting"))
+        #expect(error.message.utf8.count < 2_000)
+    }
+
+    @Test func `refuses an extension with endless options`() async throws {
+        let option = String(repeating: "o", count: 900_000)
+        let exports =
+            #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["\#(option)"]}"#
+        let json = #"{"version":1,"name":"X","imports":false,"exports":\#(exports)}"#
+        let stage = try Stage()
+        let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
+        #expect(error.code == .extensionUnsuitable)
+        #expect(error.message == "X has options of more than 8192 bytes")
+    }
+
+    @Test(arguments: [("migration", 17), ("archive", 8)])
+    func `names the extension in whatever error it sends`(
+        _ kind: String,
+        _ code: Int
+    ) async throws {
+        let path = Data(repeating: UInt8(ascii: "p"), count: 600_000).base64EncodedString()
+        let json = """
+            {"kind":"\(kind)","domain":"d","code":\(code),"path":"\(path)",\
+            "description":"\(String(repeating: "t", count: 90_000))"}
+            """
+        let exports =
+            #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":[]}"#
+        let description = #"{"version":1,"name":"X","imports":false,"exports":\#(exports)}"#
+        let stage = try Stage()
+        let error = try await stage.failure(
+            of: stage.shell(
+                """
+                \(ShellMessage.sending(description, as: "!"))
+                \(ShellMessage.sending(json, as: "%"))
+                sleep 60
+                """
+            )
+        )
+        #expect("\(error)".hasPrefix("program failed: tttt"))
+        #expect("\(error)".utf8.count < 25_000)
     }
 
     @Test(arguments: [

@@ -14,7 +14,7 @@ struct CarriedError: Codable, Sendable {
     private let domain: String
     private let code: Int
     private let description: String
-    private let path: String?
+    private let path: Data?
 
     init(_ error: any Error) {
         let bridged = error as NSError
@@ -25,10 +25,10 @@ struct CarriedError: Codable, Sendable {
         case is CancellationError:
             (kind, text, path) = (.cancellation, "the operation was cancelled", nil)
         case let error as ArchiveError:
-            (kind, path) = (.archive, error.entry?.description)
+            (kind, path) = (.archive, error.entry.map { Data(ErrorText.path($0.bytes)) })
             text = error.message + (error.cause.map { ": \($0)" } ?? "")
         case let error as MigrationError:
-            (kind, path) = (.migration, error.path)
+            (kind, path) = (.migration, error.pathBytes.map { Data(ErrorText.path($0)) })
             text = error.message + (error.cause.map { ": \($0)" } ?? "")
         default: (kind, text, path) = (.other, error.wording, nil)
         }
@@ -36,16 +36,21 @@ struct CarriedError: Codable, Sendable {
     }
 
     /// The error again: one of the project's own as it was, another as an `NSError`.
+    ///
+    /// Whoever sent it may have said as much as a message holds.
     var error: any Error {
+        let description = ErrorText.description(description)
+        let domain = ErrorText.domain(domain)
+        let path = path.map { ErrorText.path([UInt8]($0)) }
         switch kind {
         case .cancellation: return CancellationError()
         case .archive:
             if let code = ArchiveError.Code(number: code) {
-                return ArchiveError(code, description, entry: path.map { EntryPath($0) })
+                return ArchiveError(code, description, entry: path.map { EntryPath(bytes: $0) })
             }
         case .migration:
             if let code = MigrationError.Code(number: code) {
-                return MigrationError(code, description, path: path.map { [UInt8]($0.utf8) })
+                return MigrationError(code, description, path: path)
             }
         case .other: break
         }

@@ -8,6 +8,15 @@ enum ErrorText {
     /// Shortens the name of the domain that an error is of.
     static func domain(_ text: String) -> String { shortened(text, to: 1 << 10) }
 
+    /// Shortens the name that an extension gives itself.
+    static func name(_ text: String) -> String { shortened(text, to: 1 << 10) }
+
+    /// Shortens the path that an error is about.
+    static func path(_ bytes: [UInt8]) -> [UInt8] {
+        let limit = 4 << 10
+        return bytes.count <= limit ? bytes : bytes.prefix(limit) + Array("…".utf8)
+    }
+
     /// As many whole characters as JSON writes in `limit` bytes, and a mark where there are more.
     private static func shortened(_ text: String, to limit: Int) -> String {
         var room = limit

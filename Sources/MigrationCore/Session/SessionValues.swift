@@ -26,7 +26,7 @@ struct ExtensionDescription: Codable, Sendable {
     }
 
     let version: Int
-    let name: String
+    var name: String
     let exports: Exports?
     let imports: Bool
 }

@@ -3,6 +3,9 @@ internal import MigrationSystem
 
 /// One session with an app's extension, from the check of its entitlement to its end.
 final class AppExtensionHost {
+    /// The most bytes of the names of an extension's options, with one after each.
+    private static let optionLimit = 8 << 10
+
     let appExtension: MigrationExtension
     let container: MigrationDataContainer
     let place: SessionPlace
@@ -56,7 +59,7 @@ final class AppExtensionHost {
             cancellation: cancellation
         )
         do {
-            description = try session.description()
+            description = try Self.checked(session.description())
         } catch {
             session.abandon()
             throw error
@@ -67,6 +70,22 @@ final class AppExtensionHost {
         self.session = session
         self.observer = observer
         self.entitlement = entitlement
+    }
+
+    /// What an extension says of itself, with a name that can be shown.
+    ///
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where its options can't be.
+    private static func checked(
+        _ description: ExtensionDescription
+    ) throws(MigrationError) -> ExtensionDescription {
+        var description = description
+        description.name = ErrorText.name(description.name)
+        let size = (description.exports?.options ?? []).reduce(0) { $0 + $1.utf8.count + 1 }
+        guard size <= optionLimit else {
+            let message = "\(description.name) has options of more than \(optionLimit) bytes"
+            throw MigrationError(.extensionUnsuitable, message)
+        }
+        return description
     }
 
     /// Ends the extension, where nobody has yet, and removes its temporary directory.

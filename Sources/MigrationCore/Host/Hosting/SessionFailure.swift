@@ -18,10 +18,11 @@ enum SessionFailure {
         return MigrationError(.cancellationIgnored, message)
     }
 
-    /// An error that the extension's own code threw; one of this project's passes as it is.
+    /// An error that the extension's own code threw.
     static func thrown(_ name: String, _ error: any Error) -> MigrationError {
-        if let error = error as? MigrationError, error.code == .extensionUnsuitable { return error }
-        return MigrationError(.extensionFailed, "\(name) failed", cause: error)
+        let isUnsuitable = (error as? MigrationError)?.code == .extensionUnsuitable
+        let code: MigrationError.Code = isUnsuitable ? .extensionUnsuitable : .extensionFailed
+        return MigrationError(code, "\(name) failed", cause: error)
     }
 }
 
