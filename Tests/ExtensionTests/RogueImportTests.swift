@@ -33,4 +33,27 @@ struct RogueImportTests {
         #expect(report.totals.files == 2)
         #expect(report.appExtension?.findings == [])
     }
+
+    @Test func `keeps nothing of what is done while the extension is only asked`() async throws {
+        try await stage.makeArchive("", files: ["a": "a"])
+        let hostile = try stage.shell(
+            """
+            if [ -e \(staged("/.migration/import/a")) ]; then
+                stat -c %a \(staged("")) > \(staged("/Documents/mode"))
+                ls -A \(staged("")) > \(staged("/Documents/names"))
+                \(ShellMessage.describingImport())
+                \(ShellMessage.finishingImport)
+            else
+                mkdir \(staged("/own")) && chmod 0 \(staged(""))
+                \(ShellMessage.describingImport())
+            fi
+            sleep 60
+            """
+        )
+        try await stage.importArchive(hostile)
+        #expect(try stage.importedText("Documents/mode") == "700\n")
+        #expect(
+            try stage.importedText("Documents/names") == ".migration\nDocuments\nLibrary\ntmp\n"
+        )
+    }
 }

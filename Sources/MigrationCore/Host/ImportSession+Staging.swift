@@ -7,6 +7,7 @@ extension ImportSession {
     /// Stages what `reader` holds beside the container, and commits it.
     func restore(_ reader: ArchiveReader, beside root: OpenFile) throws -> Outcome {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
+        if let appExtension { try ask(appExtension, beside: root) }
         let staging = try StagingDirectory.make(for: path, root: root)
         defer { staging.release() }
         do {
@@ -39,7 +40,6 @@ extension ImportSession {
             let names = ContainerLayout.ownNames
             return (try extract(reader, into: staging.directory, leavingOut: names), nil)
         }
-        try ask(appExtension, in: staging)
         let directory = try ImportDirectory(in: staging)
         let extractor = try extract(reader, into: directory.directory, leavingOut: [])
         let host = try beginSession(with: appExtension, in: staging)
@@ -59,12 +59,15 @@ extension ImportSession {
 
     /// Asks the extension before anything is extracted, so that one that can't import costs nothing.
     ///
-    /// It is ended again, and what it made is removed: while the archive is not yet proved whole, no
-    /// extension may see it or get in its way.
-    private func ask(
-        _ appExtension: MigrationExtension,
-        in staging: StagingDirectory
-    ) throws {
+    /// It is ended again, and removed is the container that it was asked in, with what it made of that:
+    /// while the archive is not yet proved whole, no extension may see it or get in its way.
+    private func ask(_ appExtension: MigrationExtension, beside root: OpenFile) throws {
+        let staging = try StagingDirectory.make(for: path, root: root)
+        defer {
+            // What stays of it, the next staging directory can't be made without removing.
+            try? staging.remove()
+            staging.release()
+        }
         try ContainerLayout.makeSkeleton(in: staging.directory)
         let host = try beginSession(with: appExtension, in: staging)
         defer { host.end() }

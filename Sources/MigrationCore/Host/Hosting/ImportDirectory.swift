@@ -14,12 +14,10 @@ struct ImportDirectory {
     /// The open directory.
     let directory: OpenFile
 
-    /// Makes a fresh container of `staging`, whatever is in it, with an empty import directory.
+    /// Makes a fresh container of `staging`, which is empty, with an empty import directory.
     init(in staging: StagingDirectory) throws(SystemError) {
         self.staging = staging
         let root = staging.directory
-        let listing = try DirectoryListing(of: root.descriptor)
-        for index in 0..<listing.count { try root.descriptor.removeTree(listing[index]) }
         try ContainerLayout.makeSkeleton(in: root)
         let bookkeeping = try BookkeepingDirectory.make(in: root).openDirectory
         try bookkeeping.descriptor.makeDirectory(Self.name, permissions: 0o700)
