@@ -56,4 +56,30 @@ struct RogueImportTests {
             try stage.importedText("Documents/names") == ".migration\nDocuments\nLibrary\ntmp\n"
         )
     }
+
+    @Test(arguments: [
+        [(5_000_000_000, 5_000_000_000), (0, 7)],
+        [
+            (1_000_000, 1_000_000), (0, 999_983), (999_983, 999_983), (0, 99_991),
+            (99_991, 99_991), (0, 7),
+        ],
+        [(1 << 53, -1), (7, 1 << 53), (1 << 53, 7), (-1, 0), (3, -1)],
+    ])
+    func `shows progress in whatever numbers it comes`(_ counts: [(Int64, Int64)]) async throws {
+        try await stage.makeArchive("")
+        let messages = counts.map { ShellMessage.sending("[\($0.0),\($0.1)]", as: "#") }
+        let hostile = try stage.shell(
+            """
+            \(ShellMessage.describingImport())
+            if [ -e \(staged("/.migration/import/script")) ]; then
+                \(messages.joined(separator: "\n"))
+                \(ShellMessage.finishingImport)
+            fi
+            sleep 60
+            """
+        )
+        let progress = Progress(totalUnitCount: 100)
+        try await stage.importArchive(hostile, progress: progress)
+        #expect((0...1).contains(progress.fractionCompleted))
+    }
 }

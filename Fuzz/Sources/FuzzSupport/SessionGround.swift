@@ -48,7 +48,7 @@ public struct SessionGround: Sendable {
     /// Takes what an extension's process sends as a host does, but for the process.
     public func takeAsHost(_ bytes: [UInt8], inPiecesOf size: Int) throws {
         let limit = SessionChannel.hostLimit
-        let progress = Progress(totalUnitCount: -1)
+        let progress = ReportedProgress(in: Progress(totalUnitCount: -1))
         try MessageFeed.feed(bytes, inPiecesOf: size, limit: limit) { kind, payload in
             let message = try ExtensionMessage(kind: kind, payload: payload)
             SessionPromises.check(message)

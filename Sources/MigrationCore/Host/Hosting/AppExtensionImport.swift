@@ -17,8 +17,9 @@ struct AppExtensionImport {
     ) throws -> ExtensionReport {
         try host.checkImports()
         let groups = try snapshots(cancellation)
+        let reported = progress.map { ReportedProgress(in: $0) }
         let summary = try host.session.importResources(call) { completed, total in
-            progress?.show(completed, of: total)
+            reported?.show(completed, of: total)
         }
         try host.session.end()
         let uncleared = try snapshots(cancellation).filter { identifier, now in
