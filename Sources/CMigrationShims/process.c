@@ -100,15 +100,22 @@ enum {
 
 static void tell_host(int status) { send(host_control, &status, sizeof status, MSG_NOSIGNAL); }
 
+static bool has_host_asked(void) {
+  struct pollfd request = {.fd = host_control, .events = POLLIN};
+  return poll(&request, 1, 0) > 0;
+}
+
 /// Collects those of the program's children that were left to this process; returns whether the
-/// program has ended.
-static bool has_ended(pid_t program) {
+/// program has ended, or is to be.
+static bool is_over(pid_t program) {
   for (;;) {
     siginfo_t ended = {.si_pid = 0};
     if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0) return true;
     if (ended.si_pid == 0) return false;
     if (ended.si_pid == program) return true;
     waitpid(ended.si_pid, NULL, 0);
+    // They may come faster than they are collected.
+    if (has_host_asked()) return true;
   }
 }
 
@@ -174,7 +181,7 @@ static _Noreturn void finish(pid_t program) {
 }
 
 static _Noreturn void watch(pid_t program) {
-  while (!has_ended(program)) {
+  while (!is_over(program)) {
     struct pollfd requests[] = {
       {.fd = host_control, .events = POLLIN},
       {.fd = host_signals, .events = POLLIN},
