@@ -57,6 +57,24 @@ struct RogueImportTests {
         )
     }
 
+    @Test func `shows no endless version beforehand`() async throws {
+        try await stage.makeArchive("")
+        let version = String(repeating: "v", count: 900_000)
+        let exports =
+            #"{"sizeEstimate":0,"resourcesVersion":"\#(version)","isCompressible":true,"options":[]}"#
+        let json = #"{"version":1,"name":"X","imports":true,"exports":\#(exports)}"#
+        var rogue = try stage.shell("\(ShellMessage.sending(json, as: "!"))\nexit 3")
+        let versions = Lines()
+        rogue.preflightHandler = { versions.append($0.exports?.resourcesVersion ?? "") }
+        let hosted = rogue
+        let error = await #expect(throws: MigrationError.self) {
+            try await stage.importArchive(hosted)
+        }
+        #expect(error?.code == .extensionCrashed)
+        #expect(versions.all.map(\.utf8.count).allSatisfy { $0 < 20_000 })
+        #expect(versions.all.count == 1)
+    }
+
     @Test(arguments: [
         [(5_000_000_000, 5_000_000_000), (0, 7)],
         [

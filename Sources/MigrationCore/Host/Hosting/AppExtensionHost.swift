@@ -124,7 +124,7 @@ extension AppExtensionHost {
             exports: description.exports.map { exports in
                 PreflightReport.Exports(
                     sizeEstimate: exports.sizeEstimate,
-                    resourcesVersion: exports.resourcesVersion,
+                    resourcesVersion: ErrorText.description(exports.resourcesVersion),
                     isCompressible: exports.isCompressible,
                     options: exports.options
                 )
