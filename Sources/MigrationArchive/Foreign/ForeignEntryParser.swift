@@ -144,6 +144,7 @@ extension ForeignEntryParser {
     }
 
     func modificationTime() throws(Problem) -> FileTime {
+        let globalTime = headers.isCleared(PaxKey.modificationTime) ? nil : globalTime
         if let text = headers.value(PaxKey.modificationTime) ?? globalTime {
             guard let time = PaxTime.decode(text) else {
                 throw Problem(malformed: "the modification time is no number")
@@ -157,6 +158,8 @@ extension ForeignEntryParser {
     }
 
     /// The attributes that may be restored, none for links, and the names of those that may not.
+    ///
+    /// A hard link has those of its file, which libarchive writes again.
     func attributes(
         of kind: ArchiveEntry.Kind
     ) throws(Problem) -> (kept: [ExtendedAttribute], dropped: [[UInt8]]) {
@@ -164,7 +167,9 @@ extension ForeignEntryParser {
         var dropped = headers.unrestoredKeywords
         for attribute in headers.attributes {
             let name = attribute.name
-            if !kind.isLink, name.starts(with: PaxKey.userNamespace), !name.contains(0) {
+            let isRestorable = name.starts(with: PaxKey.userNamespace) && !name.contains(0)
+            if isRestorable, case .hardLink = kind { continue }
+            if isRestorable, !kind.isLink {
                 if let violation = PathRules.violation(ofAttributeName: name) {
                     throw Problem(refused: violation)
                 }

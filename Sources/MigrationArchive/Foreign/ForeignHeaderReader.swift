@@ -147,6 +147,7 @@ extension ForeignHeaderReader {
                 offset: offset
             )
         }
+        if headers.isCleared(PaxKey.modificationTime) { globalTime = nil }
         globalTime = headers.value(PaxKey.modificationTime) ?? globalTime
         guard globalAttributes.isEmpty else { return }
         globalAttributes = headers.attributes.map(\.name) + headers.unrestoredKeywords

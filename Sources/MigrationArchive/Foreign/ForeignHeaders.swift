@@ -54,6 +54,9 @@ struct ForeignHeaders {
         local[key].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// Whether a record says that nothing said before of `key` counts.
+    func isCleared(_ key: [UInt8]) -> Bool { local[key]?.isEmpty ?? false }
+
     func value(_ key: String) -> [UInt8]? {
         value([UInt8](key.utf8))
     }
@@ -72,9 +75,14 @@ struct ForeignHeaders {
 // MARK: - Attributes
 
 extension ForeignHeaders {
-    /// Attributes in byte order of their names, empty values included.
+    /// Attributes in byte order of their names, empty values included; of records that spell one name
+    /// in several ways the last in byte order counts.
     var attributes: [ExtendedAttribute] {
-        local.compactMap { key, value in attribute(key, value) }
+        var values: [[UInt8]: [UInt8]] = [:]
+        for (key, value) in local.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            if let attribute = attribute(key, value) { values[attribute.name] = attribute.value }
+        }
+        return values.map { ExtendedAttribute(name: $0, value: $1) }
             .sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 

@@ -40,6 +40,8 @@ final class ForeignTarReader: EntryReader {
     }
 
     private func nextEntry() throws -> ArchiveEntry? {
+        // Those of an entry before that nobody asked for are gone: they must not gather.
+        drops = []
         while !isFinished {
             guard let header = try headers.next() else { break }
             entryOffset = header.offset
@@ -85,7 +87,7 @@ final class ForeignTarReader: EntryReader {
 // MARK: - Entries
 
 extension ForeignTarReader {
-    /// Makes the entry of a header; `nil` for the root itself, which needs no entry.
+    /// Makes the entry of a header; `nil` for the root itself, of which nothing is restored.
     private func makeEntry(_ header: ForeignHeaderReader.Header) throws -> ArchiveEntry? {
         let parser = ForeignEntryParser(
             header.block,
@@ -118,9 +120,11 @@ extension ForeignTarReader {
             guard kind == .directory else {
                 throw ForeignEntryParser.Problem(refused: "the root is no directory")
             }
+            drops = try rootDrops(parser)
             return nil
         }
-        let attributes = try keptAttributes(of: path, kind, parser)
+        let (attributes, dropped) = try parser.attributes(of: kind)
+        drops += Self.drops(of: path, headers.takeGlobalAttributes() + dropped)
         storedSize = rest
         if case .file(let size) = kind {
             try count(size)
@@ -136,18 +140,19 @@ extension ForeignTarReader {
         )
     }
 
-    /// Returns the attributes that may be restored, and notes the others as dropped.
-    private func keptAttributes(
-        of path: EntryPath,
-        _ kind: ArchiveEntry.Kind,
+    /// What a root has beside its time and permissions, which are those of the destination.
+    private func rootDrops(
         _ parser: ForeignEntryParser
-    ) throws(ForeignEntryParser.Problem) -> [ExtendedAttribute] {
-        let (kept, dropped) = try parser.attributes(of: kind)
-        // Those of an entry before that nobody asked for are gone: they must not gather.
-        drops = (headers.takeGlobalAttributes() + dropped).map {
-            EntryDrop(path: path, kind: .extendedAttribute(name: Self.shortened($0)))
-        }
-        return kept
+    ) throws(ForeignEntryParser.Problem) -> [EntryDrop] {
+        let path = EntryPath(".")
+        let (kept, dropped) = try parser.attributes(of: .directory)
+        let special = try parser.permissions() & 0o7000
+        return Self.drops(of: path, kept.map(\.name) + dropped)
+            + (special == 0 ? [] : [EntryDrop(path: path, kind: .specialPermissions(special))])
+    }
+
+    private static func drops(of path: EntryPath, _ attributes: [[UInt8]]) -> [EntryDrop] {
+        attributes.map { EntryDrop(path: path, kind: .extendedAttribute(name: shortened($0))) }
     }
 
     /// As much of an attribute's name as a file system takes at most, for a report.

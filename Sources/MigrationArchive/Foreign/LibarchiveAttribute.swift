@@ -30,7 +30,9 @@ enum LibarchiveAttribute {
                 continue
             }
             let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
+            guard digits.count == 2, digits.allSatisfy(\.isHexDigit),
+                let value = UInt8(digits, radix: 16)
+            else { return nil }
             name.append(value)
             rest = rest.dropFirst(2)
         }
