@@ -22,9 +22,14 @@ struct LinkWalk {
     /// and over, would open the whole way from the root each time.
     private static let stepLimit = 128
 
+    /// The directories that are gone into, as many as one link can name: with links in between, each
+    /// of which costs an archive next to nothing, there could be forty times that.
+    private static let directoryLimit = 2_048
+
     private let cursor: DirectoryCursor
     private var linkCount = 0
     private var stepCount = 0
+    private var directoryCount = 0
     /// The components that are still to be taken, the next one last.
     private var rest: [ArraySlice<UInt8>] = []
     /// How many of the rest are `..`.
@@ -83,6 +88,8 @@ struct LinkWalk {
         do throws(SystemError) {
             switch try directory.descriptor.status(of: name).kind {
             case .directory:
+                directoryCount += 1
+                guard directoryCount <= Self.directoryLimit else { return .undecided }
                 try cursor.descend(to: name)
                 return .inside
             case .symbolicLink:

@@ -102,6 +102,21 @@ struct LinkWalkTests {
         #expect(try end(up(129) + "n/..", at: path) == .undecided)
     }
 
+    @Test func `goes down as far as one link can lead, and no farther through others`() throws {
+        let name = [UInt8]("n".utf8)
+        var directory = OpenFile(try root.descriptor.duplicate())
+        for _ in 0..<2_049 {
+            try directory.descriptor.makeDirectory(name, permissions: 0o700)
+            directory = OpenFile(try directory.descriptor.open(name, .directory))
+        }
+        let down = { String(repeating: "n/", count: $0) }
+        let half = [UInt8](down(1_024).utf8)
+        try root.descriptor.makeSymbolicLink([UInt8]("half".utf8), to: half)
+        #expect(try end(down(2_046) + "..") == .inside)
+        #expect(try end("half/" + down(1_024) + "..") == .inside)
+        #expect(try end("half/" + down(1_025) + "..") == .undecided)
+    }
+
     @Test func `names the call that failed rather than judge without it`() throws {
         let cursor = DirectoryCursor(root: try root.descriptor.duplicate())
         let error = #expect(throws: SystemError.self) {
