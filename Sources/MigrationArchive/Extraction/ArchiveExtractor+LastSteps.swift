@@ -3,27 +3,38 @@ internal import MigrationSystem
 /// What comes last: links, then the modes and times of directories.
 extension ArchiveExtractor {
     func makeDeferredLinks(_ cancellation: CancellationFlag) throws {
-        try links.forEach { record in
-            try cancellation.check()
-            let link = DeferredLink(record: record)
-            let path = EntryPath(bytes: link.path)
-            do {
-                switch link.kind {
-                case .symbolic: try makeSymbolicLink(link, at: path)
-                case .hard: try makeHardLinkToLink(link, at: path)
-                }
-            } catch {
-                throw Self.located(error, restoring: path, at: link.offset)
+        try forEachLink(cancellation) { link, path in
+            switch link.kind {
+            case .symbolic: try makeSymbolicLink(link, at: path)
+            case .hard: try makeHardLinkToLink(link, at: path)
             }
         }
+    }
+
+    /// Finds links that lead out through what is there to stay; nothing else may be there any more.
+    func checkEnds(_ cancellation: CancellationFlag) throws {
         guard options.externalLinks != .keep else { return }
+        var knownCount: Int
+        repeat {
+            // What is left out may have been on the way of a link that was looked at before.
+            knownCount = dropCount
+            try forEachLink(cancellation) { link, path in
+                if try isGone(link, at: path) { return }
+                try checkEnd(of: link, at: path)
+            }
+        } while dropCount > knownCount
+    }
+
+    private func forEachLink(
+        _ cancellation: CancellationFlag,
+        _ body: (DeferredLink, EntryPath) throws -> Void
+    ) throws {
         try links.forEach { record in
             try cancellation.check()
             let link = DeferredLink(record: record)
             let path = EntryPath(bytes: link.path)
             do {
-                if try isReplaced(link, at: path) { return }
-                try checkEnd(of: link, at: path)
+                try body(link, path)
             } catch {
                 throw Self.located(error, restoring: path, at: link.offset)
             }
@@ -65,8 +76,7 @@ extension ArchiveExtractor {
     /// Finds links whose words stay inside but that lead out through other links, and links that
     /// lead out from where a further name of them lies.
     private func checkEnd(of link: DeferredLink, at path: EntryPath) throws {
-        if skippedLinks.contains(path) { return }
-        let directory = try parent(of: path)
+        let directory = try cursor.directory(at: path.components.dropLast())
         let name = ByteString(path.lastComponent)
         let isFurtherName = link.kind == .hard
         let target = try isFurtherName ? directory.descriptor.symbolicLinkTarget(name) : link.target
@@ -95,31 +105,41 @@ extension ArchiveExtractor {
 
     /// Removes what was restored only for its further names, with the directories made for it.
     func removeLinkTargets() throws {
-        for path in options.linkTargets {
+        for path in options.linkTargets where foundTargets.contains(path) {
             do throws(SystemError) {
-                let directory = try cursor.directory(at: path.components.dropLast())
-                let name = ByteString(path.lastComponent)
-                // A directory may have come in its place.
-                let isDirectory = try directory.descriptor.status(of: name).kind == .directory
-                if !isDirectory { try directory.descriptor.removeFile(name) }
-                try removeEmptyDirectories(from: isDirectory ? path : path.parent)
+                try removeLinkTarget(path)
             } catch {
-                guard error.isMissing else { throw ArchiveError(error, restoring: path) }
+                throw ArchiveError(error, restoring: path)
             }
         }
     }
 
-    private func removeEmptyDirectories(from path: EntryPath?) throws(SystemError) {
-        var next = path
-        while let path = next {
+    private func removeLinkTarget(_ path: EntryPath) throws(SystemError) {
+        do {
             let directory = try cursor.directory(at: path.components.dropLast())
-            do throws(SystemError) {
-                try directory.descriptor.removeDirectory(ByteString(path.lastComponent))
-            } catch {
-                guard error.isNotEmpty else { throw error }
-                return
+            let name = ByteString(path.lastComponent)
+            // A directory may have come in its place.
+            if try directory.descriptor.status(of: name).kind != .directory {
+                try directory.descriptor.removeFile(name)
             }
-            next = path.parent
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+        try removeEmptyDirectories(from: path)
+    }
+
+    /// Removes the directory at `path` and those above it as long as they are empty, or not there.
+    private func removeEmptyDirectories(from path: EntryPath) throws(SystemError) {
+        var components = path.components[...]
+        while let name = components.last {
+            do throws(SystemError) {
+                let directory = try cursor.directory(at: components.dropLast())
+                try directory.descriptor.removeDirectory(ByteString(name))
+            } catch {
+                if error.isNotEmpty { return }
+                guard error.isMissing else { throw error }
+            }
+            components = components.prefix(cursor.depth)
         }
     }
 

@@ -11,9 +11,12 @@ extension ArchiveExtractor {
         do {
             try body()
         } catch let error as SystemError where error.isExisting && options.isLenient {
-            guard try directory.descriptor.status(of: name).kind != .directory else { throw error }
+            let status = try directory.descriptor.status(of: name)
+            guard status.kind != .directory else { throw error }
             try checkSpelling(of: name, in: directory)
             try directory.descriptor.removeFile(name)
+            // Nothing bounds how often a path comes, and another file may get the identity.
+            countedFiles.remove(status.identity)
             try body()
         }
     }
@@ -37,13 +40,17 @@ extension ArchiveExtractor {
     }
 
     /// Whether a later entry, or none, is where `link` was made.
-    func isReplaced(_ link: DeferredLink, at path: EntryPath) throws -> Bool {
-        guard options.isLenient else { return false }
-        let directory = try parent(of: path)
-        let name = ByteString(path.lastComponent)
-        guard try isLink(name, in: directory) else { return true }
-        return try link.kind == .symbolic
-            && directory.descriptor.symbolicLinkTarget(name) != link.target
+    func isGone(_ link: DeferredLink, at path: EntryPath) throws(SystemError) -> Bool {
+        do {
+            let directory = try cursor.directory(at: path.components.dropLast())
+            let name = ByteString(path.lastComponent)
+            guard try isLink(name, in: directory) else { return true }
+            guard link.kind == .symbolic else { return false }
+            return try directory.descriptor.symbolicLinkTarget(name) != link.target
+        } catch {
+            guard error.isMissing else { throw error }
+            return true
+        }
     }
 
     private func isLink(_ name: ByteString, in directory: OpenFile) throws(SystemError) -> Bool {

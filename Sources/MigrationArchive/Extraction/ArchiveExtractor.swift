@@ -37,6 +37,8 @@ package final class ArchiveExtractor {
     var redeclared = PathHashes(of: "directories that come twice")
     var finished = PathHashes(of: "directories that come twice")
     private var found: Set<EntryPath> = []
+    /// What was restored only for its further names.
+    private(set) var foundTargets = PathHashes(of: "files that hard links lead to")
     /// The threads that make files, while there are any.
     private(set) var writers: FileWriters?
     /// The directory of the last entry, which is mostly that of the next one.
@@ -102,6 +104,7 @@ package final class ArchiveExtractor {
         try makeDeferredLinks(reader.cancellation)
         try removeLinkTargets()
         try freeLeftOutNames()
+        try checkEnds(reader.cancellation)
         try finishDirectories()
     }
 
@@ -125,14 +128,18 @@ package final class ArchiveExtractor {
 
     private func restoreEntries(of reader: ArchiveReader, _ onProgress: (UInt64) -> Void) throws {
         while let entry = try reader.next() {
-            for drop in reader.takeDrops() { note(drop) }
+            noteDrops(of: reader)
             if options.leftOut.contains(where: entry.path.isEqual(toOrBelow:)) {
                 note(EntryDrop(path: entry.path, kind: .reserved))
-            } else if isSelected(entry.path) || options.linkTargets.contains(entry.path) {
+            } else if isSelected(entry.path) {
+                try restore(entry, from: reader)
+            } else if options.linkTargets.contains(entry.path) {
+                try foundTargets.insert(entry.path)
                 try restore(entry, from: reader)
             }
             onProgress(reader.consumedBytes)
         }
+        noteDrops(of: reader)
         if let missing = options.selection.first(where: { !found.contains($0) }) {
             throw ArchiveError(.notFound, "the archive has no such entry", entry: missing)
         }
@@ -153,6 +160,12 @@ package final class ArchiveExtractor {
         if !options.linkTargets.contains(entry.path) { totals.count(entry) }
     }
 
+    /// Notes what was read and can't be restored, of entries that somebody asked for.
+    private func noteDrops(of reader: ArchiveReader) {
+        for drop in reader.takeDrops()
+        where isSelected(drop.path) || options.linkTargets.contains(drop.path) { note(drop) }
+    }
+
     func note(_ drop: EntryDrop) {
         dropCount += 1
         // The first ones without a gap: what comes behind one that has no room is only counted.
@@ -164,6 +177,9 @@ package final class ArchiveExtractor {
 
     private func restore(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
         do {
+            guard options.isLenient || !skippedLinks.contains(entry.path) else {
+                throw ArchiveError(.entryExists, "the path was there already", entry: entry.path)
+            }
             switch entry.kind {
             case .file: try restoreFile(entry, from: reader)
             case .directory: try restoreDirectory(entry)

@@ -46,3 +46,9 @@ int unlinkat(int directory, const char *path, int flags) {
   char name[PATH_MAX];
   return REAL(int, "unlinkat", int, const char *, int)(directory, fold(directory, path, name), flags);
 }
+
+int linkat(int directory, const char *path, int other, const char *link, int flags) {
+  char name[PATH_MAX], folded[PATH_MAX];
+  return REAL(int, "linkat", int, const char *, int, const char *, int)(
+      directory, fold(directory, path, name), other, fold(other, link, folded), flags);
+}

@@ -42,6 +42,20 @@ struct FoldedNamesTests {
         #expect(result.errors.contains("for that of another entry") || archiving.contains("export"))
     }
 
+    @Test func `removes no selected file that another name of the archive leads to`() throws {
+        let result = try Workplace().shell(
+            """
+            clang -shared -fPIC -o fold.so '\(Self.source)' -ldl || exit 99
+            mkdir one two && echo one > one/x && echo two > two/X && ln two/X two/h
+            tar -cf tar -C one x && tar -cf other -C two X h && tar --delete -f other X &&
+                tar -Af tar other || exit 98
+            LD_PRELOAD=$PWD/fold.so $migrate extract tar x h --to out >/dev/null
+            echo $?; ls out
+            """
+        )
+        #expect(result.output == "0\nh\nx\n", "\(result.errors)")
+    }
+
     @Test(arguments: ["D/E/x d2/y", "."])
     func `imports directories that stay apart there`(_ members: String) throws {
         let files = "D/E/x D/z d2/y"

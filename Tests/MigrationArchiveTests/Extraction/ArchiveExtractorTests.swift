@@ -50,6 +50,51 @@ struct ArchiveExtractorTests {
         )
     }
 
+    @Test func `says what the root of another program's archive loses`() throws {
+        var tar = RawTar()
+        tar.add("f")
+        tar.addRecords([("SCHILY.xattr.user.root", "v")])
+        tar.add("./", type: "5", mode: "0004755")
+        let extraction = try Extraction(TestArchive(bytes: tar.ended())) { $0.isLenient = true }
+        let name = [UInt8]("user.root".utf8)
+        #expect(
+            extraction.extractor.drops == [
+                EntryDrop(path: EntryPath("."), kind: .extendedAttribute(name: name)),
+                EntryDrop(path: EntryPath("."), kind: .specialPermissions(0o4000)),
+            ]
+        )
+    }
+
+    @Test func `says nothing of what is not selected, but of what its names lose`() throws {
+        var tar = RawTar()
+        for name in ["a", "b", "c"] {
+            tar.addRecords([("SCHILY.xattr.trusted.x", "v")])
+            tar.add(name)
+        }
+        tar.add("h", type: "1", link: "c")
+        let extraction = try Extraction(TestArchive(bytes: tar.ended())) { options in
+            options.isLenient = true
+            options.selection = [EntryPath("b"), EntryPath("h")]
+            options.linkTargets = [EntryPath("c")]
+        }
+        #expect(extraction.extractor.drops.map(\.path.description) == ["b", "c"])
+    }
+
+    @Test func `remembers no file of a name that keeps being replaced`() throws {
+        var tar = RawTar()
+        for number in 0..<5 {
+            tar.add("t", content: [UInt8(number)])
+            tar.add("s/\(number)", type: "1", link: "t")
+        }
+        let extraction = try Extraction(TestArchive(bytes: tar.ended())) { options in
+            options.isLenient = true
+            options.selection = [EntryPath("s")]
+            options.linkTargets = [EntryPath("t")]
+        }
+        #expect(extraction.extractor.totals.files == 5)
+        #expect(extraction.extractor.countedFiles.count == 1)
+    }
+
     @Test func `leaves out what belongs to the place`() throws {
         let items = [
             Item(.directory("keep")), Item(.directory("own")), Item("own/f", [1]),

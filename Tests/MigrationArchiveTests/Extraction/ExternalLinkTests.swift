@@ -53,6 +53,44 @@ struct ExternalLinkTests {
         #expect(listed == (100..<361).map { "link \($0)" })
     }
 
+    @Test(arguments: ["/x", "e"])
+    func `refuses a path that comes again after it was left out`(_ second: String) throws {
+        let items = [Item(.symbolicLink("p", to: "/x")), Item(.symbolicLink("p", to: second))]
+        let error = try Extraction.refusal(items) { $0.externalLinks = .skip }
+        #expect(error?.code == .entryExists)
+    }
+
+    @Test func `does not take a link for one of its path that was left out`() throws {
+        let items = [
+            Item(.directory("d")), Item(.symbolicLink("d/s", to: "..")),
+            Item(.symbolicLink("p", to: "d/s/../x")), Item(.symbolicLink("p", to: "/x")),
+        ]
+        let extraction = try? Extraction(TestArchive(items)) { $0.externalLinks = .skip }
+        #expect(extraction?.exists("p") != true)
+    }
+
+    @Test func `leaves out links that went through what is left out`() throws {
+        let directories = ["a", "a/b", "a/b/c", "a/x", "k", "k/l", "k/l/s0"]
+        let links = [
+            ("s", "a/b/c"), ("k/l/s", "s0"), ("k/l/orig", "s/../../x"), ("through", "h/../y"),
+        ]
+        let items =
+            directories.map { Item(.directory($0)) }
+            + links.map { Item(.symbolicLink($0, to: $1)) }
+            + [Item(.hardLink("h", to: "k/l/orig"))]
+        let extraction = try Extraction(TestArchive(items)) { $0.externalLinks = .skip }
+        #expect(extraction.exists("k/l/orig"))
+        #expect(!extraction.exists("h") && !extraction.exists("through"))
+        let totals = extraction.extractor.totals
+        #expect((totals.symbolicLinks, totals.hardLinks) == (3, 0))
+    }
+
+    @Test func `takes no name that is left out for a directory`() throws {
+        let items = [Item(.symbolicLink("l", to: "own/../x"))]
+        let error = try Extraction.refusal(items) { $0.leftOut = [EntryPath("own")] }
+        #expect(error?.code == .refused)
+    }
+
     @Test func `takes links that stay inside, dangling or in a circle`() throws {
         let targets = [("a", "b"), ("b", "a"), ("c", "missing/x"), ("self", "self"), ("dot", ".")]
         let items = targets.map { Item(.symbolicLink($0, to: $1)) }
