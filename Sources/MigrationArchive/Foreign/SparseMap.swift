@@ -8,7 +8,7 @@ struct SparseMap: Equatable {
     /// The extents that a file may have.
     static let limit = 1 << 20
 
-    private(set) var extents: [Extent] = []
+    let extents: [Extent]
 
     /// The bytes of the file as it was.
     let realSize: UInt64
@@ -22,7 +22,7 @@ struct SparseMap: Equatable {
             guard !overflow, extent.offset >= end, next <= realSize else { return nil }
             end = next
         }
-        self.extents = extents.filter { $0.count > 0 }
+        self.extents = extents
         self.realSize = realSize
     }
 
@@ -53,6 +53,7 @@ extension SparseMap {
         var lines = LineReader(stream: stream, available: stored)
         guard let count = try lines.next(), count <= UInt64(limit) else { return nil }
         var extents: [Extent] = []
+        extents.reserveCapacity(Int(count))
         for _ in 0..<count {
             guard let offset = try lines.next(), let size = try lines.next() else { return nil }
             extents.append(Extent(offset: offset, count: size))

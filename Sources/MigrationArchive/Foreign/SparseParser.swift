@@ -69,6 +69,8 @@ struct SparseParser {
             return nil
         }
         var isExtended = block[UstarBlock.Field.gnuIsExtended] != 0
+        // Growing would take up to three times the memory.
+        if isExtended { extents.reserveCapacity(SparseMap.limit) }
         while isExtended {
             guard let next = try stream.readBlock(), extents.count < SparseMap.limit,
                 append(from: next, at: UstarBlock.Field.gnuSparseExtension, to: &extents)
