@@ -102,6 +102,8 @@ extension EntryComparator {
         let status = present.status
         guard status.kind == .regular, status.linkCount > 1 else { return }
         if let first = linked[status.identity] {
+            // Another program's archive may hold a path twice.
+            if first == entry.path { return }
             try add(entry, .hardLink, "another file than \(first) in the archive alone")
         } else {
             linked[status.identity] = entry.path

@@ -47,7 +47,7 @@ struct LinkTargetSearch {
     private mutating func add(_ target: EntryPath, of path: EntryPath) throws(ArchiveError) {
         guard targets.insert(target).inserted else { return }
         byteCount += target.bytes.count + Self.pathOverhead
-        guard depth < Self.depthLimit, byteCount <= Self.byteLimit else {
+        guard depth <= Self.depthLimit, byteCount <= Self.byteLimit else {
             let message = "too many hard links to follow to what is not selected"
             throw ArchiveError(.refused, message, entry: path)
         }

@@ -114,6 +114,14 @@ struct ComparisonTests {
         #expect(try await rows(places) == ["file modificationTime"])
     }
 
+    @Test func `takes a path that comes twice for one file`() async throws {
+        let places = try Places()
+        let blocks: [TarBlock] = [.file("a", "s"), .file("a", "s"), .hardLink("h", "a")]
+        try places.archive.write(TarBlock.archive(of: blocks))
+        try await places.importArchive()
+        #expect(try await rows(places) == [])
+    }
+
     @Test func `finds what is below a directory that became a file`() async throws {
         let places = try await Places.withSmallArchive()
         try await places.importArchive()
