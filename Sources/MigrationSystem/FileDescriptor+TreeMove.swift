@@ -18,7 +18,13 @@ extension FileDescriptor {
             if error.isDenied, status.permissions & 0o200 == 0 {
                 try setPermissions(status.permissions | 0o200, of: name)
                 try renameExclusively(name, to: name, in: directory)
-                try directory.setPermissions(status.permissions, of: name)
+                do {
+                    try directory.setPermissions(status.permissions, of: name)
+                } catch {
+                    // What is not reported as moved must not be there.
+                    try? directory.renameExclusively(name, to: name, in: self)
+                    throw error
+                }
             } else if error.isCrossDevice || error.isExisting && resuming {
                 try moveContents(of: name, status, into: directory, resuming: resuming)
             } else {

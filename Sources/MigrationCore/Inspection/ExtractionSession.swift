@@ -109,12 +109,13 @@ struct ExtractionSession {
         do throws(SystemError) {
             try StagingDirectory.removeLeftover(Self.stagingName, in: root)
             try root.descriptor.makeDirectory(Self.stagingName, permissions: 0o700)
-            let staging = OpenFile(try root.descriptor.open(Self.stagingName, .directory))
-            try staging.descriptor.lock(.exclusive)
-            // Another extraction may have taken it for a leftover before the lock was had.
-            let named = try root.descriptor.status(of: Self.stagingName).identity
-            guard try staging.descriptor.status().identity == named else { throw .busy }
-            return staging
+            do {
+                return try openStaging(in: root)
+            } catch {
+                // The reason for the failure is what the person must hear, as below.
+                if !error.isBusy { try? root.descriptor.removeDirectory(Self.stagingName) }
+                throw error
+            }
         } catch {
             if error.isBusy {
                 let message = "another extraction into this directory is under way"
@@ -125,25 +126,41 @@ struct ExtractionSession {
         }
     }
 
+    private func openStaging(in root: OpenFile) throws(SystemError) -> OpenFile {
+        let staging = OpenFile(try root.descriptor.open(Self.stagingName, .directory))
+        try staging.descriptor.lock(.exclusive)
+        // Another extraction may have taken it for a leftover before the lock was had.
+        let named = try root.descriptor.status(of: Self.stagingName).identity
+        guard try staging.descriptor.status().identity == named else { throw .busy }
+        return staging
+    }
+
     /// Moves everything that was restored to its place; removes it there where a move fails.
     private func moveIn(_ staging: OpenFile, to root: OpenFile) throws(MigrationError) {
-        var moved: [ByteString] = []
-        var name = ByteString()
+        let listing: DirectoryListing
         do throws(SystemError) {
-            let listing = try DirectoryListing(of: staging.descriptor)
-            for index in 0..<listing.count {
-                name = listing[index]
-                try staging.descriptor.move(name, into: root.descriptor)
-                moved.append(name)
-            }
+            listing = try DirectoryListing(of: staging.descriptor)
         } catch {
-            // The reason for the failure is what the person must hear, not that tidying up failed too.
-            for name in moved { try? root.descriptor.removeTree(name) }
-            throw Self.failure(error, at: PathName(parent: directory, name: name).path)
+            let message = "what was restored can't be listed"
+            throw MigrationError(.outputFailed, message, path: directory, cause: error)
+        }
+        for index in 0..<listing.count {
+            do throws(SystemError) {
+                try staging.descriptor.move(listing[index], into: root.descriptor)
+            } catch {
+                // The reason for the failure is what the person must hear, not that tidying up failed too.
+                for moved in 0..<index { try? root.descriptor.removeTree(listing[moved]) }
+                throw failure(error, moving: listing[index])
+            }
         }
     }
 
-    private static func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
+    private func failure(_ error: SystemError, moving name: ByteString) -> MigrationError {
+        let path = PathName(parent: directory, name: name).path
+        if name == Self.stagingName {
+            let message = "the archive holds a name that every extraction needs for itself"
+            return MigrationError(.outputExists, message, path: path)
+        }
         if error.isExisting {
             let message = "something of that name is in the directory already"
             return MigrationError(.outputExists, message, path: path)

@@ -194,18 +194,6 @@ extension ExtractionTests {
         #expect(restored.keys.filter { !isSelected($0) }.count == parents)
         #expect(report.totals.files == files && report.totals.hardLinks == hardLinks)
     }
-
-    @Test func `follows hard links to hard links up to a bound`() async throws {
-        let places = try Places()
-        let links = (1...20).map { TarBlock.hardLink("h\($0)", "h\($0 - 1)") }
-        try places.archive.write(TarBlock.archive(of: [.file("h0", "hi")] + links))
-        _ = try await extract(places, only: ["h7"])
-        #expect(try (places.destination / "h7").contents() == Data("hi".utf8))
-        let error = await #expect(throws: ArchiveError.self) {
-            try await extract(places, only: ["h20"])
-        }
-        #expect(error?.code == .refused)
-    }
 }
 
 // MARK: - The directory
@@ -227,6 +215,17 @@ extension ExtractionTests {
             #expect(isNamed, "\(run.errors)")
             #expect(try places.destination.names() == [])
         }
+    }
+
+    @Test(.injectingFaults) func `leaves nothing where nothing can be locked`() async throws {
+        let places = try await Places.withSmallArchive()
+        let run = try FaultInjector(.error(ENOLCK), at: "flock", 1...Int(Int32.max)).run(
+            ["extract", places.archive.url.path, "--to", places.destination.url.path],
+            countingFrom: places.root.url.path
+        )
+        #expect(run.faults > 0)
+        #expect(run.end == .exited(73), "\(run.errors)")
+        #expect(!places.destination.exists)
     }
 
     @Test func `says that a directory is none but a link`() async throws {
