@@ -23,10 +23,10 @@
 //   FaultInjector <report> <start> [-x] <fault> <call> <first> <last> <program> [<argument>...]
 //
 // The fault is none, kill, short, error=<errno>, or powerloss=<flags>:<directory>. The calls are
-// counted by kind, from the first on that names a path that begins with <start>; those numbered
-// from <first> to <last> get the fault. With -x no two names can be exchanged in one step. The report
-// has a line a kind with the count of its calls, and how many got the fault. The program's end is
-// this program's end; what the injector itself can't do ends in 125.
+// counted by kind, from the first on that names a path that begins with <start>, without those of
+// Dispatch's own; those numbered from <first> to <last> get the fault. With -x no two names can be
+// exchanged in one step. The report has a line a kind with the count of its calls, and how many got the
+// fault. The program's end is this program's end; what the injector itself can't do ends in 125.
 
 static struct plan plan;
 static int planned_call, first, last, exchange_is_impossible, has_started, faults;
@@ -113,8 +113,8 @@ static void run_program(char **arguments, int socket, const char *asked) {
   _exit(125);
 }
 
-// Whether the call names a path that begins where counting does.
-static int names_start(const struct seccomp_notif *call, int index, pid_t process) {
+// Whether the call names a path that begins with `start`.
+static int names(const char *start, const struct seccomp_notif *call, int index, pid_t process) {
   char path[4096] = {0};
   size_t length = strlen(start);
   if (calls[index].path < 0 || length >= sizeof path) return 0;
@@ -124,12 +124,18 @@ static int names_start(const struct seccomp_notif *call, int index, pid_t proces
   return memcmp(path, start, length) == 0;
 }
 
+// Whether Dispatch looks how a thread is, in /proc/<number>/stat; it does so after a second with work left,
+// and ends the program where it can't.
+static int is_of_dispatch(const struct seccomp_notif *call, int index, pid_t process) {
+  return names("/proc/", call, index, process) && !names("/proc/self/", call, index, process);
+}
+
 static void answer(const struct seccomp_notif *call, pid_t process, int listener) {
   struct seccomp_notif_resp response = {.id = call->id};
   response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
   int index = find_call(call->data.nr);
-  if (!has_started) has_started = names_start(call, index, process);
-  if (has_started) {
+  if (!has_started) has_started = names(start, call, index, process);
+  if (has_started && !is_of_dispatch(call, index, process)) {
     counts[index]++;
     if (index == planned_call && counts[index] >= first && counts[index] <= last) {
       faults++;
