@@ -62,19 +62,26 @@ struct FaultTests {
         }
     }
 
-    @Test(arguments: Fault.allCases, [false, true])
-    func `leaves the old container or the new one, and says which`(
-        _ fault: Fault,
+    /// Makes an archive, and counts the calls of an import of it that replaces data.
+    private func counted(
         _ withoutExchange: Bool
-    ) async throws {
+    ) async throws -> (places: Places, new: TreeSnapshot, counts: [String: Int]) {
         let places = try await Places.withSmallArchive()
-        let new = try TreeSnapshot(of: places.source)
         try places.makeOldDestination()
         let whole = try places.runImport(
             injector: FaultInjector(.nothing),
             withoutExchange: withoutExchange
         )
-        let points = fault.points(whole.counts)
+        return (places, try TreeSnapshot(of: places.source), whole.counts)
+    }
+
+    @Test(arguments: Fault.allCases, [false, true])
+    func `leaves the old container or the new one, and says which`(
+        _ fault: Fault,
+        _ withoutExchange: Bool
+    ) async throws {
+        let (places, new, counts) = try await counted(withoutExchange)
+        let points = fault.points(counts)
         #expect(points.count >= 4)
         for (point, injector) in points {
             try places.removeDestination()
@@ -95,14 +102,8 @@ struct FaultTests {
         _ call: String,
         _ withoutExchange: Bool
     ) async throws {
-        let places = try await Places.withSmallArchive()
-        let new = try TreeSnapshot(of: places.source)
-        try places.makeOldDestination()
-        let whole = try places.runImport(
-            injector: FaultInjector(.nothing),
-            withoutExchange: withoutExchange
-        )
-        for number in 1...max(1, whole.counts[call] ?? 0) {
+        let (places, new, counts) = try await counted(withoutExchange)
+        for number in 1...max(1, counts[call] ?? 0) {
             let point: Comment = "\(call) \(number)"
             try places.removeDestination()
             let old = try places.makeOldDestination()
@@ -145,14 +146,8 @@ struct FaultTests {
     func `succeeds where what it replaced can't be removed`(
         _ withoutExchange: Bool
     ) async throws {
-        let places = try await Places.withSmallArchive()
-        let new = try TreeSnapshot(of: places.source)
-        try places.makeOldDestination()
-        let whole = try places.runImport(
-            injector: FaultInjector(.nothing),
-            withoutExchange: withoutExchange
-        )
-        let count = try #require(whole.counts["unlinkat"])
+        let (places, new, counts) = try await counted(withoutExchange)
+        let count = try #require(counts["unlinkat"])
         var warnings = 0
         for number in 1...count {
             let point: Comment = "unlinkat \(number)"
