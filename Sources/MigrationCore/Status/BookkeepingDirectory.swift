@@ -117,6 +117,7 @@ struct BookkeepingDirectory {
         try remove(ByteString(utf8: name))
     }
 
+    /// Removes the file of these bytes, if it is there.
     func remove(_ name: ByteString) throws(SystemError) {
         do {
             // A read-only file system says that it is one, also of a file that is not there.
