@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -52,6 +54,55 @@ static void keep_only(int *files, unsigned count, unsigned failures) {
 /// The descriptors of the program, and two that close when it starts.
 enum { child_input, child_output, child_error, child_connection, child_failures, child_ruleset };
 
+/// Writes the line of a map that gives `number` the same number in a user namespace.
+static void map_to_itself(const char *map, unsigned number) {
+  char line[32], digits[12];
+  size_t count = 0, length = 0;
+  do {
+    digits[count++] = (char)('0' + number % 10);
+    number /= 10;
+  } while (number > 0);
+  for (int copies = 0; copies < 2; copies++) {
+    for (size_t digit = count; digit > 0; digit--) line[length++] = digits[digit - 1];
+    line[length++] = ' ';
+  }
+  line[length++] = '1';
+  int file = open(map, O_WRONLY | O_CLOEXEC);
+  if (file < 0 || write(file, line, length) < 0) fail(child_failures, "unshare");
+  close(file);
+}
+
+/// Gives this process file systems of its own to mount in, as a user may who is not root.
+static void enter_namespaces(void) {
+  uid_t user = geteuid();
+  gid_t group = getegid();
+  if (user == 0) {
+    if (unshare(CLONE_NEWNS) < 0) fail(child_failures, "unshare");
+    return;
+  }
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) fail(child_failures, "unshare");
+  map_to_itself("/proc/self/uid_map", user);
+  // Without it nobody may map a group (user_namespaces(7)).
+  int file = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
+  if (file < 0 || write(file, "deny", 4) < 0) fail(child_failures, "unshare");
+  close(file);
+  map_to_itself("/proc/self/gid_map", group);
+}
+
+/// Shows directories at other paths to this process alone.
+static void mount_directories(const struct migration_program *program) {
+  char *const *mounts = program->mounts;
+  if (mounts[0] == NULL) return;
+  enter_namespaces();
+  // Nothing that is mounted on either side from now on shows on the other.
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail(child_failures, "mount");
+  for (; mounts[0] != NULL; mounts += 2) {
+    if (mount(mounts[0], mounts[1], NULL, MS_BIND | MS_REC, NULL) < 0) {
+      fail(child_failures, "mount");
+    }
+  }
+}
+
 static void confine(const struct migration_program *program) {
   if (program->is_confined && migration_limit_capabilities() < 0) fail(child_failures, "capset");
   if (program->ruleset >= 0 && migration_restrict_self(child_ruleset) < 0) {
@@ -75,6 +126,9 @@ static _Noreturn void run(const struct migration_program *program, int *files, p
   for (unsigned file = child_failures; file < count; file++) {
     if (fcntl((int)file, F_SETFD, FD_CLOEXEC) < 0) fail(child_failures, "fcntl");
   }
+  // What the sandbox forbids comes before it, and the signal at the parent's end after what changes
+  // credentials, which clears it.
+  mount_directories(program);
   set_limits(supervisor);
   if (chdir(program->directory) < 0) fail(child_failures, "chdir");
   confine(program);

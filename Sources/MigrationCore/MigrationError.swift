@@ -60,6 +60,7 @@ extension MigrationError {
             case outsideContainer = 19
             case sessionFailed = 20
             case nothingToTest = 21
+            case pathNeedsEncoding = 22
         }
 
         private let value: Value
@@ -103,6 +104,9 @@ extension MigrationError {
 
         /// The system can't confine an extension, and that was required.
         public static let confinementUnavailable = Code(value: .confinementUnavailable)
+
+        /// The name of a directory must be encoded in a URL, which can't be hidden from the extension.
+        public static let pathNeedsEncoding = Code(value: .pathNeedsEncoding)
 
         /// The extension's entitlement for the container is missing or says something else.
         public static let entitlementInvalid = Code(value: .entitlementInvalid)

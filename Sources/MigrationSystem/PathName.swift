@@ -14,6 +14,12 @@ package struct PathName: Hashable, Sendable {
         self.name = name
     }
 
+    /// Names the file at `path`, an absolute path, as it is.
+    package init(absolute path: ByteString) {
+        let slash = path.lastIndex(of: UInt8(ascii: "/")) ?? 0
+        self.init(parent: Self.parent(of: path), name: ByteString(path[(slash + 1)...]))
+    }
+
     /// The whole path.
     package var path: ByteString {
         parent == [UInt8(ascii: "/")] ? parent + name : parent + [UInt8(ascii: "/")] + name
@@ -28,13 +34,11 @@ package struct PathName: Hashable, Sendable {
         let last = ByteString(trimmed[(index.map { $0 + 1 } ?? trimmed.startIndex)...])
         guard !last.isEmpty, last != ByteString(utf8: "."), last != ByteString(utf8: "..") else {
             let real = try Self.realPath(path.isEmpty ? ByteString(utf8: ".") : path)
-            parent = Self.parent(of: real)
-            name = ByteString(real[((real.lastIndex(of: slash) ?? 0) + 1)...])
+            self.init(absolute: real)
             return
         }
         let directory = index.map { $0 == 0 ? [slash] : ByteString(trimmed[..<$0]) }
-        parent = try Self.realPath(directory ?? ByteString(utf8: "."))
-        name = last
+        self.init(parent: try Self.realPath(directory ?? ByteString(utf8: ".")), name: last)
     }
 
     /// Resolves every link in `path`, also in its last component, which must exist.

@@ -32,6 +32,9 @@ extension SystemError {
     /// The error of a lock that another process holds.
     package static let busy = SystemError("flock", code: EWOULDBLOCK)
 
+    /// A program could not have mounts of its own.
+    package var isAboutMounts: Bool { call == "unshare" || call == "mount" }
+
     /// There is nothing at the path.
     package var isMissing: Bool { code == ENOENT }
 

@@ -31,7 +31,8 @@ struct ExitCode: Hashable, Sendable {
     /// Another process holds the container.
     static let containerBusy = ExitCode(rawValue: EX_TEMPFAIL)
 
-    /// The extension may not run: its entitlement is not in order, or it can't be confined.
+    /// The extension may not run: its entitlement is not in order, it can't be confined, or it would
+    /// lose files by their paths.
     static let notPermitted = ExitCode(rawValue: EX_NOPERM)
 
     /// A signal ended the command, after it cleaned up.
@@ -70,7 +71,7 @@ extension ExitCode {
             switch code {
             case .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
             case .containerBusy: .containerBusy
-            case .confinementUnavailable, .entitlementInvalid: .notPermitted
+            case .confinementUnavailable, .entitlementInvalid, .pathNeedsEncoding: .notPermitted
             case .invalidOption: .usage
             default: .failure
             }

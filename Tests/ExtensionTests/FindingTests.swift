@@ -93,7 +93,6 @@ struct FindingTests {
         arguments: Hosting.allCases,
         [
             "move in:a Documents/a\nremove in:",
-            "move in:a Documents/a\nremove .migration",
             "move in: Documents/all\nmove Documents/all/a Documents/a",
         ]
     )

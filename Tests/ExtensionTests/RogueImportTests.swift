@@ -12,7 +12,7 @@ struct RogueImportTests {
         stage = try Stage()
     }
 
-    /// The path of a name in the staged container, in the shell's notation.
+    /// The path of a name in the staging directory, in the shell's notation.
     private func staged(_ name: String) -> String {
         let path = stage.root / ".destination.migration-staging"
         return "'\(String(decoding: path.bytes, as: UTF8.self))'\(name)"
@@ -20,7 +20,7 @@ struct RogueImportTests {
 
     @Test func `starts no import before the archive is proved whole`() async throws {
         try await stage.makeArchive("", files: ["a": "a"])
-        let item = staged("/.migration/import/a")
+        let item = staged("/import/a")
         // It says that it is done where it finds the archive's item, and takes its place where not.
         let hostile = try stage.shell(
             """
@@ -38,13 +38,14 @@ struct RogueImportTests {
         try await stage.makeArchive("", files: ["a": "a"])
         let hostile = try stage.shell(
             """
-            if [ -e \(staged("/.migration/import/a")) ]; then
-                stat -c %a \(staged("")) > \(staged("/Documents/mode"))
-                ls -A \(staged("")) > \(staged("/Documents/names"))
+            if [ -e \(staged("/import/a")) ]; then
+                stat -c %a \(staged("/container")) > \(staged("/container/Documents/mode"))
+                ls -A \(staged("/container")) > \(staged("/container/Documents/names"))
                 \(ShellMessage.describingImport())
                 \(ShellMessage.finishingImport)
             else
-                mkdir \(staged("/own")) && chmod 0 \(staged(""))
+                mkdir \(staged("/own")) \(staged("/container/own"))
+                chmod 0 \(staged("/container")) \(staged(""))
                 \(ShellMessage.describingImport())
             fi
             sleep 60
@@ -52,9 +53,7 @@ struct RogueImportTests {
         )
         try await stage.importArchive(hostile)
         #expect(try stage.importedText("Documents/mode") == "700\n")
-        #expect(
-            try stage.importedText("Documents/names") == ".migration\nDocuments\nLibrary\ntmp\n"
-        )
+        #expect(try stage.importedText("Documents/names") == "Documents\nLibrary\ntmp\n")
     }
 
     @Test func `shows no endless version beforehand`() async throws {
@@ -89,7 +88,7 @@ struct RogueImportTests {
         let hostile = try stage.shell(
             """
             \(ShellMessage.describingImport())
-            if [ -e \(staged("/.migration/import/script")) ]; then
+            if [ -e \(staged("/import/script")) ]; then
                 \(messages.joined(separator: "\n"))
                 \(ShellMessage.finishingImport)
             fi

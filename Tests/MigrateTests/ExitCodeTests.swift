@@ -24,7 +24,8 @@ struct ExitCodeTests {
             (.containerBusy, 75), (.containerHoldsData, 1), (.containerInvalid, 1),
             (.identifierMismatch, 1), (.outputExists, 73), (.outOfSpace, 73), (.outputFailed, 73),
             (.statusUnreadable, 1), (.invalidOption, 64), (.entitlementInvalid, 77),
-            (.confinementUnavailable, 77), (.extensionUnsuitable, 1), (.extensionCrashed, 1),
+            (.confinementUnavailable, 77), (.pathNeedsEncoding, 77), (.extensionUnsuitable, 1),
+            (.extensionCrashed, 1),
             (.extensionFailed, 1), (.extensionHung, 1), (.cancellationIgnored, 1),
             (.sessionFailed, 1),
         ] as [(MigrationError.Code, Int32)]

@@ -59,11 +59,34 @@ struct ScriptRun {
         case "fifo": mkfifo(url(words[0]).path, 0o600)
         case "move": try FileManager.default.moveItem(at: url(words[0]), to: url(words[1]))
         case "remove": try FileManager.default.removeItem(at: url(words[0]))
+        case "look": look(at: words[0])
+        case "inode":
+            let attributes = try FileManager.default.attributesOfItem(atPath: url(words[0]).path)
+            note("inode \(attributes[.systemFileNumber] ?? "none")")
         case "read": note("read \(words[0]) \(Attempts.read(url(words[0]).path))")
         case "attempt": note("attempt \(words.joined(separator: " ")) \(attempt(words))")
         default: try await end(command[0], words)
         }
         return nil
+    }
+
+    /// Notes which ways to a directory and into it work.
+    private mutating func look(at path: String) {
+        let (url, files) = (url(path), FileManager.default)
+        let urls = [
+            ("encoded", url), ("standardized", url.standardizedFileURL),
+            ("resolved", url.resolvingSymlinksInPath()),
+        ]
+        var ways = urls.filter { files.fileExists(atPath: $0.1.path()) }.map(\.0)
+        let enumerator = files.enumerator(at: url, includingPropertiesForKeys: nil)
+        let enumerated = enumerator?.allObjects ?? []
+        let listed = try? files.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
+        let reached = enumerated.compactMap { $0 as? URL }
+            .filter { files.fileExists(atPath: $0.path()) }
+        let counts = [enumerated.count, reached.count, listed?.count ?? 0]
+        ways += counts.map(String.init)
+        ways.append("\(files.subpaths(atPath: url.path())?.count ?? 0)")
+        note("look \(path) \(ways.joined(separator: " "))")
     }
 
     private mutating func describe() {
@@ -129,7 +152,8 @@ struct ScriptRun {
             let group = FileManager.default.containerURL(
                 forSecurityApplicationGroupIdentifier: parts[0]
             )
-            return (group ?? URL(filePath: "/nowhere")).appending(path: parts[1])
+            let directory = group ?? URL(filePath: "/nowhere")
+            return parts.count > 1 ? directory.appending(path: parts[1]) : directory
         }
     }
 

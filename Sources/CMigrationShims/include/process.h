@@ -12,6 +12,8 @@ struct migration_program {
   char *_Nullable const *_Nonnull arguments;
   char *_Nullable const *_Nonnull environment;
   const char *directory;
+  /// Pairs of a directory and another that shows it to the program alone, ended by a null pointer.
+  char *_Nullable const *_Nonnull mounts;
   /// The supervisor's end of the sockets that tie it to the host.
   int control;
   /// Where a `migration_failure` is written; closed without one when the program has started.

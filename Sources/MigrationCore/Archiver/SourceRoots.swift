@@ -24,6 +24,8 @@ struct SourceRoots {
     }
 
     private var roots: [Root] = []
+    /// Other paths by which an extension knows directories.
+    private var aliases: [(path: ByteString, directory: ByteString)] = []
     /// The container's bookkeeping, which no export carries, whatever its path is spelled like.
     private var bookkeeping: FileStatus.Identity?
     /// The directory of the last item, since the next one mostly lies there too.
@@ -37,11 +39,18 @@ struct SourceRoots {
         if kind == .container { bookkeeping = try Self.bookkeeping(in: directory) }
     }
 
+    /// Takes what lies at `alias` for what lies at `path`, which has no link in it.
+    mutating func addAlias(_ alias: ByteString, of path: ByteString) {
+        aliases.append((alias, path))
+    }
+
     /// Finds the item at `path` without following a link out of the root that it lies in.
     ///
     /// - Throws: ``MigrationError`` of code `outsideContainer` where it lies in none, or the way there
     ///   leads out; `invalidPath` where nothing is there.
     mutating func locate(_ path: ByteString) throws(MigrationError) -> Location {
+        let moved = aliases.lazy.compactMap { path.moved(from: $0.path, to: $0.directory) }
+        let path = moved.first ?? path
         let item = try Self.withoutSlashAtEnd(path)
         guard let root = roots.first(where: { Self.lies(item, in: $0.path) }) else {
             throw Self.outside(path)

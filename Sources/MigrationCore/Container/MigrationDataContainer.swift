@@ -79,6 +79,15 @@ extension MigrationDataContainer {
         )
     }
 
+    /// The same container by another path that leads to it.
+    func located(at path: PathName) -> MigrationDataContainer {
+        MigrationDataContainer(
+            root: path,
+            knownIdentifier: bundleIdentifier,
+            platform: platform
+        )
+    }
+
     private static func resolve(_ path: [UInt8]) throws(MigrationError) -> PathName {
         do {
             return try PathName(resolving: path)

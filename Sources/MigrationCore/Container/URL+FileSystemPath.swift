@@ -38,6 +38,14 @@ extension ByteString {
         self = url.fileSystemPath ?? ByteString(utf8: url.path)
     }
 
+    /// The path of the same file where `directory` is called `other`; `nil` where it lies elsewhere.
+    func moved(from directory: ByteString, to other: ByteString) -> ByteString? {
+        guard starts(with: directory) else { return nil }
+        let rest = dropFirst(directory.count)
+        guard rest.isEmpty || rest.first == UInt8(ascii: "/") else { return nil }
+        return other + rest
+    }
+
     /// What follows the last slash, slashes at the end apart.
     var lastPathComponent: ByteString {
         let slash = UInt8(ascii: "/")

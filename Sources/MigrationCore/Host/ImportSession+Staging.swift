@@ -8,11 +8,11 @@ extension ImportSession {
     func restore(_ reader: ArchiveReader, beside root: OpenFile) throws -> Outcome {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         if let appExtension { try ask(appExtension, beside: root) }
-        let staging = try StagingDirectory.make(for: path, root: root)
+        var staging = try StagingDirectory.make(for: path, root: root)
         defer { staging.release() }
         do {
             try checkSpace(for: reader, in: staging)
-            let (extractor, appExtension) = try fill(staging, from: reader)
+            let (extractor, appExtension) = try fill(&staging, from: reader, beside: root)
             let commit = ContainerCommit(
                 path: path,
                 live: root,
@@ -33,27 +33,28 @@ extension ImportSession {
 
     /// Makes the staged container of what the archive holds.
     private func fill(
-        _ staging: StagingDirectory,
-        from reader: ArchiveReader
+        _ staging: inout StagingDirectory,
+        from reader: ArchiveReader,
+        beside root: OpenFile
     ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
         guard let appExtension else {
             let names = ContainerLayout.ownNames
             return (try extract(reader, into: staging.directory, leavingOut: names), nil)
         }
-        let directory = try ImportDirectory(in: staging)
+        let directory = try ImportDirectory(in: staging, for: root)
         let extractor = try extract(reader, into: directory.directory, leavingOut: [])
-        let host = try beginSession(with: appExtension, in: staging)
+        let host = try beginSession(with: appExtension, in: directory)
         defer { host.end() }
         let call = try ImportCall(
-            directory: directory.path,
+            directory: directory.path.path,
             header: reader.header,
             source: options.source
         )
         let appImport = AppExtensionImport(host: host, call: call)
         let report = try appImport.run(progress: progress, cancellation: cancellation) {
-            try UnreadFiles(in: directory.directory, at: directory.path, cancellation)
+            try UnreadFiles(in: directory.directory, at: directory.path.path, cancellation)
         }
-        try directory.remove()
+        staging = try directory.takeContainer()
         return (extractor, report)
     }
 
@@ -68,8 +69,8 @@ extension ImportSession {
             try? staging.remove()
             staging.release()
         }
-        try ContainerLayout.makeSkeleton(in: staging.directory)
-        let host = try beginSession(with: appExtension, in: staging)
+        let directory = try ImportDirectory(in: staging, for: root)
+        let host = try beginSession(with: appExtension, in: directory)
         defer { host.end() }
         try host.checkImports()
         let space = try staging.directory.descriptor.availableSpace()
@@ -79,16 +80,17 @@ extension ImportSession {
 
     private func beginSession(
         with appExtension: MigrationExtension,
-        in staging: StagingDirectory
+        in directory: ImportDirectory
     ) throws -> AppExtensionHost {
         let staged = MigrationDataContainer(
-            root: staging.path,
+            root: directory.containerPath,
             knownIdentifier: container.knownIdentifier
         )
         return try AppExtensionHost.begin(
             .importing,
             appExtension,
             in: staged,
+            from: (directory.path, holder: directory.holder),
             cancellation: cancellation
         )
     }

@@ -99,7 +99,8 @@ struct Leftovers {
     }
 
     private static func isLeftover(_ name: ByteString) -> Bool {
-        name == StagingDirectory.nameInside || name.starts(with: replacedName)
+        name == StagingDirectory.nameInside || name == StagingDirectory.passingName
+            || name.starts(with: replacedName)
             || BookkeepingDirectory.unfinishedNames.contains(name)
     }
 

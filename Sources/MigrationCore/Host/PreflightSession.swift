@@ -49,6 +49,7 @@ struct PreflightSession {
             imports: false,
             availableSpace: availableSpace,
             confinement: ConfinementReport(lackingBecause: "it was not started"),
+            paths: .unchanged,
             findings: [problem.finding]
         )
     }
@@ -68,7 +69,7 @@ struct PreflightSession {
         )
         let intake = ItemIntake(
             to: archiver,
-            from: try host.place.sourceRoots(),
+            from: try host.place.sourceRoots(as: host.session.paths),
             observer: host.observer
         ) {
             rehearsal.cancel()

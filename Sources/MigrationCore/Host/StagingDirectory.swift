@@ -12,6 +12,8 @@ struct StagingDirectory {
     }
 
     static let nameInside = ByteString(utf8: "staged")
+    /// Where in the bookkeeping a container is for a moment, on its way out of a staging directory.
+    static let passingName = ByteString(utf8: "staged-container")
     private static let suffix = ByteString(utf8: ".migration-staging")
 
     let parent: OpenFile
@@ -72,7 +74,7 @@ struct StagingDirectory {
     /// is made in it inherits what it would in the container itself.
     ///
     /// Where that fails, the two directories differ, which the commit looks at.
-    private static func dropInherited(
+    static func dropInherited(
         _ directory: OpenFile,
         unlike root: OpenFile
     ) throws(SystemError) {
@@ -84,6 +86,32 @@ struct StagingDirectory {
         }
         let inherited = ByteString(utf8: "system.posix_acl_default")
         try directory.descriptor.setExtendedAttributes(attributes.filter { $0.name == inherited })
+    }
+
+    /// Puts the directory `name` in it, open as `content`, in its own place, and removes all else in it.
+    ///
+    /// - Returns: That directory as it is staged now, for the container that is open as `root`.
+    func replace(
+        byContentNamed name: ByteString,
+        _ content: OpenFile,
+        root: OpenFile
+    ) throws(SystemError) -> StagingDirectory {
+        let inside = try BookkeepingDirectory.make(in: root).openDirectory
+        try Self.removeLeftover(Self.passingName, in: inside)
+        // Who moves a directory must be able to write it, and the one that it leaves.
+        for moved in [directory, content] { try moved.descriptor.setPermissions(0o700) }
+        try directory.descriptor.renameExclusively(
+            name,
+            to: Self.passingName,
+            in: inside.descriptor
+        )
+        try remove()
+        try inside.descriptor.renameExclusively(
+            Self.passingName,
+            to: path.name,
+            in: parent.descriptor
+        )
+        return StagingDirectory(parent: parent, path: path, directory: content, place: place)
     }
 
     /// Removes the directory `name`, unless somebody is at work in it.

@@ -44,8 +44,9 @@ extension ExtensionContext {
 
 extension ExtensionContext {
     /// The context that a host's first message tells of.
-    init(_ start: SessionStart) throws {
-        let root = try PathName(resolving: ByteString(start.container))
+    init(_ start: SessionStart) {
+        // As it is: resolved it may have characters that a URL must encode.
+        let root = PathName(absolute: ByteString(start.container))
         container = MigrationDataContainer(root: root, knownIdentifier: start.bundleIdentifier)
         groups = start.groups.mapValues { URL(directoryAtPath: ByteString($0)) }
         temporaryDirectory = URL(directoryAtPath: ByteString(start.temporaryDirectory))

@@ -78,7 +78,7 @@ extension ExtensionServiceSession {
                 "the host speaks version \(start.version), the extension \(sessionVersion)"
             throw MigrationError(.sessionFailed, message)
         }
-        ExtensionContext.install(try ExtensionContext(start))
+        ExtensionContext.install(ExtensionContext(start))
         state.withLock { $0.start = start }
         work { [self] in .description(await adapter.description()) }
     }

@@ -39,7 +39,7 @@ struct ExportCall: Codable, Sendable {
 
 /// A request to import.
 struct ImportCall: Codable, Sendable {
-    let directory: Data
+    var directory: Data
     let source: MigrationAppIdentifier
     let sourceVersion: String
 }

@@ -12,7 +12,7 @@ package struct ExtensionUnderTest: Sendable {
 
     let appExtension: MigrationExtension
     let container: MigrationDataContainer
-    private let directories = TestDirectories()
+    private let kept = TestDirectories()
 
     /// Says that tests are of `appExtension` and use `container`.
     package init(_ appExtension: MigrationExtension, container: MigrationDataContainer) {
@@ -25,9 +25,13 @@ package struct ExtensionUnderTest: Sendable {
         _ test: @concurrent @Sendable () async throws -> Result
     ) async throws -> Result {
         // What a test calls of its extension itself finds the same places as what a host calls.
+        let paths = try SessionPaths(linking: directories(), because: .ownProcess)
+        defer { paths.remove() }
         let context = ExtensionContext(
-            container: container,
-            groups: appExtension.applicationGroups,
+            container: container.located(at: paths.shown(container.rootPath)),
+            groups: appExtension.applicationGroups.mapValues { url in
+                URL(directoryAtPath: paths.shown(ByteString(pathOf: url)))
+            },
             temporaryDirectory: nil
         )
         return try await ExtensionContext.$current.withValue(context) {
@@ -35,9 +39,15 @@ package struct ExtensionUnderTest: Sendable {
         }
     }
 
+    private func directories() throws(MigrationError) -> [SessionDirectory] {
+        let groups = try appExtension.groupDirectories(apartFrom: container.rootPath)
+        return [SessionDirectory(path: container.rootPath, label: "container", isListed: true)]
+            + groups.values.map { SessionDirectory(path: $0, label: "group", isListed: true) }
+    }
+
     /// Keeps a tester's directory until the test is over, however early the test lets go of the tester.
     func keep(_ directory: PrivateDirectory) {
-        directories.keep(directory)
+        kept.keep(directory)
     }
 }
 

@@ -20,7 +20,7 @@ struct TesterImport {
             .importing,
             subject.appExtension,
             in: subject.container,
-            from: path,
+            from: (path, holder: nil),
             cancellation: cancellation
         )
         defer { host.end() }

@@ -6,7 +6,8 @@ extension ChildProcess {
     ///
     /// - Throws: ``SystemError`` that names the call that failed, here or in the new process:
     ///   `execve` where there is no such program, `chdir` where there is no such directory,
-    ///   `landlock_create_ruleset` where a sandbox was asked for that nothing here can make.
+    ///   `landlock_create_ruleset` where a sandbox was asked for that nothing here can make,
+    ///   `unshare` or `mount` where directories can't be shown at other paths.
     package static func start(
         _ configuration: Configuration
     ) throws(SystemError) -> ChildProcess {
@@ -56,7 +57,9 @@ extension ChildProcess {
 extension ChildProcess.Configuration {
     /// Throws where a string can't be told to the system whole.
     fileprivate func check() throws(SystemError) {
-        let strings = [executable, workingDirectory] + arguments + environment
+        let strings =
+            [executable, workingDirectory] + arguments + environment
+            + mounts.flatMap { [$0.directory, $0.place] }
         guard strings.allSatisfy({ !$0.contains(0) }) else {
             throw SystemError("execve", code: EINVAL)
         }
@@ -75,25 +78,29 @@ extension ChildProcess.Configuration {
         let paths = CStringList([executable, workingDirectory])
         let arguments = CStringList(arguments)
         let environment = CStringList(environment)
+        let mounts = CStringList(mounts.flatMap { [$0.directory, $0.place] })
         let isConfined = sandbox != nil
         let isFiltered = sandbox?.support.filtersSystemCalls ?? false
         let supervisor = paths.withPointer { paths in
             arguments.withPointer { arguments in
                 environment.withPointer { environment in
-                    var program = unsafe migration_program(
-                        executable: paths[0].unsafelyUnwrapped,
-                        arguments: arguments,
-                        environment: environment,
-                        directory: paths[1].unsafelyUnwrapped,
-                        control: control,
-                        failures: failures,
-                        connection: connection,
-                        output: output,
-                        is_confined: isConfined,
-                        ruleset: ruleset?.descriptor.rawValue ?? -1,
-                        is_filtered: isFiltered
-                    )
-                    return unsafe migration_start(&program)
+                    mounts.withPointer { mounts in
+                        var program = unsafe migration_program(
+                            executable: paths[0].unsafelyUnwrapped,
+                            arguments: arguments,
+                            environment: environment,
+                            directory: paths[1].unsafelyUnwrapped,
+                            mounts: mounts,
+                            control: control,
+                            failures: failures,
+                            connection: connection,
+                            output: output,
+                            is_confined: isConfined,
+                            ruleset: ruleset?.descriptor.rawValue ?? -1,
+                            is_filtered: isFiltered
+                        )
+                        return unsafe migration_start(&program)
+                    }
                 }
             }
         }

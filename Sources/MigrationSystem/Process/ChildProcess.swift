@@ -23,6 +23,8 @@ package final class ChildProcess: Sendable {
         package var environment: [ByteString]
         /// The directory that it starts in.
         package var workingDirectory: ByteString
+        /// The directories that it alone sees at other paths, in namespaces of its own.
+        package var mounts: [Mount]
         /// What it may reach; `nil` where it is not confined.
         package var sandbox: Sandbox?
 
@@ -31,13 +33,28 @@ package final class ChildProcess: Sendable {
             arguments: [ByteString],
             environment: [ByteString],
             workingDirectory: ByteString,
+            mounts: [Mount] = [],
             sandbox: Sandbox?
         ) {
             self.executable = executable
             self.arguments = arguments
             self.environment = environment
             self.workingDirectory = workingDirectory
+            self.mounts = mounts
             self.sandbox = sandbox
+        }
+    }
+
+    /// A directory that a program sees at another path as well.
+    package struct Mount: Sendable, Hashable {
+        /// The directory.
+        package let directory: ByteString
+        /// An empty directory, which is the other one to the program.
+        package let place: ByteString
+
+        package init(_ directory: ByteString, at place: ByteString) {
+            self.directory = directory
+            self.place = place
         }
     }
 

@@ -26,11 +26,13 @@ struct PreflightAnswer: Answer {
         let gaps = report.confinement.gaps.enumerated().map { index, gap in
             (index == 0 ? "not confined" : "", gap)
         }
+        let paths = PreflightText.paths(report.paths).map { [("paths", $0)] } ?? []
         return [
             ("entitlement", PrintableText.escaping(report.entitlement ?? "")),
             ("exports", report.exports.map(PreflightText.version) ?? "no"),
             ("imports", report.imports ? "yes" : "no"),
         ] + exportRows + [("confined", PreflightText.confinement(report.confinement))] + gaps
+            + paths
     }
 
     private var exportRows: [(String, String)] {

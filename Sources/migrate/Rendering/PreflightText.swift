@@ -22,6 +22,7 @@ struct PreflightText {
             report.confinement.isConfined
                 ? "confined: \(Self.confinement(report.confinement))" : nil,
             "not confined: \(report.confinement.gaps.joined(separator: "; "))",
+            Self.paths(report.paths).map { "paths: \($0)" },
         ].compactMap(\.self)
     }
 }
@@ -49,6 +50,15 @@ extension PreflightText {
             includingEstimate ? estimate.map { "estimate \($0)" } : nil,
             report.availableSpace.map { "\(ByteCount($0)) free" },
         ].compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// How the extension sees its paths; `nil` where they are as they are.
+    static func paths(_ paths: ExtensionPaths) -> String? {
+        switch paths {
+        case .unchanged: nil
+        case .mounted: "others than the real ones, which a URL must encode (private mounts)"
+        case .linked: "others than the real ones, which a URL must encode (symbolic links)"
+        }
     }
 
     static func confinement(_ report: ConfinementReport) -> String {

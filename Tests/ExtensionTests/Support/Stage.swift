@@ -28,10 +28,16 @@ struct Stage {
             .deletingLastPathComponent().appending(path: "scripted-extension")
     }
 
-    /// Makes a container with `script` to export by.
-    init(_ script: String = "") throws {
-        root = try BytePath.scratch
-        source = root / "source"
+    /// Makes a container with `script` to export by, in a directory of the name `place` where given.
+    init(
+        _ script: String = "",
+        beneath place: BytePath? = nil,
+        named name: BytePath = "source"
+    ) throws {
+        let scratch = try BytePath.scratch
+        root = place.map { scratch / $0 } ?? scratch
+        if place != nil { try root.makeDirectory() }
+        source = root / name
         archive = root / "app.tar.zst"
         destination = root / "destination"
         entitlements = root / "entitlements"

@@ -8,9 +8,13 @@ struct ExtensionStage {
 
     let place: Workplace
 
-    init() throws {
+    /// The path of the container.
+    let container: String
+
+    init(container: String = "source") throws {
+        self.container = container
         place = try Workplace()
-        let result = try place.shell("mkdir -p source/settings source/Documents")
+        let result = try place.shell("mkdir -p '\(container)/settings' '\(container)/Documents'")
         try #require(result.exitCode == 0, "\(result.errors)")
         try write("a note\n", to: "Documents/note")
         let key = "com.apple.developer.app-migration.data-container-access"
@@ -24,7 +28,7 @@ struct ExtensionStage {
 
     /// Writes a file of the container.
     func write(_ text: String, to name: String) throws {
-        try place.write([UInt8](text.utf8), to: "source/\(name)")
+        try place.write([UInt8](text.utf8), to: "\(container)/\(name)")
     }
 
     /// Says what an export does.

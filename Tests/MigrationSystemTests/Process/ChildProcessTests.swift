@@ -54,6 +54,35 @@ struct ChildProcessTests {
         #expect(try program.run().output == "/usr/bin\n")
     }
 
+    @Test func `shows a directory at another path, to the child alone`() throws {
+        let scratch = try BytePath.scratch
+        let (real, shown) = (scratch / "a b", scratch / "shown")
+        for directory in [real, shown, real / "inner"] { try directory.makeDirectory() }
+        try (real / "file").write("text")
+        var program = TestProgram(
+            "cat shown/file && cd shown && pwd -P && mv file inner/moved && ls inner"
+        )
+        program.directory = scratch.url.path
+        program.mounts = [ChildProcess.Mount(real.bytes, at: shown.bytes)]
+        let outcome: TestProgram.Outcome
+        do {
+            outcome = try program.run()
+        } catch let error as SystemError where error.isAboutMounts {
+            try Test.cancel("no process may have mounts of its own here: \(error)")
+        }
+        #expect(outcome.output == "text\(shown.url.path)\nmoved\n")
+        #expect(try shown.names() == [])
+        #expect(try (real / "inner/moved").contents() == Data("text".utf8))
+    }
+
+    @Test func `names the call where a directory can't be shown`() throws {
+        let scratch = try BytePath.scratch
+        var program = TestProgram("")
+        let missing = (scratch / "missing").bytes
+        program.mounts = [ChildProcess.Mount(missing, at: scratch.bytes)]
+        #expect(systemError { _ = try program.run() }?.isAboutMounts == true)
+    }
+
     @Test func `leaves the child no other descriptors`() throws {
         let leak = open("/", O_RDONLY)
         defer { close(leak) }

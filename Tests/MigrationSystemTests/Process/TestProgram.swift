@@ -9,6 +9,7 @@ struct TestProgram {
     var arguments: [String]
     var environment = ["PATH=/usr/bin:/bin"]
     var directory = "/"
+    var mounts: [ChildProcess.Mount] = []
     var sandbox: Sandbox?
 
     /// What a program that has ended left behind.
@@ -51,6 +52,7 @@ struct TestProgram {
                 arguments: arguments.map { ByteString(utf8: $0) },
                 environment: environment.map { ByteString(utf8: $0) },
                 workingDirectory: ByteString(utf8: directory),
+                mounts: mounts,
                 sandbox: sandbox
             )
         )

@@ -38,7 +38,7 @@ struct AppExtensionExport: ExportingExtension {
     }
 
     func exportResources(to archiver: ItemArchiver) throws {
-        let roots = try host.place.sourceRoots()
+        let roots = try host.place.sourceRoots(as: host.session.paths)
         let intake = ItemIntake(to: archiver, from: roots, observer: host.observer)
         archiver.activityHandler = { [observer = host.observer] in observer.noteActivity() }
         do {

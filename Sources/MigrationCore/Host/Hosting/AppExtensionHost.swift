@@ -23,7 +23,7 @@ final class AppExtensionHost {
         _ role: SessionPlace.Role,
         _ appExtension: MigrationExtension,
         in container: MigrationDataContainer,
-        from importDirectory: PathName? = nil,
+        from importDirectory: (path: PathName, holder: PathName?)? = nil,
         awaitingAppends: Bool = false,
         cancellation: CancellationFlag
     ) throws -> AppExtensionHost {
@@ -62,6 +62,7 @@ final class AppExtensionHost {
             description = try Self.checked(session.description())
         } catch {
             session.abandon()
+            session.paths.remove()
             throw error
         }
         self.appExtension = appExtension
@@ -91,6 +92,7 @@ final class AppExtensionHost {
     /// Ends the extension, where nobody has yet, and removes its temporary directory.
     func end() {
         session.abandon()
+        session.paths.remove()
         place.remove()
     }
 
@@ -132,6 +134,7 @@ extension AppExtensionHost {
             imports: description.imports,
             availableSpace: availableSpace,
             confinement: session.confinement,
+            paths: session.paths.form,
             findings: findings
         )
     }
@@ -141,6 +144,7 @@ extension AppExtensionHost {
         ExtensionReport(
             name: description.name,
             confinement: session.confinement,
+            paths: session.paths.form,
             findings: findings
         )
     }

@@ -9,13 +9,12 @@ enum ExtensionEnvironment {
         "ASAN_OPTIONS", "LLVM_PROFILE_FILE", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
     ]
 
-    static func variables(in place: SessionPlace) -> [ByteString] {
+    static func variables(temporaryDirectory temporary: ByteString) -> [ByteString] {
         var variables: [ByteString] = passed.compactMap { name in
             unsafe getenv(name).map { value in
                 unsafe ByteString(utf8: name + "=") + ByteString(cString: value)
             }
         }
-        let temporary = place.temporaryDirectory.path
         variables += [
             ByteString(
                 utf8: "\(ExtensionService.sessionVariable)=\(ChildProcess.connectionNumber)"

@@ -6,6 +6,9 @@ public struct ExtensionReport: Sendable, Codable {
     /// How the extension was confined.
     public let confinement: ConfinementReport
 
+    /// How it sees the paths of its directories.
+    public let paths: ExtensionPaths
+
     /// The mistakes that the session came upon.
     public let findings: [ExtensionFinding]
 }

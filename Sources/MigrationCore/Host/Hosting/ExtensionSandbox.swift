@@ -39,12 +39,17 @@ enum ExtensionSandbox {
             let message = "the extension can't be read"
             throw MigrationError(.extensionUnsuitable, message, path: program, cause: error)
         }
-        rules.append(Sandbox.Rule(path: place.container.rootPath.path, access: access))
+        if let holder = place.importDirectory?.holder {
+            // An extension may remove the import directory, or move it as a whole.
+            rules.append(Sandbox.Rule(path: holder.path, access: .readAndWrite))
+        } else {
+            rules.append(Sandbox.Rule(path: place.container.rootPath.path, access: access))
+            if let directory = place.importDirectory?.path {
+                rules.append(Sandbox.Rule(path: directory.path, access: .readAndWrite))
+            }
+        }
         for group in place.groups.values {
             rules.append(Sandbox.Rule(path: group.path, access: access))
-        }
-        if let directory = place.importDirectory {
-            rules.append(Sandbox.Rule(path: directory.path, access: .readAndWrite))
         }
         let temporary = place.temporaryDirectory.path
         rules.append(Sandbox.Rule(path: temporary, access: .readAndWrite))

@@ -9,6 +9,9 @@ protocol ExtensionSession {
     /// How the extension is confined.
     var confinement: ConfinementReport { get }
 
+    /// The paths by which the extension knows its directories.
+    var paths: SessionPaths { get }
+
     /// Asks the extension what it can do.
     func description() throws -> ExtensionDescription
 
@@ -52,7 +55,7 @@ extension MigrationExtension {
         )
         switch self.place {
         case .value(let hosted):
-            return InProcessSession(hosted, in: place, observer: observer, limits: limits)
+            return try InProcessSession(hosted, in: place, observer: observer, limits: limits)
         case .executable(let url):
             return try ProcessSession(
                 executable: ByteString(pathOf: url),

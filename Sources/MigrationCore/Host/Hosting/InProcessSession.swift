@@ -7,6 +7,7 @@ internal import MigrationSystem
 /// does not end in time it is left behind.
 final class InProcessSession: ExtensionSession {
     let confinement = ConfinementReport.ownProcess
+    let paths: SessionPaths
 
     private let adapter: ExtensionAdapter
     private let place: SessionPlace
@@ -18,7 +19,8 @@ final class InProcessSession: ExtensionSession {
         in place: SessionPlace,
         observer: SessionObserver,
         limits: SessionLimits
-    ) {
+    ) throws(MigrationError) {
+        paths = try SessionPaths(linking: place.directories, because: .ownProcess)
         adapter = ExtensionAdapter(hosted)
         self.place = place
         self.observer = observer
@@ -49,7 +51,7 @@ final class InProcessSession: ExtensionSession {
             sourceAppIdentifier: call.source,
             sourceVersion: call.sourceVersion
         )
-        let directory = URL(directoryAtPath: ByteString(call.directory))
+        let directory = URL(directoryAtPath: paths.shown(ByteString(call.directory)))
         return try wait { [adapter, observer] in
             try await adapter.importResources(at: directory, request) { completed, total in
                 observer.noteActivity()
@@ -66,7 +68,7 @@ final class InProcessSession: ExtensionSession {
     ) throws -> Value {
         observer.noteActivity()
         let outcome = Monitor<Result<Value, any Error>?>(nil)
-        let context = place.context
+        let context = place.context(as: paths)
         let thread = OperationThread()
         defer { thread.close() }
         let task = Task.detached(executorPreference: thread) {

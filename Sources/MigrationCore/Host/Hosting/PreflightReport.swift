@@ -33,6 +33,9 @@ public struct PreflightReport: Sendable, Codable {
     /// How it is confined.
     public let confinement: ConfinementReport
 
+    /// How it sees the paths of its directories.
+    public let paths: ExtensionPaths
+
     /// The mistakes that were found.
     public let findings: [ExtensionFinding]
 }

@@ -5,6 +5,7 @@ internal import MigrationSystem
 /// A session with an extension in a process of its own.
 final class ProcessSession: ExtensionSession {
     let confinement: ConfinementReport
+    let paths: SessionPaths
 
     private let connection: ExtensionConnection
     private let observer: SessionObserver
@@ -26,8 +27,10 @@ final class ProcessSession: ExtensionSession {
             in: place,
             policy: terms.confinement
         )
+        let process: ChildProcess
+        (process, paths) = try Self.start(program, in: place, sandbox: sandbox)
         connection = try ExtensionConnection(
-            to: try Self.start(program, in: place, sandbox: sandbox),
+            to: process,
             named: PrintableText.escaping(program.name),
             output: terms.outputHandler,
             observer: observer,
@@ -87,7 +90,9 @@ final class ProcessSession: ExtensionSession {
         onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) throws -> ImportProgressSummary {
         observer.noteActivity()
-        try connection.send(.importResources(call))
+        var shown = call
+        shown.directory = Data(paths.shown(ByteString(call.directory)))
+        try connection.send(.importResources(shown))
         var last: (Int64, Int64)?
         while true {
             switch try connection.next() {
@@ -108,18 +113,38 @@ final class ProcessSession: ExtensionSession {
 // MARK: - Parts of a session
 
 extension ProcessSession {
+    /// Starts the program with mounts of its own where a path needs encoding, else with links.
     private static func start(
         _ program: PathName,
         in place: SessionPlace,
         sandbox: Sandbox?
-    ) throws -> ChildProcess {
+    ) throws(MigrationError) -> (ChildProcess, SessionPaths) {
+        let mounted = try SessionPaths(mounting: place.directories)
+        do {
+            return (try start(program, in: place, as: mounted, sandbox: sandbox), mounted)
+        } catch {
+            guard let cause = error.cause as? SystemError, cause.isAboutMounts else { throw error }
+            mounted.remove()
+            let linked = try SessionPaths(linking: place.directories, because: .denied(cause))
+            return (try start(program, in: place, as: linked, sandbox: sandbox), linked)
+        }
+    }
+
+    private static func start(
+        _ program: PathName,
+        in place: SessionPlace,
+        as paths: SessionPaths,
+        sandbox: Sandbox?
+    ) throws(MigrationError) -> ChildProcess {
+        let temporary = paths.shown(place.temporaryDirectory.path)
         do {
             return try ChildProcess.start(
                 ChildProcess.Configuration(
                     executable: program.path,
                     arguments: [program.path],
-                    environment: ExtensionEnvironment.variables(in: place),
-                    workingDirectory: place.temporaryDirectory.path,
+                    environment: ExtensionEnvironment.variables(temporaryDirectory: temporary),
+                    workingDirectory: temporary,
+                    mounts: paths.mounts,
                     sandbox: sandbox
                 )
             )
@@ -130,12 +155,14 @@ extension ProcessSession {
     }
 
     private func begin(in place: SessionPlace) throws {
+        // In a user namespace a file's owner and group may look like those of another.
+        let showsOwners = paths.form != .mounted || FileStatus.currentUser == 0
         let start = SessionStart(
-            container: Data(place.container.rootPath.path),
+            container: Data(paths.shown(place.container.rootPath.path)),
             bundleIdentifier: place.container.bundleIdentifier,
-            temporaryDirectory: Data(place.temporaryDirectory.path),
-            groups: place.groups.mapValues { Data($0.path) },
-            isContainerFixed: place.isContainerFixed && confinement.isConfined
+            temporaryDirectory: Data(paths.shown(place.temporaryDirectory.path)),
+            groups: place.groups.mapValues { Data(paths.shown($0.path)) },
+            isContainerFixed: place.isContainerFixed && confinement.isConfined && showsOwners
         )
         try connection.send(.begin(start))
     }

@@ -17,8 +17,9 @@ struct SessionPlace {
     /// Whether appends of files in the container need no answer, because those can't change.
     var isContainerFixed: Bool
 
-    /// The directory that an import is from, where it is not in the container.
-    var importDirectory: PathName?
+    /// The directory that an import is from, and the one in which it lies together with the container
+    /// and nothing else; `nil` where they are apart.
+    var importDirectory: (path: PathName, holder: PathName?)?
 
     /// The temporary directory, where it ends with the session.
     private let ownDirectory: PrivateDirectory?
@@ -48,8 +49,8 @@ struct SessionPlace {
         ownDirectory?.remove()
     }
 
-    /// Opens the places that the extension may export from.
-    func sourceRoots() throws(MigrationError) -> SourceRoots {
+    /// Opens the places that the extension, which knows them by `paths`, may export from.
+    func sourceRoots(as paths: SessionPaths) throws(MigrationError) -> SourceRoots {
         var roots = SourceRoots()
         do throws(SystemError) {
             try roots.add(container.rootPath.path, .container)
@@ -60,14 +61,37 @@ struct SessionPlace {
             let path = container.rootPath.path
             throw MigrationError(.containerInvalid, message, path: path, cause: error)
         }
+        for alias in paths.aliases { roots.addAlias(alias.path, of: alias.directory) }
         return roots
     }
 
-    /// The place as the extension's code asks for it.
-    var context: ExtensionContext {
+    /// The directories whose paths the extension is told.
+    var directories: [SessionDirectory] {
+        var directories: [SessionDirectory] = []
+        if let holder = importDirectory?.holder {
+            directories.append(SessionDirectory(path: holder, label: "staging", isListed: false))
+        } else {
+            let root = container.rootPath
+            directories.append(SessionDirectory(path: root, label: "container", isListed: true))
+            if let path = importDirectory?.path {
+                directories.append(SessionDirectory(path: path, label: "import", isListed: true))
+            }
+        }
+        for (_, path) in groups.sorted(by: { $0.key < $1.key }) {
+            directories.append(SessionDirectory(path: path, label: "group", isListed: true))
+        }
+        // An extension in its host's process asks the system for that of the process.
+        guard ownDirectory != nil else { return directories }
+        let temporary = temporaryDirectory
+        return directories
+            + [SessionDirectory(path: temporary, label: "temporary", isListed: true)]
+    }
+
+    /// The place as the extension's code asks for it in its host's process.
+    func context(as paths: SessionPaths) -> ExtensionContext {
         ExtensionContext(
-            container: container,
-            groups: groups.mapValues { URL(directoryAtPath: $0.path) },
+            container: container.located(at: paths.shown(container.rootPath)),
+            groups: groups.mapValues { URL(directoryAtPath: paths.shown($0.path)) },
             temporaryDirectory: URL(directoryAtPath: temporaryDirectory.path)
         )
     }
