@@ -53,6 +53,11 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
+        .systemLibrary(
+            name: "CExpat",
+            pkgConfig: "expat",
+            providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]
+        ),
         .target(name: "CMigrationShims"),
         .target(
             name: "MigrationSystem",
@@ -75,9 +80,19 @@ let package = Package(
             dependencies: ["MigrationCore", "MigrationSystem"] + extensionSupport,
             swiftSettings: librarySettings
         ),
+        .target(
+            name: "AndroidMigration",
+            dependencies: [
+                "CExpat", "CLibcrypto", "CZlib", "MigrationArchive", "MigrationCore",
+                "MigrationSystem",
+            ],
+            swiftSettings: librarySettings
+        ),
         .executableTarget(
             name: "migrate",
-            dependencies: ["MigrationArchive", "MigrationCore", "MigrationSystem"],
+            dependencies: [
+                "AndroidMigration", "MigrationArchive", "MigrationCore", "MigrationSystem",
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -104,6 +119,14 @@ let package = Package(
                 "TestSupport",
             ] + testedExtension,
             exclude: ["Fixtures"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AndroidMigrationTests",
+            dependencies: [
+                "AndroidMigration", "MigrationArchive", "MigrationCore", "MigrationSystem",
+                "TestSupport", "migrate",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,3 +1,4 @@
+import AndroidMigration
 import Glibc
 import MigrationArchive
 import MigrationCore
@@ -50,6 +51,7 @@ extension ExitCode {
             case let error as OutputError: error.exitCode
             case let error as ArchiveError: ExitCode(error.code)
             case let error as MigrationError: ExitCode(error.code)
+            case let error as AndroidMigrationError: ExitCode(error.code)
             default: .failure
             }
     }
@@ -73,6 +75,16 @@ extension ExitCode {
             case .containerBusy: .containerBusy
             case .confinementUnavailable, .entitlementInvalid, .pathNeedsEncoding: .notPermitted
             case .invalidOption: .usage
+            default: .failure
+            }
+    }
+
+    /// Makes the code for a failure with the files of Android.
+    init(_ code: AndroidMigrationError.Code) {
+        self =
+            switch code {
+            case .damaged, .notABackup, .notAManifest, .notRules, .unsupported: .badArchive
+            case .outputFailed: .cannotCreateOutput
             default: .failure
             }
     }

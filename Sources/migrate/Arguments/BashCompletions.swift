@@ -27,11 +27,12 @@ struct BashCompletions: Sendable {
                 _migrate_offer -W '\(names)' -- "$current"
                 return
             fi
-            case ${COMP_WORDS[1]}:$previous in
+            local command=${COMP_WORDS[1]}
+        \(groupCases)    case $command:$previous in
         \(valueCases)    esac
-            case ${COMP_WORDS[1]}:$current in
+            case $command:$current in
         \(optionCases)    esac
-            case ${COMP_WORDS[1]} in
+            case $command in
         \(argumentCases)    esac
         }
 
@@ -40,7 +41,28 @@ struct BashCompletions: Sendable {
         """
     }
 
-    private var names: String { commands.map(\.name).joined(separator: " ") }
+    private var names: String {
+        (commands.map(\.name).filter { !$0.contains(" ") } + groups.map(\.name))
+            .joined(separator: " ")
+    }
+
+    private var groups: [CommandGroup] { CommandCatalog.groups }
+
+    /// Takes the second word for a part of the command's name, or offers it.
+    private var groupCases: String {
+        groups.reduce("") { text, group in
+            text + """
+                    if [[ $command == \(group.name) ]]; then
+                        if ((COMP_CWORD == 2)); then
+                            _migrate_offer -W '\(group.members.joined(separator: " "))' -- "$current"
+                            return
+                        fi
+                        command+=" ${COMP_WORDS[2]}"
+                    fi
+
+                """
+        }
+    }
 
     private var subcommands: String { names + " help" }
 
@@ -49,7 +71,7 @@ struct BashCompletions: Sendable {
             command.options.filter { $0.valueName != nil }.map { option in
                 let action = action(option.completion)
                 return
-                    "\(command.name):--\(option.name))\(action.map { " \($0);" } ?? "") return ;;"
+                    "\(pattern(command)):--\(option.name))\(action.map { " \($0);" } ?? "") return ;;"
             }
         }
     }
@@ -57,7 +79,9 @@ struct BashCompletions: Sendable {
     private var optionCases: String {
         lines { command in
             let words = command.allOptions.map { "--\($0.name)" }.joined(separator: " ")
-            return ["\(command.name):-*) _migrate_offer -W '\(words)' -- \"$current\"; return ;;"]
+            return [
+                "\(pattern(command)):-*) _migrate_offer -W '\(words)' -- \"$current\"; return ;;"
+            ]
         }
     }
 
@@ -66,8 +90,13 @@ struct BashCompletions: Sendable {
             guard let argument = command.arguments.first else { return [] }
             let isCommandLine = argument.count == .commandLine
             let action = isCommandLine ? "_migrate_files -c" : action(argument.completion)
-            return action.map { ["\(command.name)) \($0) ;;"] } ?? []
+            return action.map { ["\(pattern(command))) \($0) ;;"] } ?? []
         }
+    }
+
+    /// The command's name in a pattern, in which a space would end it.
+    private func pattern(_ command: CommandDescription) -> String {
+        command.name.replacing(" ", with: "\\ ")
     }
 
     private func action(_ completion: ValueCompletion) -> String? {

@@ -3,14 +3,16 @@ struct FishCompletions: Sendable {
     let commands: [CommandDescription]
 
     var script: String {
-        let names = commands.map(\.name).joined(separator: " ")
+        let single = commands.filter { !$0.name.contains(" ") }
+        let names = (single.map(\.name) + CommandCatalog.groups.map(\.name))
+            .joined(separator: " ")
         return """
             # fish completion for migrate; load it with: migrate completions fish | source
 
             complete -c migrate -f
             complete -c migrate -n __fish_use_subcommand -s h -l help -d 'Show this help.'
             complete -c migrate -n __fish_use_subcommand -l version -d 'Show the version.'
-            \(commands.map(subcommand).joined(separator: "\n"))
+            \((single.map(subcommand) + CommandCatalog.groups.map(group)).joined(separator: "\n"))
             complete -c migrate -n __fish_use_subcommand -a help -d 'Show the help of a subcommand.'
             complete -c migrate -n '__fish_seen_subcommand_from help' -a '\(names)'
 
@@ -22,8 +24,19 @@ struct FishCompletions: Sendable {
             + quoting(command.abstract)
     }
 
+    private func group(_ group: CommandGroup) -> String {
+        let members = group.members.joined(separator: " ")
+        let condition =
+            "'__fish_seen_subcommand_from \(group.name); "
+            + "and not __fish_seen_subcommand_from \(members)'"
+        return "complete -c migrate -n __fish_use_subcommand -a \(group.name) -d "
+            + quoting(group.abstract) + "\n" + "complete -c migrate -n \(condition) -a '\(members)'"
+    }
+
     private func body(of command: CommandDescription) -> String {
-        let start = "complete -c migrate -n '__fish_seen_subcommand_from \(command.name)'"
+        let name = command.name.split(separator: " ")
+        let condition = name.map { "__fish_seen_subcommand_from \($0)" }.joined(separator: "; and ")
+        let start = "complete -c migrate -n '\(condition)'"
         let options = command.options.map { option in
             let value = option.valueName == nil ? "" : " " + self.value(option.completion)
             return "\(start) -l \(option.name)\(value) -d \(quoting(option.help))\n"

@@ -20,7 +20,7 @@ struct ZshCompletions: Sendable {
             case $state in
                 subcommand) _describe subcommand subcommands ;;
                 argument)
-                    case $words[1] in
+        \(groups)            case $words[1] in
         \(cases)            esac ;;
             esac
         }
@@ -36,16 +36,36 @@ struct ZshCompletions: Sendable {
 
     private var subcommands: String {
         let rows =
-            commands.map { ($0.name, $0.abstract) } + [
-                ("help", "Show the help of a subcommand.")
-            ]
+            commands.filter { !$0.name.contains(" ") }.map { ($0.name, $0.abstract) }
+            + CommandCatalog.groups.map { ($0.name, $0.abstract) }
+            + [("help", "Show the help of a subcommand.")]
         return rows.reduce("") { text, row in
             text + "        \(Shell.quoting("\(row.0):\(escaping(row.1))"))\n"
         }
     }
 
+    /// Takes the second word for a part of the command's name, or offers it.
+    private var groups: String {
+        CommandCatalog.groups.reduce("") { text, group in
+            text + """
+                            if [[ $words[1] == \(group.name) ]]; then
+                                if ((CURRENT == 2)); then
+                                    compadd -- \(group.members.joined(separator: " "))
+                                    return
+                                fi
+                                words=("\(group.name) $words[2]" "${(@)words[3,-1]}")
+                                ((CURRENT--))
+                            fi
+
+                """
+        }
+    }
+
     private var cases: String {
-        let names = commands.map(\.name).joined(separator: " ")
+        let names =
+            (commands.map(\.name).filter { !$0.contains(" ") }
+            + CommandCatalog.groups.map(\.name))
+            .joined(separator: " ")
         return commands.reduce("") { $0 + body(of: $1) }
             + "                help) _arguments '1:subcommand:(\(names))' ;;\n"
     }
@@ -57,7 +77,8 @@ struct ZshCompletions: Sendable {
             + ["'(- *)'{-h,--help}'[\(OptionDescription.help.help)]'"]
             + command.arguments.enumerated().map { argument($1, at: $0 + 1) }
         let separator = " \\\n\(margin)    "
-        return "\(margin)\(command.name)) _arguments\(separator)"
+        let name = command.name.contains(" ") ? Shell.quoting(command.name) : command.name
+        return "\(margin)\(name)) _arguments\(separator)"
             + specifications.joined(separator: separator) + " ;;\n"
     }
 

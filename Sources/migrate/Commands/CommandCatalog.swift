@@ -12,6 +12,39 @@ enum CommandCatalog {
         DiffCommand.self,
         StatusCommand.self,
         RunCommand.self,
+        AndroidLintCommand.self,
+        AndroidPreviewCommand.self,
         CompletionsCommand.self,
     ]
+
+    /// Words that stand before the names of several commands.
+    static let groups: [CommandGroup] = [
+        CommandGroup(
+            name: "android",
+            abstract: "Check what an Android app hands over, and convert its backups."
+        )
+    ]
+}
+
+/// A word under which several commands stand, such as `android` of `migrate android lint`.
+struct CommandGroup: Sendable {
+    let name: String
+    let abstract: String
+
+    /// The second words of the group's commands.
+    var members: [String] {
+        CommandCatalog.commands.map { $0.description.name }
+            .filter { $0.hasPrefix(name + " ") }
+            .map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    /// What the help says of the word by itself.
+    var description: CommandDescription {
+        let help = "One of: \(members.joined(separator: ", "))."
+        return CommandDescription(
+            name: name,
+            abstract: abstract,
+            arguments: [ArgumentDescription(name: "subcommand", help: help)]
+        )
+    }
 }

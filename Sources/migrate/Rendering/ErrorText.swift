@@ -1,3 +1,4 @@
+import AndroidMigration
 import Foundation
 import MigrationArchive
 import MigrationCore
@@ -32,6 +33,7 @@ struct ErrorText: CustomStringConvertible {
         switch error {
         case let error as MigrationError: text(of: error)
         case let error as ArchiveError: error.description
+        case let error as AndroidMigrationError: error.description
         case let error as SystemError: error.description
         case let error as OutputError: error.description
         case let error as CommandFailure: error.description

@@ -1,0 +1,91 @@
+public import MigrationSystem
+
+/// An error in a rules file, a manifest or a backup of Android, or in reading or writing them.
+///
+/// Switch over ``code`` to decide what to do; show ``description`` to a person. New codes may
+/// appear in a minor release, so keep a `default` branch.
+public struct AndroidMigrationError: Error, Sendable {
+    /// The kind of failure.
+    public let code: Code
+
+    /// What is wrong, in one sentence without the line and the cause.
+    public let message: String
+
+    /// The line of the file at which it was found, if it was found at one.
+    public let line: Int?
+
+    /// The system's error beneath this one, if there is one.
+    public let cause: SystemError?
+
+    package init(_ code: Code, _ message: String, line: Int? = nil, cause: SystemError? = nil) {
+        self.code = code
+        self.message = message
+        self.line = line
+        self.cause = cause
+    }
+}
+
+extension AndroidMigrationError {
+    /// The kinds of failure.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case appMismatch, damaged, notABackup, notAManifest, notEligible, notRules
+            case nothingBackedUp, outputFailed, packageNotFound, passwordNeeded, severalPackages
+            case unreadable, unsupported, wrongPassword
+        }
+
+        private let value: Value
+
+        /// The app on iOS is none of those that the app on Android names.
+        public static let appMismatch = Code(value: .appMismatch)
+
+        /// The bytes are not those that were written.
+        public static let damaged = Code(value: .damaged)
+
+        /// The input is no backup of an Android app.
+        public static let notABackup = Code(value: .notABackup)
+
+        /// The file is no manifest of the kind that was asked for.
+        public static let notAManifest = Code(value: .notAManifest)
+
+        /// The app takes no part in a transfer to iOS.
+        public static let notEligible = Code(value: .notEligible)
+
+        /// The file is no file of backup rules.
+        public static let notRules = Code(value: .notRules)
+
+        /// The backup is well formed and holds nothing.
+        public static let nothingBackedUp = Code(value: .nothingBackedUp)
+
+        /// The output could not be made.
+        public static let outputFailed = Code(value: .outputFailed)
+
+        /// The backup does not hold the package that was asked for.
+        public static let packageNotFound = Code(value: .packageNotFound)
+
+        /// The backup is encrypted, and no password was given.
+        public static let passwordNeeded = Code(value: .passwordNeeded)
+
+        /// The backup holds several packages, and none was chosen.
+        public static let severalPackages = Code(value: .severalPackages)
+
+        /// A file or a directory can't be read.
+        public static let unreadable = Code(value: .unreadable)
+
+        /// The format is known and not read.
+        public static let unsupported = Code(value: .unsupported)
+
+        /// The password is not the one that the backup was encrypted with.
+        public static let wrongPassword = Code(value: .wrongPassword)
+
+        /// The code's name.
+        public var description: String { value.rawValue }
+    }
+}
+
+extension AndroidMigrationError: CustomStringConvertible {
+    /// The line, what is wrong, and the system's words for the cause.
+    public var description: String {
+        (line.map { "line \($0): " } ?? "") + message + (cause.map { ": \($0)" } ?? "")
+    }
+}

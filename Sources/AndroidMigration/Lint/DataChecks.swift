@@ -1,0 +1,101 @@
+internal import MigrationArchive
+
+/// What the rules of one kind do to the storage of a real app.
+struct DataChecks {
+    private let file: RulesFile
+    private let kind: RuleSection
+    private let tree: DataTree
+    private let sections: [RulesFile.Section]
+    private(set) var findings: [LintFinding] = []
+
+    init(_ file: RulesFile, _ kind: RuleSection, _ tree: DataTree) {
+        self.file = file
+        self.kind = kind
+        self.tree = tree
+        sections = file.sections(of: kind)
+    }
+
+    mutating func run() {
+        guard !sections.isEmpty, sections.allSatisfy({ $0.abort == nil }) else { return }
+        let terms = TransferTerms(file, kind, nil, canEncrypt: true)
+        let selection = Selection(terms.rules, in: tree, flags: terms.flags)
+        for rule in terms.rules where rule.flaw == nil { checkTarget(of: rule) }
+        reportBytes(of: terms.rules, in: selection)
+        checkUnnamedData(by: terms.rules)
+        checkSecrets(in: selection)
+    }
+
+    private mutating func checkTarget(of rule: BackupRule) {
+        guard let target = rule.target, !rule.namesWholeDomain, !Selection.isNeverSent(target),
+            Selection.targets(of: rule, in: tree).isEmpty
+        else { return }
+        findings.report(
+            .deadRule,
+            .warning,
+            rule.line,
+            "the \(rule.action.rawValue) of '\(PrintableText.escaping(rule.path ?? ""))' names "
+                + "nothing that is there"
+                + (rule.action == .include ? "; it still keeps out all that no include names" : ""),
+            "correct the name, or take the rule out"
+        )
+    }
+
+    private mutating func reportBytes(of rules: [BackupRule], in selection: Selection) {
+        let bytes = selection.bytesByRule
+        for rule in rules where rule.flaw == nil {
+            let verb = rule.action == .include ? "sends" : "keeps back"
+            findings.report(
+                .ruleBytes,
+                .note,
+                rule.line,
+                "the rule \(verb) \(bytes[rule.line] ?? 0) bytes",
+                "nothing is to be done"
+            )
+        }
+    }
+
+    /// Names the databases and preferences that a section with rules of its own says nothing of.
+    private mutating func checkUnnamedData(by rules: [BackupRule]) {
+        let targets = rules.flatMap { rule in
+            (rule.target.map { [$0] + rule.companions(of: $0) }) ?? []
+        }
+        guard !targets.isEmpty else { return }
+        let domains: [StorageDomain] = [
+            .database, .deviceDatabase, .sharedPreferences, .deviceSharedPreferences,
+        ]
+        for domain in domains {
+            guard let directory = tree.index(of: domain.iosPath) else { continue }
+            for index in tree.children(of: directory) {
+                let node = tree[index]
+                let isSidecar = ["-journal", "-wal", "-shm"].contains {
+                    node.path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8)
+                }
+                guard case .file = node.kind, !isSidecar,
+                    !targets.contains(where: { node.path.isEqual(toOrBelow: $0) })
+                else { continue }
+                findings.report(
+                    .unnamedData,
+                    .note,
+                    sections[0].line,
+                    "no rule of '\(kind.elementName)' names \(node.path)",
+                    "include or exclude it, so that the next reader knows what was meant"
+                )
+            }
+        }
+    }
+
+    private mutating func checkSecrets(in selection: Selection) {
+        for item in selection.included {
+            let node = tree[item.index]
+            guard let secret = DeviceBoundSecret(in: node.head, at: node.path) else { continue }
+            findings.report(
+                .deviceBoundSecret,
+                .error,
+                item.rule ?? sections[0].line,
+                "'\(kind.elementName)' sends \(node.path): \(secret.rawValue); elsewhere it can't be "
+                    + "read, and apps that open it crash",
+                "exclude domain=\"\(item.domain.rawValue)\" path=\"\(item.path)\""
+            )
+        }
+    }
+}

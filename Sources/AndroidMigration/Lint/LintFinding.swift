@@ -1,0 +1,80 @@
+/// A mistake in a rules file, or something in it that surprises.
+public struct LintFinding: Hashable, Sendable, Codable {
+    /// What is wrong, as scripts tell findings apart.
+    public enum Code: String, CaseIterable, Hashable, Sendable, Codable {
+        case allowBackupFalse = "allow-backup-false"
+        case databaseSidecarNote = "database-sidecar-note"
+        case deadRule = "dead-rule"
+        case deviceBoundSecret = "device-bound-secret"
+        case deviceExternalDomain = "device-external-domain"
+        case dotSlashPathLint = "dot-slash-path-lint"
+        case duplicateSection = "duplicate-section"
+        case emptySection = "empty-section"
+        case excludeOutsideIncludes = "exclude-outside-includes"
+        case excludeParentOfInclude = "exclude-parent-of-include"
+        case invalidPath = "invalid-path"
+        case missingAttribute = "missing-attribute"
+        case missingParams = "missing-params"
+        case missingPlatform = "missing-platform"
+        case missingSection = "missing-section"
+        case noCrossPlatformSection = "no-cross-platform-section"
+        case notRulesFile = "not-rules-file"
+        case onlyIncludeInvalid = "only-include-invalid"
+        case parserAbort = "parser-abort"
+        case requireFlagsIgnored = "require-flags-ignored"
+        case rootExcludeMisunderstood = "root-exclude-misunderstood"
+        case rootIncludeMisunderstood = "root-include-misunderstood"
+        case ruleBytes = "rule-bytes"
+        case sharedPrefWithoutXML = "sharedpref-without-xml"
+        case unknownDomain = "unknown-domain"
+        case unknownPlatform = "unknown-platform"
+        case unknownSection = "unknown-section"
+        case unnamedData = "unnamed-data"
+        case wildcardPath = "wildcard-path"
+    }
+
+    /// How bad it is.
+    public enum Severity: String, Hashable, Sendable, Codable {
+        /// The rules don't do what they say.
+        case error
+        /// The rules may not do what was meant.
+        case warning
+        /// Something to know.
+        case note
+    }
+
+    /// What is wrong.
+    public let code: Code
+
+    /// How bad it is.
+    public let severity: Severity
+
+    /// The line of the element that it is about.
+    public let line: Int
+
+    /// What is wrong and what comes of it, in one sentence.
+    public let message: String
+
+    /// What helps.
+    public let fix: String
+}
+
+extension [LintFinding] {
+    /// Appends a finding.
+    mutating func report(
+        _ code: LintFinding.Code,
+        _ severity: LintFinding.Severity,
+        _ line: Int,
+        _ message: String,
+        _ fix: String
+    ) {
+        let finding = LintFinding(
+            code: code,
+            severity: severity,
+            line: line,
+            message: message,
+            fix: fix
+        )
+        append(finding)
+    }
+}

@@ -1,0 +1,149 @@
+internal import MigrationArchive
+
+/// Looks through a rules file for what goes wrong on a device with nobody being told.
+public struct RulesLint: Sendable {
+    /// What was found, in the order of the lines.
+    public let findings: [LintFinding]
+
+    /// Whether any finding is an error.
+    public var hasErrors: Bool { findings.contains { $0.severity == .error } }
+
+    /// Looks through a rules file.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file's content.
+    ///   - manifest: What the app says of backups.
+    ///   - tree: The app's storage, which the rules are held against.
+    /// - Returns: The findings; one of code `not-rules-file` alone where it is none.
+    package static func check(
+        _ bytes: [UInt8],
+        manifest: AppManifest? = nil,
+        tree: DataTree? = nil
+    ) -> RulesLint {
+        do throws(AndroidMigrationError) {
+            return RulesLint(try RulesFile(bytes), manifest: manifest, tree: tree)
+        } catch {
+            let finding = LintFinding(
+                code: .notRulesFile,
+                severity: .error,
+                line: error.line ?? 1,
+                message: error.message,
+                fix: "give the file that android:dataExtractionRules or fullBackupContent names"
+            )
+            return RulesLint(findings: [finding])
+        }
+    }
+
+    private init(findings: [LintFinding]) {
+        self.findings = findings
+    }
+
+    init(_ file: RulesFile, manifest: AppManifest?, tree: DataTree?) {
+        var checks = FileChecks(file, manifest)
+        checks.run()
+        var findings = checks.findings
+        for kind in RuleSection.allCases {
+            let sections = file.sections.filter { $0.kind == kind }
+            guard !sections.isEmpty else { continue }
+            var checks = SectionChecks(sections, tree)
+            checks.run()
+            findings += checks.findings
+            if let tree {
+                var checks = DataChecks(file, kind, tree)
+                checks.run()
+                findings += checks.findings
+            }
+        }
+        self.findings = findings.enumerated()
+            .sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
+            .map(\.element)
+    }
+}
+
+// MARK: - The file
+
+/// What is to be said of a file as a whole.
+private struct FileChecks {
+    private let file: RulesFile
+    private let manifest: AppManifest?
+    private(set) var findings: [LintFinding] = []
+
+    init(_ file: RulesFile, _ manifest: AppManifest?) {
+        self.file = file
+        self.manifest = manifest
+    }
+
+    mutating func run() {
+        checkManifest()
+        checkMissingSections()
+        for (name, line) in file.unknownElements {
+            findings.report(
+                .unknownSection,
+                .error,
+                line,
+                "'\(PrintableText.escaping(name))' is no section, so Android passes over it, and the "
+                    + "transfer that it was meant for takes everything",
+                "name it 'cloud-backup', 'device-transfer' or 'cross-platform-transfer'"
+            )
+        }
+        for kind in [RuleSection.cloud, .device, .crossPlatform] {
+            let repeated = Dictionary(
+                grouping: file.sections.filter { $0.kind == kind },
+                by: \.platform
+            )
+            for section in repeated.values.flatMap({ $0.dropFirst() }) {
+                findings.report(
+                    .duplicateSection,
+                    .warning,
+                    section.line,
+                    "'\(kind.elementName)' comes again, and the rules of both add up",
+                    "put the rules into one section"
+                )
+            }
+        }
+    }
+
+    private mutating func checkManifest() {
+        guard let manifest, !manifest.allowsBackup else { return }
+        let hasSection = file.sections.contains { $0.kind == .crossPlatform }
+        findings.report(
+            .allowBackupFalse,
+            hasSection ? .error : .warning,
+            file.line,
+            "the manifest says allowBackup=\"false\" (line \(manifest.applicationLine)): nothing goes "
+                + "to the cloud or to iOS, yet a transfer between Android devices still takes place",
+            "set android:allowBackup=\"true\", and exclude what must stay by rules"
+        )
+    }
+
+    private mutating func checkMissingSections() {
+        let kinds = Set(file.sections.map(\.kind))
+        if !kinds.contains(.crossPlatform) {
+            findings.report(
+                .noCrossPlatformSection,
+                file.isLegacy ? .note : .warning,
+                file.line,
+                "without a 'cross-platform-transfer' section the app hands nothing to iOS",
+                file.isLegacy
+                    ? "add a file of 'data-extraction-rules' beside this one"
+                    : "add <cross-platform-transfer platform=\"ios\"> with platform-specific-params"
+            )
+        }
+        guard !file.isLegacy else { return }
+        for (kind, effect) in [
+            (
+                RuleSection.cloud,
+                "a backup in the cloud follows the older format's file, or takes all"
+            ),
+            (.device, "a transfer between devices takes everything"),
+        ] where !kinds.contains(kind) {
+            findings.report(
+                .missingSection,
+                .warning,
+                file.line,
+                "there is no '\(kind.elementName)', so \(effect)",
+                "add the section with the rules that are meant"
+            )
+        }
+    }
+}

@@ -1,0 +1,346 @@
+internal import MigrationArchive
+
+/// What is to be said of the sections of one kind, whose rules add up.
+struct SectionChecks {
+    private let sections: [RulesFile.Section]
+    private let rules: [BackupRule]
+    private let tree: DataTree?
+    private(set) var findings: [LintFinding] = []
+
+    init(_ sections: [RulesFile.Section], _ tree: DataTree?) {
+        self.sections = sections
+        rules = sections.flatMap(\.rules)
+        self.tree = tree
+    }
+
+    private var isLegacy: Bool { sections[0].kind == .legacy }
+
+    private var includes: [BackupRule] { rules.filter { $0.action == .include } }
+    private var excludes: [BackupRule] { rules.filter { $0.action == .exclude } }
+    private var includedPaths: [EntryPath] { includes.compactMap(\.target) }
+    private var excludedPaths: [EntryPath] { excludes.compactMap(\.target) }
+
+    mutating func run() {
+        for section in sections { check(section) }
+        if rules.isEmpty, sections.allSatisfy({ $0.abort == nil }) {
+            findings.report(
+                .emptySection,
+                .error,
+                sections[0].line,
+                "an empty '\(sections[0].kind.elementName)' means everything, not nothing",
+                "exclude each of the nine domains to send nothing, or include what is to be sent"
+            )
+        }
+        if let first = includes.first, includedPaths.isEmpty {
+            findings.report(
+                .onlyIncludeInvalid,
+                .error,
+                first.line,
+                "no include of this section is valid, so Android drops them and sends everything",
+                "correct the include"
+            )
+        }
+        for rule in rules { check(rule) }
+    }
+
+    private mutating func check(_ section: RulesFile.Section) {
+        if let abort = section.abort {
+            findings.report(
+                .parserAbort,
+                .error,
+                abort.line,
+                "Android's parser gives up here (\(abort.reason)): nothing of the app is sent, and "
+                    + "nobody is told",
+                "keep to <include> and <exclude> with the attributes 'domain' and 'path'"
+            )
+        }
+        if section.kind == .crossPlatform { checkPlatform(of: section) }
+    }
+
+    private mutating func checkPlatform(of section: RulesFile.Section) {
+        guard let platform = section.platform else {
+            findings.report(
+                .missingPlatform,
+                .error,
+                section.line,
+                "the section has no 'platform', so the app is not eligible",
+                "write platform=\"ios\""
+            )
+            return
+        }
+        guard platform == RulesFile.platform else {
+            findings.report(
+                .unknownPlatform,
+                .error,
+                section.line,
+                "'\(PrintableText.escaping(platform))' is no platform that Android knows: the section "
+                    + "counts for nothing",
+                "write platform=\"ios\", in small letters"
+            )
+            return
+        }
+        let others = sections.filter { $0.platform == platform }
+        if others.allSatisfy({ $0.parameters.isEmpty }), section.line == others.first?.line {
+            findings.report(
+                .missingParams,
+                .error,
+                section.line,
+                "the section has no 'platform-specific-params', so the app is not eligible",
+                "add <platform-specific-params bundleId=\"…\" teamId=\"…\" contentVersion=\"…\"/> "
+                    + "as a child of the section"
+            )
+        }
+        for (name, line) in section.missingParameters {
+            findings.report(
+                .missingAttribute,
+                .error,
+                line,
+                "'\(name)' is missing; Android takes it for empty, and no app on iOS matches or "
+                    + "knows the format",
+                "add \(name)=\"…\""
+            )
+        }
+    }
+}
+
+// MARK: - Rules
+
+extension SectionChecks {
+    private mutating func check(_ rule: BackupRule) {
+        checkFlags(of: rule)
+        switch rule.flaw {
+        case .missingDomain:
+            findings.report(
+                .missingAttribute,
+                .error,
+                rule.line,
+                "the rule has no 'domain', so Android drops it",
+                "add domain=\"…\""
+            )
+        case .unknownDomain: reportDomain(of: rule)
+        case .invalidPath:
+            findings.report(
+                .invalidPath,
+                .error,
+                rule.line,
+                "the path '\(shown(rule))' holds '..' or '//', so Android drops the rule",
+                "write the path from the domain's directory down"
+            )
+        case nil: checkValid(rule)
+        }
+    }
+
+    private func shown(_ rule: BackupRule) -> String {
+        PrintableText.escaping(rule.path ?? "")
+    }
+
+    private mutating func reportDomain(of rule: BackupRule) {
+        let name = PrintableText.escaping(rule.domainName ?? "")
+        if rule.domainName == "device_external" {
+            findings.report(
+                .deviceExternalDomain,
+                .error,
+                rule.line,
+                "there is no domain 'device_external', so Android drops the rule",
+                "write 'external': there is no other storage of that kind"
+            )
+        } else {
+            let domains = StorageDomain.allCases.map(\.rawValue).joined(separator: ", ")
+            findings.report(
+                .unknownDomain,
+                .error,
+                rule.line,
+                "'\(name)' is no domain, so Android drops the rule",
+                "write one of: \(domains)"
+            )
+        }
+    }
+
+    private mutating func checkFlags(of rule: BackupRule) {
+        guard let flags = rule.requireFlags else { return }
+        if !isLegacy {
+            findings.report(
+                .requireFlagsIgnored,
+                .warning,
+                rule.line,
+                "'requireFlags' counts in 'full-backup-content' alone and is ignored here",
+                "take it out; 'cloud-backup' has disableIfNoEncryptionCapabilities=\"true\""
+            )
+        } else if flags.split(separator: "|").count != rule.requiredFlags.count {
+            findings.report(
+                .requireFlagsIgnored,
+                .error,
+                rule.line,
+                "a word in requireFlags=\"\(PrintableText.escaping(flags))\" is no flag, and is no "
+                    + "condition",
+                "write 'clientSideEncryption' or 'deviceToDeviceTransfer'"
+            )
+        }
+    }
+
+    private mutating func checkValid(_ rule: BackupRule) {
+        guard let target = rule.target, let domain = rule.domain else { return }
+        if let path = rule.path, path.contains("*") {
+            findings.report(
+                .wildcardPath,
+                .error,
+                rule.line,
+                "'\(shown(rule))' is taken letter by letter: there are no wildcards",
+                "name the directory, which covers all below it"
+            )
+        }
+        if [.database, .sharedPreferences].contains(domain), rule.path?.hasPrefix("./") ?? false {
+            findings.report(
+                .dotSlashPathLint,
+                .warning,
+                rule.line,
+                "Android lint's check FullBackupContent fails the build for './' here, though the "
+                    + "device takes it",
+                "write '.' for the whole domain, or the path without './'"
+            )
+        }
+        checkPreferences(rule, domain, target)
+        if Selection.isNeverSent(target) {
+            findings.report(
+                .deadRule,
+                .warning,
+                rule.line,
+                "Android never sends '\(shown(rule))', so the rule does nothing",
+                "take the rule out; data that is to be sent must lie elsewhere"
+            )
+        }
+        switch rule.action {
+        case .include: checkInclude(rule, domain, target)
+        case .exclude: checkExclude(rule, domain, target)
+        }
+    }
+
+    private mutating func checkPreferences(
+        _ rule: BackupRule,
+        _ domain: StorageDomain,
+        _ target: EntryPath
+    ) {
+        guard [.sharedPreferences, .deviceSharedPreferences].contains(domain),
+            !rule.namesWholeDomain, !target.bytes.suffix(4).elementsEqual(".xml".utf8)
+        else { return }
+        let isCovered = domain == .sharedPreferences
+        findings.report(
+            .sharedPrefWithoutXML,
+            isCovered ? .note : .error,
+            rule.line,
+            isCovered
+                ? "'\(shown(rule))' has no '.xml'; Android also takes '\(shown(rule)).xml'"
+                : "'\(shown(rule))' has no '.xml', which Android adds for 'sharedpref' alone",
+            "write '\(shown(rule)).xml'"
+        )
+    }
+
+    private mutating func checkInclude(
+        _ rule: BackupRule,
+        _ domain: StorageDomain,
+        _ target: EntryPath
+    ) {
+        let apart = domain.roots.map(\.iosPath)
+        if apart.contains(target) {
+            let name = StorageDomain(containing: target)?.rawValue ?? ""
+            findings.report(
+                .rootIncludeMisunderstood,
+                .error,
+                rule.line,
+                "the walk of '\(domain.rawValue)' leaves '\(shown(rule))' out, so the rule sends "
+                    + "nothing",
+                "include domain=\"\(name)\" path=\".\""
+            )
+        } else if rule.namesWholeDomain, !apart.isEmpty,
+            !apart.allSatisfy(includedPaths.contains)
+        {
+            findings.report(
+                .rootIncludeMisunderstood,
+                .error,
+                rule.line,
+                "'\(domain.rawValue)' does not include \(Self.listing(apart))",
+                "include those domains too, or take the rule out"
+            )
+        }
+        let above = excludes.first { exclude in
+            exclude.target.map { target.isEqual(toOrBelow: $0) } ?? false
+        }
+        if let above, let path = above.target {
+            findings.report(
+                .excludeParentOfInclude,
+                .error,
+                rule.line,
+                path == target
+                    ? "the exclude at line \(above.line) names the same and wins: nothing is sent"
+                    : "it lies below what line \(above.line) excludes, yet Android sends it: an "
+                        + "iPhone receives it, and an Android device drops it",
+                "decide for one of the two"
+            )
+        }
+    }
+
+    private mutating func checkExclude(
+        _ rule: BackupRule,
+        _ domain: StorageDomain,
+        _ target: EntryPath
+    ) {
+        let apart = domain.roots.map(\.iosPath)
+        if rule.namesWholeDomain, !apart.isEmpty, !apart.allSatisfy(excludedPaths.contains) {
+            findings.report(
+                .rootExcludeMisunderstood,
+                .error,
+                rule.line,
+                "'\(domain.rawValue)' as a whole does not exclude \(Self.listing(apart))",
+                "exclude those domains too; to send nothing, exclude all nine"
+            )
+        }
+        let includedPaths = includedPaths
+        if !includedPaths.isEmpty,
+            !includedPaths.contains(where: {
+                target.isEqual(toOrBelow: $0) || $0.isEqual(toOrBelow: target)
+            })
+        {
+            findings.report(
+                .excludeOutsideIncludes,
+                .warning,
+                rule.line,
+                "nothing includes '\(shown(rule))', so there is nothing to exclude",
+                "take the rule out, or correct it"
+            )
+        }
+        checkSidecars(of: rule, domain, target)
+    }
+
+    private mutating func checkSidecars(
+        of rule: BackupRule,
+        _ domain: StorageDomain,
+        _ target: EntryPath
+    ) {
+        guard [.database, .deviceDatabase].contains(domain), !rule.namesWholeDomain,
+            !["-shm", "-wal", "-journal"].contains(where: {
+                target.bytes.suffix($0.utf8.count).elementsEqual($0.utf8)
+            }),
+            includedPaths.isEmpty
+                || includedPaths.contains(where: {
+                    target != $0 && target.isEqual(toOrBelow: $0)
+                })
+        else { return }
+        if let tree, let index = tree.resolve(target), tree[index].kind == .directory { return }
+        let suffixes = domain == .database ? ["-shm"] : ["-journal", "-wal", "-shm"]
+        let left = suffixes.filter { !excludedPaths.contains(target.appending($0)) }
+        guard !left.isEmpty else { return }
+        findings.report(
+            .databaseSidecarNote,
+            .note,
+            rule.line,
+            "'\(shown(rule))' is excluded and its \(left.joined(separator: ", ")) is not: it travels "
+                + "alone",
+            "exclude \(left.map { "'\(shown(rule))\($0)'" }.joined(separator: " and ")) too"
+        )
+    }
+
+    private static func listing(_ paths: [EntryPath]) -> String {
+        paths.map { "'\(String(decoding: $0.lastComponent, as: UTF8.self))'" }
+            .joined(separator: ", ")
+    }
+}

@@ -1,0 +1,200 @@
+internal import MigrationArchive
+
+/// A kind of transfer, for which a rules file can have a section.
+public enum RuleSection: String, CaseIterable, Hashable, Sendable, Codable {
+    /// A transfer to an app on iOS.
+    case crossPlatform = "cross-platform"
+
+    /// A backup in the cloud.
+    case cloud
+
+    /// A transfer from one Android device to another.
+    case device
+
+    /// The format before Android 12.
+    case legacy
+
+    /// The element that holds the section's rules.
+    public var elementName: String {
+        switch self {
+        case .crossPlatform: "cross-platform-transfer"
+        case .cloud: "cloud-backup"
+        case .device: "device-transfer"
+        case .legacy: "full-backup-content"
+        }
+    }
+}
+
+/// A file of backup rules: `data-extraction-rules`, or `full-backup-content` as before Android 12.
+public struct RulesFile: Sendable {
+    /// One element that holds rules.
+    struct Section: Sendable {
+        let kind: RuleSection
+        let line: Int
+        let platform: String?
+        let disablesWithoutEncryption: Bool
+        let parameters: [PlatformParameters]
+
+        /// The attributes that elements of parameters lack, with the elements' lines.
+        let missingParameters: [(name: String, line: Int)]
+        let rules: [BackupRule]
+
+        /// Why Android's parser gives up here, which nobody hears of; `nil` where it does not.
+        let abort: Abort?
+    }
+
+    struct Abort: Sendable {
+        let line: Int
+        let reason: String
+    }
+
+    let isLegacy: Bool
+    let line: Int
+    let sections: [Section]
+
+    /// The elements beside the sections, which Android passes over.
+    let unknownElements: [(name: String, line: Int)]
+
+    /// Reads a rules file.
+    ///
+    /// - Parameter bytes: The file's content, in UTF-8 or UTF-16.
+    /// - Throws: ``AndroidMigrationError`` of code `notRules` where the bytes are no rules file.
+    public init(_ bytes: [UInt8]) throws(AndroidMigrationError) {
+        let root: XMLElement
+        do throws(XMLProblem) {
+            root = try XMLFile.root(of: bytes)
+        } catch {
+            throw AndroidMigrationError(.notRules, error.message, line: error.line)
+        }
+        line = root.line
+        switch root.name {
+        case "data-extraction-rules":
+            isLegacy = false
+            sections = Self.sections(in: root)
+            unknownElements = root.children
+                .filter { Self.kind(of: $0) == nil }
+                .map { ($0.name, $0.line) }
+        case RuleSection.legacy.elementName:
+            isLegacy = true
+            sections = [Section(root, .legacy)]
+            unknownElements = []
+        default:
+            let name = PrintableText.escaping(root.name)
+            let message =
+                "no rules file: it begins with '\(name)' and not with 'data-extraction-rules' or "
+                + "'full-backup-content'"
+            throw AndroidMigrationError(.notRules, message, line: root.line)
+        }
+    }
+
+    /// The sections at any depth, but not those in a section: Android looks for their names alone.
+    private static func sections(in element: XMLElement) -> [Section] {
+        element.children.flatMap { child in
+            kind(of: child).map { [Section(child, $0)] } ?? sections(in: child)
+        }
+    }
+
+    private static func kind(of element: XMLElement) -> RuleSection? {
+        RuleSection.allCases.first { $0 != .legacy && $0.elementName == element.name }
+    }
+
+    /// The sections that count for transfers of this kind.
+    func sections(of kind: RuleSection) -> [Section] {
+        sections.filter {
+            $0.kind == kind && (kind != .crossPlatform || $0.platform == Self.platform)
+        }
+    }
+
+    /// The one platform that is known (PlatformConfigParser).
+    static let platform = "ios"
+
+    /// The apps on iOS that the app declares: those of the last section that names any.
+    package var parameters: [PlatformParameters] {
+        sections(of: .crossPlatform).last { !$0.parameters.isEmpty }?.parameters ?? []
+    }
+}
+
+/// An app on another platform, and the format in which this one hands its data over.
+public struct PlatformParameters: Hashable, Sendable {
+    /// The app's bundle identifier.
+    public let bundleIdentifier: String
+
+    /// The identifier of the team that signs the app.
+    public let teamIdentifier: String
+
+    /// The name of the data's format.
+    public let contentVersion: String
+
+    /// Makes parameters of their parts.
+    ///
+    /// - Parameters:
+    ///   - bundleIdentifier: The app's bundle identifier.
+    ///   - teamIdentifier: The identifier of the team that signs the app.
+    ///   - contentVersion: The name of the data's format.
+    public init(bundleIdentifier: String, teamIdentifier: String, contentVersion: String) {
+        self.bundleIdentifier = bundleIdentifier
+        self.teamIdentifier = teamIdentifier
+        self.contentVersion = contentVersion
+    }
+}
+
+// MARK: - Sections
+
+extension RulesFile.Section {
+    static let parametersName = "platform-specific-params"
+    static let parameterNames = ["bundleId", "teamId", "contentVersion"]
+
+    fileprivate init(_ element: XMLElement, _ kind: RuleSection) {
+        self.kind = kind
+        line = element.line
+        platform = element["platform"]
+        disablesWithoutEncryption = element["disableIfNoEncryptionCapabilities"] == "true"
+        let parameterElements = element.children.filter { $0.name == Self.parametersName }
+        parameters = parameterElements.map { element in
+            PlatformParameters(
+                bundleIdentifier: element["bundleId"] ?? "",
+                teamIdentifier: element["teamId"] ?? "",
+                contentVersion: element["contentVersion"] ?? ""
+            )
+        }
+        missingParameters = parameterElements.flatMap { element in
+            Self.parameterNames.filter { element[$0] == nil }.map { ($0, element.line) }
+        }
+        rules = element.descendants.compactMap { element in
+            BackupRule.Action(rawValue: element.name).map { action in
+                BackupRule(
+                    action: action,
+                    domainName: element["domain"],
+                    path: element["path"],
+                    requireFlags: element["requireFlags"],
+                    line: element.line
+                )
+            }
+        }
+        abort = Self.abort(in: element, kind)
+    }
+
+    /// Looks for what makes Android's parser throw (FullBackup, validateInnerTagContents).
+    private static func abort(in element: XMLElement, _ kind: RuleSection) -> RulesFile.Abort? {
+        for element in element.descendants {
+            let count = element.attributes.count { !$0.name.hasPrefix(toolsNamespace) }
+            let limit: Int
+            switch element.name {
+            case "include": limit = 3
+            case "exclude": limit = 2
+            case parametersName where kind == .crossPlatform: limit = 3
+            default:
+                let name = PrintableText.escaping(element.name)
+                return RulesFile.Abort(line: element.line, reason: "'\(name)' may not be here")
+            }
+            guard count <= limit else {
+                let reason = "'\(element.name)' has \(count) attributes and may have \(limit)"
+                return RulesFile.Abort(line: element.line, reason: reason)
+            }
+        }
+        return nil
+    }
+
+    /// What the build tools take out before a device sees it.
+    private static let toolsNamespace = "http://schemas.android.com/tools|"
+}

@@ -1,0 +1,108 @@
+public import MigrationArchive
+
+/// A part of an app's storage on Android, as rules, streams and the layout on iOS name it.
+///
+/// The cases are in the order in which Android's backup agent walks through them.
+public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
+    /// What lies in the app's directory and in no other domain.
+    case root
+
+    /// The same in the storage that is readable before a device is first unlocked.
+    case deviceRoot = "device_root"
+
+    /// `files`.
+    case file
+
+    /// `files` of the device-protected storage.
+    case deviceFile = "device_file"
+
+    /// `databases`.
+    case database
+
+    /// `databases` of the device-protected storage.
+    case deviceDatabase = "device_database"
+
+    /// `shared_prefs`.
+    case sharedPreferences = "sharedpref"
+
+    /// `shared_prefs` of the device-protected storage.
+    case deviceSharedPreferences = "device_sharedpref"
+
+    /// The app's files on the shared storage.
+    case external
+
+    /// What stands for the domain in a backup's paths.
+    public var token: String {
+        switch self {
+        case .root: "r"
+        case .deviceRoot: "d_r"
+        case .file: "f"
+        case .deviceFile: "d_f"
+        case .database: "db"
+        case .deviceDatabase: "d_db"
+        case .sharedPreferences: "sp"
+        case .deviceSharedPreferences: "d_sp"
+        case .external: "ef"
+        }
+    }
+
+    /// Where an app on iOS receives the domain, below the directory of an import.
+    public var iosPath: EntryPath {
+        switch self {
+        case .root: EntryPath("app")
+        case .deviceRoot: EntryPath("device/app")
+        case .file: EntryPath("app/files")
+        case .deviceFile: EntryPath("device/app/files")
+        case .database: EntryPath("app/databases")
+        case .deviceDatabase: EntryPath("device/app/databases")
+        case .sharedPreferences: EntryPath("app/shared_prefs")
+        case .deviceSharedPreferences: EntryPath("device/app/shared_prefs")
+        case .external: EntryPath("external/files")
+        }
+    }
+
+    /// The domain that a backup's paths name so, if there is one.
+    ///
+    /// - Parameter token: The part of a path behind the package's name.
+    public init?(token: some Collection<UInt8>) {
+        guard let domain = Self.allCases.first(where: { $0.token.utf8.elementsEqual(token) })
+        else { return nil }
+        self = domain
+    }
+
+    /// The domain that a walk sends `path` in, a path as on iOS, if it lies in one.
+    package init?(containing path: EntryPath) {
+        let domain = Self.allCases
+            .filter { path.isEqual(toOrBelow: $0.iosPath) }
+            .max { $0.iosPath.bytes.count < $1.iosPath.bytes.count }
+        guard let domain else { return nil }
+        self = domain
+    }
+
+    /// The path of `path`, one as on iOS, below this domain; `nil` where it lies elsewhere.
+    package func relativePath(of path: EntryPath) -> EntryPath? {
+        let prefix = iosPath
+        guard path.isEqual(toOrBelow: prefix) else { return nil }
+        return EntryPath(bytes: [UInt8](path.bytes.dropFirst(prefix.bytes.count + 1)))
+    }
+
+    /// The path as on iOS of `path` below this domain.
+    package func iosPath(of path: EntryPath) -> EntryPath {
+        path.bytes.isEmpty
+            ? iosPath : EntryPath(bytes: iosPath.bytes + [UInt8(ascii: "/")] + path.bytes)
+    }
+
+    /// The domain whose directory lies in this one's and is walked apart from it.
+    var roots: [StorageDomain] {
+        switch self {
+        case .root: [.file, .database, .sharedPreferences]
+        case .deviceRoot: [.deviceFile, .deviceDatabase, .deviceSharedPreferences]
+        default: []
+        }
+    }
+
+    /// The directories that Android never sends, whatever rules say (BackupAgent.onFullBackup).
+    static let neverSent =
+        ["cache", "code_cache", "no_backup", "lib"].map { EntryPath("app/\($0)") }
+        + ["cache", "code_cache", "no_backup"].map { EntryPath("device/app/\($0)") }
+}

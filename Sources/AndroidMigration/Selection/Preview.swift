@@ -1,0 +1,121 @@
+public import MigrationArchive
+
+/// What an app hands over in a transfer, by its rules.
+public struct Preview: Sendable {
+    /// One file or directory that is handed over.
+    public struct Item: Sendable {
+        /// The domain that it is sent in.
+        public let domain: StorageDomain
+
+        /// Its path below the domain's directory.
+        public let path: EntryPath
+
+        /// Where an app on iOS receives it, below the directory of the import.
+        public let iosPath: EntryPath
+
+        /// Whether it is a directory.
+        public let isDirectory: Bool
+
+        /// The bytes of its content.
+        public let bytes: UInt64
+
+        /// The line of the rule that decides; `nil` where none does.
+        public let rule: Int?
+    }
+
+    /// The section whose rules apply.
+    public let section: RuleSection
+
+    /// Whether the app takes part at all.
+    public let isEligible: Bool
+
+    /// Why the app takes no part, or why what it hands over is not what its rules say.
+    public let reasons: [String]
+
+    /// What is sent.
+    public let included: [Item]
+
+    /// What is not sent; a directory stands for all that is in it.
+    public let excluded: [Item]
+
+    /// Runs the selection of Android's backup agent.
+    ///
+    /// - Parameters:
+    ///   - rules: The app's rules.
+    ///   - section: The transfer.
+    ///   - manifest: What the app says of backups; nothing where it is missing.
+    ///   - tree: The app's storage.
+    ///   - canEncrypt: Whether the transport can encrypt on the client's side.
+    package init(
+        _ rules: RulesFile,
+        section: RuleSection,
+        manifest: AppManifest? = nil,
+        tree: DataTree,
+        canEncrypt: Bool = true
+    ) {
+        let terms = TransferTerms(rules, section, manifest, canEncrypt: canEncrypt)
+        self.section = section
+        isEligible = terms.isEligible
+        reasons = terms.reasons
+        let selection =
+            terms.isEligible && terms.abort == nil
+            ? Selection(terms.rules, in: tree, flags: terms.flags) : nil
+        included = selection?.included.map { Item($0, in: tree) } ?? []
+        excluded = selection?.excluded().map { Item($0) } ?? Self.everything(in: tree)
+    }
+
+    private static func everything(in tree: DataTree) -> [Item] {
+        StorageDomain.allCases.compactMap { domain in
+            tree.index(of: domain.iosPath).map { index in
+                Item(
+                    Selection.Excluded(
+                        path: domain.iosPath,
+                        bytes: tree.bytes(of: index, leavingOut: domain.roots.map(\.iosPath)),
+                        isDirectory: true,
+                        rule: nil
+                    )
+                )
+            }
+        }
+    }
+}
+
+extension Preview.Item {
+    fileprivate init(_ item: Selection.Included, in tree: DataTree) {
+        let node = tree[item.index]
+        self.init(
+            domain: item.domain,
+            path: item.path,
+            iosPath: node.path,
+            isDirectory: node.kind == .directory,
+            bytes: node.kind.bytes,
+            rule: item.rule
+        )
+    }
+
+    fileprivate init(_ item: Selection.Excluded) {
+        let domain = StorageDomain(containing: item.path) ?? .root
+        self.init(
+            domain: domain,
+            path: domain.relativePath(of: item.path) ?? item.path,
+            iosPath: item.path,
+            isDirectory: item.isDirectory,
+            bytes: item.bytes,
+            rule: item.rule
+        )
+    }
+}
+
+extension DataTree {
+    /// The bytes of all files below a directory but those below `others`.
+    fileprivate func bytes(of index: Int, leavingOut others: [EntryPath]) -> UInt64 {
+        var sum: UInt64 = 0
+        var pending = [index]
+        while let index = pending.popLast() {
+            if others.contains(self[index].path) { continue }
+            sum += self[index].kind.bytes
+            pending += self[index].children.values
+        }
+        return sum
+    }
+}

@@ -1,0 +1,187 @@
+internal import MigrationArchive
+
+/// What Android's backup agent sends of an app's storage by the rules of one section.
+struct Selection: Sendable {
+    /// What is sent.
+    struct Included: Sendable {
+        let index: Int
+        let domain: StorageDomain
+        let path: EntryPath
+        /// The line of the rule that names it; `nil` where a domain is sent as a whole.
+        let rule: Int?
+    }
+
+    /// What is not sent; a directory stands for all that is in it.
+    struct Excluded: Sendable {
+        let path: EntryPath
+        let bytes: UInt64
+        let isDirectory: Bool
+        /// The line of the rule that excludes it; `nil` where none does.
+        let rule: Int?
+    }
+
+    private let tree: DataTree
+    private var lines: [Int: Int] = [:]
+    private var prunedBy: [Int: Int] = [:]
+    private(set) var included: [Included] = []
+
+    /// Runs the walk of `BackupAgent.onFullBackup`; `nil` for `rules` sends everything.
+    init(_ rules: [BackupRule], in tree: DataTree, flags: Set<TransportFlag>) {
+        self.tree = tree
+        for rule in rules where rule.action == .exclude {
+            for index in Self.targets(of: rule, in: tree) where lines[index] == nil {
+                lines[index] = rule.line
+            }
+        }
+        let includes = rules.filter { $0.action == .include && $0.flaw == nil }
+        var seen: Set<Int> = []
+        for domain in StorageDomain.allCases {
+            guard !includes.isEmpty else {
+                walk(domain, from: tree.index(of: domain.iosPath), rule: nil, &seen)
+                continue
+            }
+            for rule in includes where rule.domain == domain {
+                guard rule.requiredFlags.isSubset(of: flags) else { continue }
+                for index in Self.targets(of: rule, in: tree) {
+                    walk(domain, from: index, rule: rule.line, &seen)
+                }
+            }
+        }
+    }
+
+    /// What a rule names in the tree, its companions too; every link on the way is followed, since
+    /// rules are kept by canonical paths.
+    static func targets(of rule: BackupRule, in tree: DataTree) -> [Int] {
+        guard let target = rule.target else { return [] }
+        let index = tree.resolve(target)
+        if let index, tree[index].kind == .directory { return [index] }
+        return [index].compactMap(\.self)
+            + rule.companions(of: target).compactMap { tree.resolve($0) }
+    }
+
+    private mutating func walk(
+        _ domain: StorageDomain,
+        from start: Int?,
+        rule: Int?,
+        _ seen: inout Set<Int>
+    ) {
+        guard let start, domain.relativePath(of: tree[start].path) != nil,
+            !Self.isNeverSent(tree[start].path)
+        else { return }
+        var pending = [start]
+        while let index = pending.popLast() {
+            let node = tree[index]
+            switch node.kind {
+            case .link, .other: continue
+            case .file, .directory: break
+            }
+            if let line = lines[index] {
+                prunedBy[index] = line
+                continue
+            }
+            if Self.isWalkedApart(node.path, from: domain) { continue }
+            if case .directory = node.kind { pending += tree.children(of: index).reversed() }
+            guard let path = domain.relativePath(of: node.path), !path.bytes.isEmpty,
+                seen.insert(index).inserted
+            else { continue }
+            let item = Included(index: index, domain: domain, path: path, rule: rule)
+            included.append(item)
+        }
+    }
+
+    /// Whether the documentation says that Android never sends it, even where a rule includes it.
+    static func isNeverSent(_ path: EntryPath) -> Bool {
+        StorageDomain.neverSent.contains { path.isEqual(toOrBelow: $0) }
+    }
+
+    /// Whether `path` is the directory of another domain, which this one's walk leaves out.
+    private static func isWalkedApart(_ path: EntryPath, from domain: StorageDomain) -> Bool {
+        StorageDomain.neverSent.contains(path)
+            || StorageDomain.allCases.contains { $0 != domain && $0.iosPath == path }
+    }
+
+    /// The bytes that each rule brings, or takes away, by the rule's line.
+    var bytesByRule: [Int: UInt64] {
+        var sums: [Int: UInt64] = [:]
+        for item in included {
+            guard let rule = item.rule else { continue }
+            sums[rule, default: 0] += tree[item.index].kind.bytes
+        }
+        for item in excluded() {
+            guard let rule = item.rule else { continue }
+            sums[rule, default: 0] += item.bytes
+        }
+        return sums
+    }
+}
+
+// MARK: - What is not sent
+
+extension Selection {
+    private struct Summary {
+        var bytes: UInt64
+        var holdsIncluded: Bool
+        var holdsRule: Bool
+    }
+
+    /// What is not sent, as few entries as say it: a directory of which nothing goes is one.
+    func excluded() -> [Excluded] {
+        let sent = Set(included.map(\.index))
+        var summaries: [Int: Summary] = [:]
+        for index in postOrder() {
+            let node = tree[index]
+            var summary = Summary(
+                bytes: node.kind.bytes,
+                holdsIncluded: sent.contains(index),
+                holdsRule: false
+            )
+            for child in node.children.values {
+                guard let other = summaries[child] else { continue }
+                summary.bytes += other.bytes
+                summary.holdsIncluded = summary.holdsIncluded || other.holdsIncluded
+                summary.holdsRule =
+                    summary.holdsRule || other.holdsRule || lines[child] != nil
+            }
+            summaries[index] = summary
+        }
+        var result: [Excluded] = []
+        var pending: [(index: Int, rule: Int?)] = [(0, nil)]
+        while let (index, above) = pending.popLast() {
+            guard let summary = summaries[index] else { continue }
+            let node = tree[index]
+            // What lies in a domain's directory is no part of the domain around it.
+            let isDomain = StorageDomain.allCases.contains { $0.iosPath == node.path }
+            let rule =
+                Self.isNeverSent(node.path) ? nil : lines[index] ?? (isDomain ? nil : above)
+            let holdsDomain =
+                index == 0
+                || StorageDomain.allCases.contains {
+                    $0.iosPath != node.path && $0.iosPath.isEqual(toOrBelow: node.path)
+                }
+            if !summary.holdsIncluded, !summary.holdsRule, !holdsDomain {
+                let isDirectory = node.kind == .directory
+                let item = Excluded(
+                    path: node.path,
+                    bytes: summary.bytes,
+                    isDirectory: isDirectory,
+                    rule: rule
+                )
+                result.append(item)
+            } else {
+                pending += tree.children(of: index).reversed().map { ($0, rule) }
+            }
+        }
+        return result
+    }
+
+    /// Every number after those of what lies in it.
+    private func postOrder() -> [Int] {
+        var order: [Int] = []
+        var pending = [0]
+        while let index = pending.popLast() {
+            order.append(index)
+            pending += tree[index].children.values
+        }
+        return order.reversed()
+    }
+}

@@ -1,0 +1,92 @@
+internal import MigrationArchive
+
+/// What decides on a transfer before any file is looked at: the rules that count, and whether the
+/// app takes part.
+struct TransferTerms: Sendable {
+    let rules: [BackupRule]
+    let flags: Set<TransportFlag>
+    let isEligible: Bool
+    let reasons: [String]
+
+    /// Why Android's parser gives up, so that the app takes part and nothing is sent.
+    let abort: RulesFile.Abort?
+
+    /// From this release on the older format no longer counts between devices (Android 12).
+    private static let releaseOfNewFormat = 31
+
+    init(
+        _ file: RulesFile,
+        _ section: RuleSection,
+        _ manifest: AppManifest?,
+        canEncrypt: Bool
+    ) {
+        let sections = file.sections(of: section)
+        rules = sections.flatMap(\.rules)
+        abort = sections.compactMap(\.abort).first
+        flags =
+            switch section {
+            case .device: [.deviceToDeviceTransfer]
+            case .crossPlatform: []
+            case .cloud, .legacy: canEncrypt ? [.clientSideEncryption] : []
+            }
+        let obstacles = Self.obstacles(file, section, manifest, canEncrypt: canEncrypt)
+        isEligible = obstacles.isEmpty
+        var notes: [String] = []
+        if let abort {
+            notes.append(
+                "Android's parser gives up at line \(abort.line) (\(abort.reason)): nothing is sent, "
+                    + "and nobody is told"
+            )
+        }
+        if obstacles.isEmpty, sections.isEmpty {
+            notes.append(
+                "the file has no '\(section.elementName)', so everything is sent"
+                    + (section == .cloud ? " that the older format's file does not exclude" : "")
+            )
+        }
+        reasons = obstacles + notes
+    }
+
+    /// Why the app takes no part (BackupEligibilityRules).
+    private static func obstacles(
+        _ file: RulesFile,
+        _ section: RuleSection,
+        _ manifest: AppManifest?,
+        canEncrypt: Bool
+    ) -> [String] {
+        var obstacles: [String] = []
+        let isModern = (manifest?.targetVersion ?? releaseOfNewFormat) >= releaseOfNewFormat
+        if let manifest, !manifest.allowsBackup, section != .device || !isModern {
+            obstacles.append("the manifest says allowBackup=\"false\"")
+        }
+        switch section {
+        case .crossPlatform: obstacles += crossPlatformObstacles(file)
+        case .cloud, .device:
+            if file.isLegacy {
+                obstacles.append(
+                    "the file is of the format before Android 12: preview it as 'legacy'"
+                )
+            }
+            let sections = file.sections(of: section)
+            if section == .cloud, !canEncrypt, sections.contains(where: \.disablesWithoutEncryption)
+            {
+                obstacles.append(
+                    "disableIfNoEncryptionCapabilities is set, and the transport can't encrypt"
+                )
+            }
+        case .legacy:
+            if !file.isLegacy { obstacles.append("the file has no 'full-backup-content'") }
+        }
+        return obstacles
+    }
+
+    private static func crossPlatformObstacles(_ file: RulesFile) -> [String] {
+        let sections = file.sections.filter { $0.kind == .crossPlatform }
+        if sections.isEmpty { return ["the file has no 'cross-platform-transfer' section"] }
+        if file.sections(of: .crossPlatform).isEmpty {
+            return ["no 'cross-platform-transfer' says platform=\"ios\""]
+        }
+        return file.parameters.isEmpty
+            ? ["'cross-platform-transfer' has no 'platform-specific-params'"] : []
+    }
+}

@@ -1,0 +1,126 @@
+package import MigrationArchive
+
+/// An app's storage as its rules see it: what lies where, by the paths at which iOS receives it.
+package struct DataTree: Sendable {
+    /// What something in the storage is.
+    package enum Kind: Hashable, Sendable {
+        case file(size: UInt64)
+        case directory
+        case link(target: [UInt8])
+        case other
+
+        /// The bytes of content, 0 for all but files.
+        package var bytes: UInt64 {
+            if case .file(let size) = self { size } else { 0 }
+        }
+    }
+
+    struct Node: Sendable {
+        let path: EntryPath
+        var kind: Kind
+        var children: [[UInt8]: Int] = [:]
+        /// The first bytes of a database or of preferences, in which secrets show.
+        var head: [UInt8] = []
+    }
+
+    /// The links that are followed one after another before they count as a circle (Linux, 40).
+    private static let linkLimit = 40
+
+    private var nodes = [Node(path: EntryPath(bytes: []), kind: .directory)]
+
+    /// Makes an empty tree.
+    package init() {}
+
+    /// Puts something at `path`, and directories above it where none are.
+    package mutating func insert(_ path: EntryPath, _ kind: Kind, head: [UInt8] = []) {
+        var index = 0
+        for (depth, name) in path.components.enumerated() {
+            let name = [UInt8](name)
+            if let next = nodes[index].children[name] {
+                index = next
+                continue
+            }
+            let components = path.components.prefix(depth + 1)
+            let nodePath = EntryPath(bytes: [UInt8](components.joined(separator: [0x2F])))
+            nodes.append(Node(path: nodePath, kind: .directory))
+            nodes[index].children[name] = nodes.count - 1
+            index = nodes.count - 1
+        }
+        // Something that comes again as a directory keeps what lies in it.
+        if kind != .directory || nodes[index].children.isEmpty { nodes[index].kind = kind }
+        nodes[index].head = head
+    }
+
+    /// The number of what is in the tree at `path`; links are not followed.
+    func index(of path: EntryPath) -> Int? {
+        var index = 0
+        for name in path.components where !name.isEmpty {
+            guard let next = nodes[index].children[[UInt8](name)] else { return nil }
+            index = next
+        }
+        return index
+    }
+
+    subscript(index: Int) -> Node { nodes[index] }
+
+    /// The numbers of what lies in a directory, by the order of the names.
+    func children(of index: Int) -> [Int] {
+        nodes[index].children
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            .map(\.value)
+    }
+
+    /// The number of what `path` leads to, through every link; `nil` where nothing is there.
+    func resolve(_ path: EntryPath) -> Int? {
+        var rest = path.components.filter { !$0.isEmpty }.map { [UInt8]($0) }
+        var way = [0]
+        var followed = 0
+        while !rest.isEmpty {
+            let name = rest.removeFirst()
+            if name.elementsEqual(".".utf8) { continue }
+            if name.elementsEqual("..".utf8) {
+                // Above the app's directory nothing is known.
+                guard way.count > 1 else { return nil }
+                way.removeLast()
+                continue
+            }
+            guard let next = nodes[way[way.count - 1]].children[name] else { return nil }
+            guard case .link(let target) = nodes[next].kind else {
+                way.append(next)
+                continue
+            }
+            followed += 1
+            guard followed <= Self.linkLimit, let place = Self.place(of: target) else { return nil }
+            if place.isAbsolute { way = [0] }
+            rest = place.names + rest
+        }
+        return way.last
+    }
+
+    /// Where a link leads: from the directory that it is in, or from the tree's root.
+    private static func place(of target: [UInt8]) -> (names: [[UInt8]], isAbsolute: Bool)? {
+        let names = target.split(separator: UInt8(ascii: "/")).map { [UInt8]($0) }
+        guard target.first == UInt8(ascii: "/") else { return (names, false) }
+        return DevicePath(names).map { ($0.components, true) }
+    }
+}
+
+/// A place in an app's storage, from the path that a device has for it.
+struct DevicePath {
+    /// The names of the path as on iOS.
+    let components: [[UInt8]]
+
+    /// Reads the names of an absolute path; `nil` where it leads to no app's storage.
+    init?(_ names: [[UInt8]]) {
+        let words = names.prefix(4).map { String(decoding: $0, as: UTF8.self) }
+        let (count, prefix): (Int, [String]) =
+            switch (words.first, words.dropFirst().first) {
+            case ("data", "data"): (3, ["app"])
+            case ("data", "user"): (4, ["app"])
+            case ("data", "user_de"): (4, ["device", "app"])
+            default: (0, [])
+            }
+        guard count > 0, names.count >= count else { return nil }
+        components = prefix.map { [UInt8]($0.utf8) } + names.dropFirst(count)
+    }
+}

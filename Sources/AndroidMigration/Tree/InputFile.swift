@@ -1,0 +1,28 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// A small file that a person names, such as one of rules.
+package enum InputFile {
+    /// Reads a file, a pipe too, of at most `limit` bytes.
+    package static func read(
+        _ path: [UInt8],
+        limit: Int = 4 << 20
+    ) throws(AndroidMigrationError) -> [UInt8] {
+        let name = PrintableText.escaping(path)
+        do throws(SystemError) {
+            let file = try FileDescriptor.openFollowingLinks(path, .reading)
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+            while true {
+                while try !file.waits(until: .readable, milliseconds: 1000) {}
+                let count = try file.read(into: &buffer, from: 0, count: buffer.count)
+                if count == 0 { return bytes }
+                bytes += buffer[..<count]
+                guard bytes.count <= limit else { break }
+            }
+        } catch {
+            throw AndroidMigrationError(.unreadable, "'\(name)' can't be read", cause: error)
+        }
+        throw AndroidMigrationError(.unreadable, "'\(name)' is larger than \(limit) bytes")
+    }
+}

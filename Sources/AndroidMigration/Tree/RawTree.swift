@@ -1,0 +1,188 @@
+package import MigrationArchive
+package import MigrationSystem
+
+/// A copy of an app's directory (`/data/data/<package>`), as `adb pull` or `run-as` gives it.
+///
+/// In it, `_external` stands for the files on the shared storage and `_device` for the app's
+/// directory in the device-protected storage, unless they are given apart.
+package struct RawTree: Sendable {
+    /// What a walk comes upon.
+    package struct Item: Sendable {
+        /// The path as on iOS.
+        package let path: EntryPath
+        package let kind: DataTree.Kind
+        package let status: FileStatus
+    }
+
+    private struct Part {
+        let root: OpenFile
+        let start: [[UInt8]]
+        let iosPath: EntryPath
+        /// Names in the part's root that are parts of their own.
+        let skipped: Set<[UInt8]>
+    }
+
+    /// How much of a database or of preferences is looked at for secrets.
+    package static let headSize = 64 * 1024
+
+    private static let externalName = [UInt8]("_external".utf8)
+    private static let deviceName = [UInt8]("_device".utf8)
+    private static let depthLimit = 1024
+
+    private let parts: [Part]
+
+    /// Opens the directories.
+    package init(
+        _ directory: [UInt8],
+        external: [UInt8]? = nil,
+        device: [UInt8]? = nil
+    ) throws(AndroidMigrationError) {
+        let root = try Self.open(directory)
+        let externalRoot = try external.map { path throws(AndroidMigrationError) in
+            try Self.open(path)
+        }
+        let deviceRoot = try device.map { path throws(AndroidMigrationError) in
+            try Self.open(path)
+        }
+        parts = [
+            Part(
+                root: root,
+                start: [],
+                iosPath: StorageDomain.root.iosPath,
+                skipped: [Self.externalName, Self.deviceName]
+            ),
+            Part(
+                root: deviceRoot ?? root,
+                start: deviceRoot == nil ? [Self.deviceName] : [],
+                iosPath: StorageDomain.deviceRoot.iosPath,
+                skipped: []
+            ),
+            Part(
+                root: externalRoot ?? root,
+                start: externalRoot == nil ? [Self.externalName] : [],
+                iosPath: StorageDomain.external.iosPath,
+                skipped: []
+            ),
+        ]
+    }
+
+    private static func open(_ path: [UInt8]) throws(AndroidMigrationError) -> OpenFile {
+        do throws(SystemError) {
+            return OpenFile(try FileDescriptor.openFollowingLinks(path, .directory))
+        } catch {
+            let name = PrintableText.escaping(path)
+            throw AndroidMigrationError(.unreadable, "'\(name)' can't be opened", cause: error)
+        }
+    }
+
+    /// Whether the directory holds any of the names that an app's directory has.
+    package var looksLikeAnApp: Bool {
+        [
+            "files", "databases", "shared_prefs", "cache", "no_backup", "code_cache", "_device",
+            "_external",
+        ]
+        .contains { name in
+            // Whatever the reason, a name that can't be looked at is none that was found.
+            (try? parts[0].root.descriptor.status(of: [UInt8](name.utf8))) != nil
+        } || parts[1].start.isEmpty || parts[2].start.isEmpty
+    }
+
+    /// Calls `body` for everything in the tree, directories before what is in them, names in order.
+    ///
+    /// `body` gets the open directory that the item is in, and its name there.
+    package func walk(
+        _ body: (Item, _ directory: OpenFile, _ name: [UInt8]) throws -> Void
+    ) throws {
+        for part in parts {
+            let cursor: DirectoryCursor
+            do throws(SystemError) {
+                var start = try part.root.descriptor.duplicate()
+                for name in part.start { start = try start.open(name, .directory) }
+                cursor = DirectoryCursor(root: start)
+            } catch {
+                // Neither of the two directories must be there.
+                if !part.start.isEmpty, error.isMissing { continue }
+                throw Self.failure(part.iosPath, error)
+            }
+            try walk(part, cursor, body)
+        }
+    }
+
+    private func walk(
+        _ part: Part,
+        _ cursor: DirectoryCursor,
+        _ body: (Item, OpenFile, [UInt8]) throws -> Void
+    ) throws {
+        var pending: [[ArraySlice<UInt8>]] = [[]]
+        while let components = pending.popLast() {
+            var below: [[ArraySlice<UInt8>]] = []
+            let directoryPath = Self.path(part.iosPath, components)
+            do {
+                let directory = try cursor.directory(at: components)
+                let listing = try DirectoryListing(of: directory.descriptor)
+                for index in 0..<listing.count {
+                    let name = listing[index]
+                    if components.isEmpty, part.skipped.contains(name) { continue }
+                    let status = try listing.status(at: index, in: directory.descriptor)
+                    let item = Item(
+                        path: Self.path(directoryPath, [name[...]]),
+                        kind: try Self.kind(status, name, in: directory),
+                        status: status
+                    )
+                    try body(item, directory, name)
+                    if item.kind == .directory { below.append(components + [name[...]]) }
+                }
+            } catch let error as SystemError {
+                throw Self.failure(directoryPath, error)
+            }
+            guard components.count < Self.depthLimit else {
+                let message = "directories lie more than \(Self.depthLimit) deep"
+                throw AndroidMigrationError(.unreadable, "'\(directoryPath)': \(message)")
+            }
+            pending += below.reversed()
+        }
+    }
+
+    private static func kind(
+        _ status: FileStatus,
+        _ name: [UInt8],
+        in directory: OpenFile
+    ) throws(SystemError) -> DataTree.Kind {
+        switch status.kind {
+        case .regular: .file(size: status.size)
+        case .directory: .directory
+        case .symbolicLink: .link(target: try directory.descriptor.symbolicLinkTarget(name))
+        default: .other
+        }
+    }
+
+    private static func path(_ root: EntryPath, _ names: [ArraySlice<UInt8>]) -> EntryPath {
+        names.reduce(root) { EntryPath(bytes: $0.bytes + [UInt8(ascii: "/")] + $1) }
+    }
+
+    private static func failure(_ path: EntryPath, _ error: SystemError) -> AndroidMigrationError {
+        AndroidMigrationError(.unreadable, "'\(path)' can't be read", cause: error)
+    }
+}
+
+extension DataTree {
+    /// Makes the tree of an app's directory.
+    package init(_ tree: RawTree) throws {
+        self.init()
+        try tree.walk { item, directory, name in
+            var head: [UInt8] = []
+            if DeviceBoundSecret.shows(at: item.path), case .file = item.kind {
+                do throws(SystemError) {
+                    let file = try directory.descriptor.open(name, .reading)
+                    head = [UInt8](repeating: 0, count: RawTree.headSize)
+                    let count = try file.read(at: 0, into: &head, count: head.count)
+                    head.removeLast(head.count - count)
+                } catch {
+                    let message = "'\(item.path)' can't be read"
+                    throw AndroidMigrationError(.unreadable, message, cause: error)
+                }
+            }
+            insert(item.path, item.kind, head: head)
+        }
+    }
+}
