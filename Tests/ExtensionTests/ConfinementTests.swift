@@ -52,8 +52,7 @@ struct ConfinementTests {
         let stage = try Stage()
         let line = command.replacing("ROOT", with: stage.root.url.path)
         try await stage.makeArchive("\(line)\nnotes Documents/notes")
-        let group = stage.root / "group"
-        try group.makeDirectory()
+        let group = try stage.makeGroup()
         var scripted = stage.scripted()
         scripted.applicationGroups = ["shared": group.url]
         try await stage.importArchive(scripted)
@@ -83,8 +82,7 @@ struct ConfinementTests {
             append tmp:notes as notes
             """
         )
-        let group = stage.root / "group"
-        try group.makeDirectory()
+        let group = try stage.makeGroup()
         try (group / "old").write("old")
         var scripted = stage.scripted()
         scripted.applicationGroups = ["shared": group.url]

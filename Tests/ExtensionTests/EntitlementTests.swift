@@ -12,6 +12,15 @@ struct EntitlementTests {
         ("<array><integer>1</integer></array>", .entitlementMissing),
         ("<array/>", .entitlementEmpty),
         ("<array><string>a</string><string>b</string></array>", .entitlementPlural),
+        ("<array><string></string></array>", .entitlementUnusable),
+        ("<array><string>*</string></array>", .entitlementUnusable),
+        ("<array><string>com.example.*</string></array>", .entitlementUnusable),
+        ("<array><string>A1B2C3D4E5.com.example.scripted</string></array>", .entitlementUnusable),
+        ("<array><string>TEAMID.com.example.scripted</string></array>", .entitlementUnusable),
+        ("<array><string>$(AppIdentifierPrefix)com.a.b</string></array>", .entitlementUnusable),
+        ("<array><string>scripted</string></array>", .entitlementUnusable),
+        ("<array><string>com..scripted</string></array>", .entitlementUnusable),
+        ("<array><string>com.example.scripted </string></array>", .entitlementUnusable),
         ("<array><string>com.example.other</string></array>", .entitlementMismatched),
     ])
     func `a wrong one refuses the session before the extension starts`(
@@ -66,6 +75,67 @@ struct EntitlementTests {
         )
         let report = try await stage.export(.executable(at: program.url))
         #expect(report.header.bundleIdentifier == Stage.identifier)
+    }
+
+    @Test func `a mismatch advises to change the entitlement along with the identifier`() async throws {
+        let stage = try Stage("append Documents as a")
+        try stage.writeEntitlements("<array><string>com.example.old</string></array>")
+        let report = try await MigrationHost().preflight(
+            MigrationDataContainer(
+                atPath: stage.source.bytes,
+                bundleIdentifier: Stage.identifier
+            ),
+            using: stage.scripted()
+        )
+        let finding = try #require(report.findings.first)
+        #expect(finding.code == .entitlementMismatched)
+        #expect(finding.message.contains("com.example.old"))
+        #expect(finding.fix.contains("when an app's bundle identifier changes, this entitlement"))
+    }
+
+    @Test(
+        arguments: Hosting.allCases,
+        [
+            ("com.example.other", true), (Stage.identifier, false), ("container", false),
+            ("D1F7C2B0-6A54-4C57-9F3B-000000000000", false),
+        ]
+    )
+    func `a directory's name that contradicts it gives a warning and no error`(
+        _ hosting: Hosting,
+        _ directory: (name: String, contradicts: Bool)
+    ) async throws {
+        let stage = try Stage("append Documents as a")
+        try await stage.makeArchive("progress 10 10")
+        let root = stage.root / "\(directory.name)"
+        try FileManager.default.moveItem(at: stage.source.url, to: root.url)
+        let host = MigrationHost()
+        let scripted = stage.scripted(hosting)
+        let container = try stage.container(at: root)
+        let preflight = try await host.preflight(container, using: scripted)
+        let exported = try await host.exportContainer(
+            container,
+            to: .file(path: (stage.root / "other").bytes, replacingExisting: false),
+            using: scripted
+        )
+        #expect(exported.header.bundleIdentifier == Stage.identifier)
+        var options = ImportOptions()
+        options.replacesData = true
+        let imported = try await host.importArchive(
+            .file(path: stage.archive.bytes),
+            into: container,
+            using: scripted,
+            options: options
+        )
+        #expect(preflight.findings == [])
+        for warnings in [
+            preflight.warnings, exported.appExtension?.warnings, imported.appExtension?.warnings,
+        ] {
+            let warnings = try #require(warnings)
+            #expect(warnings.count == (directory.contradicts ? 1 : 0))
+            for warning in warnings {
+                #expect(warning.contains(Stage.identifier) && warning.contains(directory.name))
+            }
+        }
     }
 
     @Test func `says whose a container is that does not say it itself`() async throws {

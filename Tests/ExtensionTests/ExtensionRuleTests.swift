@@ -74,8 +74,7 @@ struct ExtensionRuleTests {
     ) async throws {
         let stage = try Stage()
         try await stage.makeArchive("write group:shared/begun yes\nwait group:shared/go")
-        let group = stage.root / "group"
-        try group.makeDirectory()
+        let group = try stage.makeGroup()
         var scripted = stage.scripted(hosting)
         scripted.applicationGroups = ["shared": group.url]
         let hosted = scripted
@@ -94,6 +93,7 @@ struct ExtensionRuleTests {
     ) async throws {
         let stage = try Stage("append Documents as a")
         try await stage.makeArchive("write group:shared/new new")
+        try stage.declareGroups(["shared"])
         try stage.destination.makeDirectory()
         try (stage.destination / "Documents").makeDirectory()
         var scripted = stage.scripted(hosting)

@@ -116,8 +116,7 @@ struct FindingTests {
         let stage = try Stage()
         let clearing = isCleared ? "remove group:shared/old\n" : ""
         try await stage.makeArchive(clearing + "write group:shared/new n\nprogress 10 10")
-        let group = stage.root / "group"
-        try group.makeDirectory()
+        let group = try stage.makeGroup()
         try (group / "old").write("old")
         var scripted = stage.scripted(hosting)
         scripted.applicationGroups = ["shared": group.url]

@@ -103,8 +103,7 @@ struct ImportRuleTests {
     func `rule 23: never clears an app group`(_ hosting: Hosting) async throws {
         let stage = try Stage()
         try await stage.makeArchive("write group:shared/new new\nthrow domain 1 late")
-        let group = stage.root / "group"
-        try group.makeDirectory()
+        let group = try stage.makeGroup()
         try (group / "old").write("old")
         var scripted = stage.scripted(hosting)
         scripted.applicationGroups = ["shared": group.url]

@@ -16,13 +16,6 @@ struct PropertyList: Decodable {
         init?(intValue: Int) { nil }
     }
 
-    /// What an array holds that should be one of strings.
-    enum Strings {
-        case empty
-        case one(String)
-        case several(Int)
-    }
-
     /// The most bytes of a list that are read.
     static let sizeLimit = 256 << 10
 
@@ -68,17 +61,16 @@ struct PropertyList: Decodable {
         try? values.decode(String.self, forKey: Key(stringValue: key))
     }
 
-    /// The array of strings for `key`; `nil` where there is none.
-    func strings(for key: String) -> Strings? {
+    /// The array of strings for `key`, of at most `limit` of them; `nil` where there is none.
+    func strings(for key: String, limit: Int) -> [String]? {
         guard var array = try? values.nestedUnkeyedContainer(forKey: Key(stringValue: key)) else {
             return nil
         }
-        var first: String?
+        var strings: [String] = []
         while !array.isAtEnd {
             guard let next = try? array.decode(String.self) else { return nil }
-            first = first ?? next
+            if strings.count < limit { strings.append(next) }
         }
-        guard let first else { return .empty }
-        return array.currentIndex == 1 ? .one(first) : .several(array.currentIndex)
+        return strings
     }
 }

@@ -113,11 +113,17 @@ struct ExportSession {
             totals: summary.totals,
             archiveBytes: summary.archiveBytes,
             fingerprint: summary.fingerprint,
-            omissions: archiver.omissions,
+            omissions: omissions(of: archiver),
             externalLinks: archiver.externalLinks,
             externalLinkCount: archiver.externalLinkCount,
             appExtension: hosted.report(of: summary.totals)
         )
+    }
+
+    private func omissions(of archiver: ItemArchiver) -> OmissionList {
+        var omissions = archiver.omissions
+        for omission in appExtension?.groupOmissions ?? [] { omissions.append(omission) }
+        return omissions
     }
 
     private func header(

@@ -4,18 +4,20 @@ internal import MigrationSystem
 
 /// What is kept of how an import ended.
 extension ImportSession {
-    /// The record of `outcome`.
+    /// The record of `outcome`: what the importer was told of the source, which may differ from what the
+    /// archive says of itself.
     func record(
         _ outcome: ImportRecord.Outcome,
         _ header: ArchiveHeader?,
         _ fingerprint: Fingerprint? = nil
     ) -> ImportRecord {
-        ImportRecord(
+        let source = options.source
+        return ImportRecord(
             outcome: outcome,
             date: Date(),
-            bundleIdentifier: header?.bundleIdentifier,
-            platform: header?.platform,
-            resourcesVersion: header?.resourcesVersion,
+            bundleIdentifier: source.bundleIdentifier ?? header?.bundleIdentifier,
+            platform: source.platform?.rawValue ?? header?.platform,
+            resourcesVersion: source.version ?? header?.resourcesVersion,
             fingerprint: fingerprint?.description
         )
     }

@@ -90,6 +90,7 @@ extension ImportSession {
             .importing,
             appExtension,
             in: staged,
+            for: container,
             from: (directory.path, holder: directory.holder),
             cancellation: cancellation
         )

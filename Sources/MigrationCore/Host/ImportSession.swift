@@ -63,12 +63,14 @@ struct ImportSession {
     ) -> ImportReport {
         var totals = outcome.extractor.totals
         totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
+        var omissions = outcome.extractor.omissions
+        for omission in appExtension?.groupOmissions ?? [] { omissions.append(omission) }
         return ImportReport(
             header: reader.header,
             fingerprint: reader.fingerprint,
             lacksEndMark: reader.lacksEndMark,
             totals: totals,
-            omissions: outcome.extractor.omissions,
+            omissions: omissions,
             leftovers: outcome.leftovers,
             replacedData: replacedData,
             appExtension: outcome.appExtension

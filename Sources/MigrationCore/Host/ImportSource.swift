@@ -1,4 +1,6 @@
 /// What an app's extension is told of the app that exported; what is `nil` the archive says.
+///
+/// The import's record keeps what the extension was told.
 public struct ImportSource: Sendable {
     /// The bundle identifier, or what the source platform has in its place.
     public var bundleIdentifier: String?

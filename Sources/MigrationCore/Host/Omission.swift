@@ -19,6 +19,9 @@ public struct Omission: Hashable, Sendable, Codable {
 
         /// A symbolic link that leads out of the container, left out because the person asked for it.
         case externalLink
+
+        /// An app group that the person left out; the path is its identifier.
+        case applicationGroup
     }
 
     /// The path, as it may be printed, relative to the container.

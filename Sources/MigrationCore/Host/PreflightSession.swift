@@ -45,11 +45,13 @@ struct PreflightSession {
         PreflightReport(
             name: appExtension.name,
             entitlement: nil,
+            groups: appExtension.groups(declared: problem.declaredGroups),
             exports: nil,
             imports: false,
             availableSpace: availableSpace,
             confinement: ConfinementReport(lackingBecause: "it was not started"),
             paths: .unchanged,
+            warnings: [],
             findings: [problem.finding]
         )
     }

@@ -21,13 +21,14 @@ public struct ImportRecord: Sendable, Equatable {
     /// When it ended, to the second.
     public let date: Date
 
-    /// The bundle identifier of the app that the archive is of; `nil` where nothing says it.
+    /// The bundle identifier of the app that the importer was told the data is of; `nil` where nothing
+    /// says it.
     public let bundleIdentifier: String?
 
-    /// The platform that the archive is from; `nil` where nothing says it.
+    /// The platform that the importer was told the data is from; `nil` where nothing says it.
     public let platform: String?
 
-    /// The version of the data's format; `nil` where nothing says it.
+    /// The version of the data's format that the importer was told; `nil` where nothing says it.
     public let resourcesVersion: String?
 
     /// The fingerprint of the archive in hexadecimal digits; `nil` where it has none.

@@ -27,7 +27,7 @@ extension MigrationDataContainer {
         guard bundleIdentifier == nil else { return container }
         // What is wrong with the entitlement a tester says.
         let entitled = try? Entitlement.check(appExtension, for: container)
-        return MigrationDataContainer(root: path, knownIdentifier: entitled)
+        return MigrationDataContainer(root: path, knownIdentifier: entitled?.identifier)
     }
 
     /// Replaces everything in the container, its bookkeeping too, by the directories of a fresh one.

@@ -17,10 +17,17 @@ struct ExportCommand: Command {
             ),
             .bundleIdentifier("The app's bundle identifier, where the container does not say it."),
             OptionDescription(
-                name: "platform",
-                help: "The platform that the data comes from, such as 'iOS'; with --extension the "
-                    + "one that it goes to, 'android' by default.",
+                name: "source-platform",
+                help: "The platform that the data comes from, such as 'iOS'; by default what the "
+                    + "container shows.",
                 valueName: "p"
+            ),
+            OptionDescription(
+                name: "destination-platform",
+                help: "The platform that the data goes to, which the extension is told; 'android' "
+                    + "by default.",
+                valueName: "p",
+                companion: "extension"
             ),
             OptionDescription(
                 name: "resources-version",
@@ -145,12 +152,12 @@ struct ExportCommand: Command {
         _ arguments: ParsedArguments
     ) throws(UsageError) -> ExportOptions {
         var options = ExportOptions()
-        let platform = try arguments.text("platform").map { MigrationPlatform($0) }
+        options.platform = try arguments.text("source-platform").map { MigrationPlatform($0) }
+        if let platform = try arguments.text("destination-platform") {
+            options.destinationPlatform = MigrationPlatform(platform)
+        }
         if arguments.isGiven("extension") {
-            options.destinationPlatform = platform ?? .android
             options.destinationOptions = try DestinationOptions.read(arguments)
-        } else {
-            options.platform = platform
         }
         if let version = try arguments.text("resources-version") {
             options.resourcesVersion = version

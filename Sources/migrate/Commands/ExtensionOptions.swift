@@ -13,6 +13,9 @@ struct ExtensionOptions: Hashable, Sendable {
     /// The directories of the app groups, by identifier.
     let groups: [String: String]
 
+    /// The app groups that are left out on purpose.
+    let omittedGroups: Set<String>
+
     /// How long it may do nothing; `nil` leaves that to the library.
     let hangTimeout: Duration?
 
@@ -29,6 +32,7 @@ struct ExtensionOptions: Hashable, Sendable {
         var appExtension = MigrationExtension.executable(at: URL(filePath: executable))
         appExtension.entitlements = entitlements.map { URL(filePath: $0) }
         appExtension.applicationGroups = groups.mapValues { URL(filePath: $0) }
+        appExtension.omittedGroups = omittedGroups
         if let hangTimeout { appExtension.hangTimeout = hangTimeout }
         if let gracePeriod { appExtension.gracePeriod = gracePeriod }
         appExtension.confinement = confinement
@@ -41,6 +45,11 @@ extension ExtensionOptions {
         self.executable = Self.absolute(executable)
         entitlements = try arguments.text("entitlements").map(Self.absolute)
         groups = try Self.groups(arguments)
+        omittedGroups = Set(try arguments.texts("no-group"))
+        if let group = omittedGroups.intersection(groups.keys).min() {
+            let quoted = UsageError.quoting([UInt8](group.utf8))
+            throw UsageError("the app group \(quoted) is given by '--group' and by '--no-group'")
+        }
         hangTimeout = try arguments.duration("hang-timeout")
         gracePeriod = try arguments.duration("grace-period")
         confinement =
@@ -110,8 +119,16 @@ extension OptionDescription {
         ),
         OptionDescription(
             name: "group",
-            help: "The directory of an app group that the extension may use; may be given again.",
+            help: "The directory of an app group that the entitlements declare; each of them needs "
+                + "this or --no-group; may be given again.",
             valueName: "id=dir",
+            isRepeatable: true,
+            companion: "extension"
+        ),
+        OptionDescription(
+            name: "no-group",
+            help: "Leave the data of an app group out on purpose; may be given again.",
+            valueName: "id",
             isRepeatable: true,
             companion: "extension"
         ),

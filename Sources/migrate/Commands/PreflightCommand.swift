@@ -50,6 +50,13 @@ struct PreflightCommand: Command {
         )
         let answer = PreflightAnswer(report)
         try context.console.output.write(answer, inJSON: answersInJSON)
-        return report.findings.isEmpty ? .success : .findings
+        return code(for: report.findings)
+    }
+
+    /// An app group that would be lost stops a preflight as it stops an export.
+    private func code(for findings: [ExtensionFinding]) -> ExitCode {
+        if findings.isEmpty { return .success }
+        let isOfGroups = findings.contains { [.groupNotMapped, .groupNotDeclared].contains($0.code) }
+        return isOfGroups ? .notPermitted : .findings
     }
 }

@@ -25,10 +25,13 @@ extension ExtensionOptions {
 }
 
 extension Console {
-    /// Says what a session found wrong with the extension, below the answer.
+    /// Says what a session found wrong with the extension, or strange, below the answer.
     func logFindings(of report: ExtensionReport?) throws {
-        guard let report, !report.findings.isEmpty else { return }
+        guard let report, !report.findings.isEmpty || !report.warnings.isEmpty else { return }
         try output.flush()
+        for warning in report.warnings {
+            log("migrate: warning: \(PrintableText.escapingRest(of: warning))")
+        }
         for line in FindingLines(report.findings).lines { log("migrate: \(line)") }
     }
 }

@@ -45,6 +45,7 @@ struct OmissionLines: Sendable {
         case .extendedAttribute: "extended attribute"
         case .specialPermissions: "special permissions"
         case .externalLink: "link that leads out"
+        case .applicationGroup: "app group, on request"
         }
     }
 }

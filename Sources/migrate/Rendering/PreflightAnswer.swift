@@ -11,7 +11,11 @@ struct PreflightAnswer: Answer {
 
     var text: String {
         let rows = wasStarted ? sessionRows : [("entitlement", "not in order: it was not started")]
-        return Table(rows: [("extension", PrintableText.escaping(report.name))] + rows).text
+        let name = [("extension", PrintableText.escaping(report.name))]
+        return Table(rows: name + rows + groupRows).text
+            + report.warnings.reduce("") {
+                $0 + "warning: \(PrintableText.escapingRest(of: $1))\n"
+            }
             + FindingLines(report.findings).lines.reduce("") { $0 + $1 + "\n" }
     }
 
@@ -33,6 +37,12 @@ struct PreflightAnswer: Answer {
             ("imports", report.imports ? "yes" : "no"),
         ] + exportRows + [("confined", PreflightText.confinement(report.confinement))] + gaps
             + paths
+    }
+
+    private var groupRows: [(String, String)] {
+        PreflightText.groups(report).enumerated().map { index, group in
+            (index == 0 ? "app groups" : "", group)
+        }
     }
 
     private var exportRows: [(String, String)] {

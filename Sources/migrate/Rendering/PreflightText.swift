@@ -18,6 +18,7 @@ struct PreflightText {
         return [
             "\(PrintableText.escaping(report.name)) of \(identifier) "
                 + skills.compactMap(\.self).joined(separator: " and "),
+            report.groups.isEmpty ? nil : "app groups: \(Self.groups(report).joined(separator: "; "))",
             space.isEmpty ? nil : space,
             report.confinement.isConfined
                 ? "confined: \(Self.confinement(report.confinement))" : nil,
@@ -58,6 +59,14 @@ extension PreflightText {
         case .unchanged: nil
         case .mounted: "others than the real ones, which a URL must encode (private mounts)"
         case .linked: "others than the real ones, which a URL must encode (symbolic links)"
+        }
+    }
+
+    /// Each app group with where it is.
+    static func groups(_ report: PreflightReport) -> [String] {
+        report.groups.map { group in
+            let place = group.isLeftOut ? "left out" : group.directory ?? "no directory"
+            return "\(PrintableText.escaping(group.identifier)): \(place)"
         }
     }
 

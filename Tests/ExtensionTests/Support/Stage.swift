@@ -50,16 +50,35 @@ struct Stage {
     }
 
     /// Writes the extension's entitlements, with `value` as that for the data container.
-    func writeEntitlements(_ value: String?) throws {
-        let entry = value.map {
+    func writeEntitlements(_ value: String?, groups: String? = nil) throws {
+        let container = value.map {
             "<key>com.apple.developer.app-migration.data-container-access</key>\($0)"
         }
+        let declared = groups.map { "<key>com.apple.security.application-groups</key>\($0)" }
+        let entry = (container ?? "") + (declared ?? "")
         let text = """
             <?xml version="1.0" encoding="UTF-8"?>
-            <plist version="1.0"><dict>\(entry ?? "")</dict></plist>
+            <plist version="1.0"><dict>\(entry)</dict></plist>
             """
         try? FileManager.default.removeItem(at: entitlements.url)
         try entitlements.write(text)
+    }
+
+    /// Makes an empty app group `shared` that the entitlements declare, and returns its directory.
+    func makeGroup() throws -> BytePath {
+        let group = root / "group"
+        try group.makeDirectory()
+        try declareGroups(["shared"])
+        return group
+    }
+
+    /// Writes entitlements for the container and for app groups.
+    func declareGroups(_ identifiers: [String]) throws {
+        let strings = identifiers.map { "<string>\($0)</string>" }.joined()
+        try writeEntitlements(
+            "<array><string>\(Self.identifier)</string></array>",
+            groups: "<array>\(strings)</array>"
+        )
     }
 
     /// The extension, hosted as `hosting` says.

@@ -13,7 +13,7 @@ struct CommandTests {
 
     @Test func `reads every option of an export`() throws {
         let line =
-            "export --container c --out o --bundle-id b --platform iOS --resources-version 2 "
+            "export --container c --out o --bundle-id b --source-platform iOS --resources-version 2 "
             + "--no-compress --level 19 --include-caches --threads 8 --force --json --progress plain"
         let export = try command(line, as: ExportCommand.self)
         #expect(export.container == [UInt8]("c".utf8))

@@ -29,7 +29,8 @@ struct ExtensionOptionsTests {
     @Test func `reads every term of an export`() throws {
         let words =
             Self.hosted + [
-                "--platform", "visionOS", "--entitlements", "e.plist", "--group", "g=/one",
+                "--source-platform", "iOS", "--destination-platform", "visionOS", "--no-group", "i",
+                "--no-group=j", "--entitlements", "e.plist", "--group", "g=/one",
                 "--group", "h=two", "--hang-timeout", "0.5", "--grace-period", "86400",
                 "--require-sandbox", "--option", "theme=dark=er", "--option=empty=",
             ]
@@ -39,10 +40,12 @@ struct ExtensionOptionsTests {
         #expect(terms.executable == here + "/x")
         #expect(terms.entitlements == here + "/e.plist")
         #expect(terms.groups == ["g": "/one", "h": here + "/two"])
+        #expect(terms.omittedGroups == ["i", "j"])
+        #expect(terms.appExtension.omittedGroups == ["i", "j"])
         #expect(terms.hangTimeout == .milliseconds(500))
         #expect(terms.gracePeriod == .seconds(86_400))
         #expect(terms.confinement == .required)
-        #expect(export.options.platform == nil)
+        #expect(export.options.platform == .iOS)
         #expect(export.options.destinationPlatform.rawValue == "visionOS")
         #expect(
             export.options.destinationOptions
@@ -61,10 +64,14 @@ struct ExtensionOptionsTests {
         #expect(hosted.entitlements == nil)
     }
 
-    @Test func `takes the platform for the destination's with an extension alone`() throws {
-        let plain = try command(Self.export + ["--platform", "iOS"], as: ExportCommand.self)
+    @Test func `tells the source's platform from the destination's`() throws {
+        let plain = try command(Self.export + ["--source-platform", "iOS"], as: ExportCommand.self)
         #expect(plain.appExtension == nil)
         #expect(plain.options.platform == .iOS)
+        #expect(
+            message(of: Self.hosted + ["--platform", "iOS"])?.hasPrefix("unknown option '--platform'")
+                ?? false
+        )
         let hosted = try command(Self.hosted, as: ExportCommand.self)
         #expect(hosted.options.platform == nil)
         #expect(hosted.options.destinationPlatform == .android)
@@ -120,7 +127,7 @@ struct ExtensionOptionsTests {
     }
 
     @Test(arguments: [
-        "--option=a=b", "--group=a=b", "--entitlements=e", "--hang-timeout=1", "--grace-period=1",
+        "--option=a=b", "--group=a=b", "--no-group=a", "--destination-platform=p", "--entitlements=e", "--hang-timeout=1", "--grace-period=1",
         "--no-sandbox", "--require-sandbox",
     ])
     func `needs an extension for its terms`(_ word: String) {
@@ -157,6 +164,11 @@ struct ExtensionOptionsTests {
         (["--group", "=a"], "the value '=a' of option '--group' is not of the form id=dir"),
         (["--group", "a="], "the value 'a=' of option '--group' is not of the form id=dir"),
         (["--group=a=1", "--group=a=2"], "option '--group' is given twice for 'a'"),
+        (
+            ["--group=a=1", "--no-group=a"],
+            "the app group 'a' is given by '--group' and by '--no-group'"
+        ),
+        (["--no-group="], "option '--no-group' has an empty value"),
         (
             ["--require-sandbox", "--no-sandbox"],
             "option '--no-sandbox' can't be given with '--require-sandbox'"

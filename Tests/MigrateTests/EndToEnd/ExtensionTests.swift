@@ -67,7 +67,7 @@ struct ExtensionTests {
         try stage.write("from a file", to: "value")
         let options = ["--option", "theme=@\(place.path("source/value"))", "--option=account=@@me"]
         let result = try stage.run(
-            ["export", "--platform", "harmony", "--out", place.path("archive")] + options
+            ["export", "--destination-platform", "harmony", "--out", place.path("archive")] + options
         )
         #expect(result.exitCode == 0, "\(result.errors)")
         let extracted = try place.migrate(
@@ -101,5 +101,64 @@ struct ExtensionTests {
         let bytes = try place.bytes(of: "destination/Documents/notes")
         let notes = String(decoding: bytes, as: UTF8.self)
         #expect(notes == "source org.notes android\nstore googlePlay version 7")
+    }
+
+    @Test(arguments: [("progress 10 10", "success"), ("throw domain 1 no", "failure")])
+    func `the status records what the importer was told, not what the archive says`(
+        _ script: String,
+        _ status: String
+    ) throws {
+        try stage.script("append import as script")
+        try stage.write(script, to: "import")
+        let archive = place.path("archive")
+        let exported = try stage.run("export", "--source-platform", "harmony", "--out", archive)
+        #expect(exported.exitCode == 0, "\(exported.errors)")
+        let inspected = try place.migrate("inspect", archive, "--json").output
+        #expect(inspected.contains(#""platform" : "harmony""#), "\(inspected)")
+        let told = [
+            "--source-app", "org.notes", "--source-platform", "android", "--source-version", "7",
+        ]
+        _ = try stage.run(["import", archive] + told, container: "destination")
+        let destination = place.path("destination")
+        let answer = try place.migrate("status", "--container", destination, "--json").output
+        let fields =
+            try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: Any] ?? [:]
+        #expect(fields["status"] as? String == status)
+        #expect(fields["bundleIdentifier"] as? String == "org.notes")
+        #expect(fields["platform"] as? String == "android")
+        #expect(fields["resourcesVersion"] as? String == "7")
+    }
+
+    @Test func `an app group that is declared and not mapped stops every command`() throws {
+        try stage.declareGroups(["group.com.example.notes"])
+        try place.shell("mkdir group")
+        try stage.script("append Documents")
+        let archive = place.path("archive")
+        let flags = ["--group group.com.example.notes=<dir>", "--no-group group.com.example.notes"]
+        let export = ["export", "--out", archive]
+        let refused = try stage.run(export)
+        refused.expectFailure(77)
+        for flag in flags { #expect(refused.errors.contains(flag), "\(refused.errors)") }
+        #expect(!place.exists("archive"))
+        let asked = try stage.run("preflight")
+        #expect(asked.exitCode == 77)
+        #expect(asked.output.contains("\nfinding: groupNotMapped: "), "\(asked.output)")
+        #expect(asked.output.contains("group.com.example.notes: no directory\n"))
+        let misspelt = "group.com.example.note=" + place.path("group")
+        try stage.run(export + ["--group", misspelt]).expectFailure(77)
+        let omitted = try stage.run(export + ["--no-group", "group.com.example.notes"])
+        #expect(omitted.exitCode == 0, "\(omitted.errors)")
+        #expect(
+            omitted.output.contains(
+                "\nleft out: group.com.example.notes (app group, on request)\n"
+            ),
+            "\(omitted.output)"
+        )
+        try stage.run(["import", archive], container: "destination").expectFailure(77)
+        #expect(!place.exists("destination"))
+        let group = "group.com.example.notes=" + place.path("group")
+        let mapped = try stage.run("preflight", "--group", group)
+        #expect(mapped.exitCode == 0, "\(mapped.errors)")
+        #expect(mapped.output.contains("group.com.example.notes: \(place.path("group"))\n"))
     }
 }

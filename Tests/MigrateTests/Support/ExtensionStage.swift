@@ -17,9 +17,16 @@ struct ExtensionStage {
         let result = try place.shell("mkdir -p '\(container)/settings' '\(container)/Documents'")
         try #require(result.exitCode == 0, "\(result.errors)")
         try write("a note\n", to: "Documents/note")
-        let key = "com.apple.developer.app-migration.data-container-access"
+        try declareGroups([])
+    }
+
+    /// Writes the extension's entitlements, which declare the app groups `identifiers`.
+    func declareGroups(_ identifiers: [String]) throws {
         let list = try PropertyListSerialization.data(
-            fromPropertyList: [key: ["com.example.notes"]],
+            fromPropertyList: [
+                "com.apple.developer.app-migration.data-container-access": ["com.example.notes"],
+                "com.apple.security.application-groups": identifiers,
+            ],
             format: .xml,
             options: 0
         )

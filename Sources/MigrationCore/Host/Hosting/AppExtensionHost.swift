@@ -13,32 +13,42 @@ final class AppExtensionHost {
     let observer: SessionObserver
     let description: ExtensionDescription
 
-    /// The app that the entitlement names; `nil` where the extension needs none.
-    let entitlement: String?
+    /// What the entitlements let the extension reach; `nil` where it needs none.
+    let entitlement: Entitlement?
 
-    /// Begins a session in `container`, which is locked.
+    /// What may be a mistake and may be meant.
+    let warnings: [String]
+
+    /// Begins a session in `container`, which is locked, for `live`, where that is another one.
     ///
     /// - Throws: ``MigrationError`` of code `entitlementInvalid` before anything of the extension runs.
     static func begin(
         _ role: SessionPlace.Role,
         _ appExtension: MigrationExtension,
         in container: MigrationDataContainer,
+        for live: MigrationDataContainer? = nil,
         from importDirectory: (path: PathName, holder: PathName?)? = nil,
         awaitingAppends: Bool = false,
         cancellation: CancellationFlag
     ) throws -> AppExtensionHost {
-        let entitlement: String?
+        let entitlement: Entitlement?
         do {
             entitlement = try Entitlement.check(appExtension, for: container)
         } catch let problem as EntitlementProblem {
             throw problem.error
         }
-        let entitled = container.identified(by: entitlement)
+        let entitled = container.identified(by: entitlement?.identifier)
         var place = try SessionPlace(role, container: entitled, for: appExtension)
         if awaitingAppends { place.isContainerFixed = false }
         place.importDirectory = importDirectory
         do {
-            return try AppExtensionHost(appExtension, place, entitlement, cancellation)
+            return try AppExtensionHost(
+                appExtension,
+                place,
+                entitlement,
+                warnings: [entitlement?.warning(for: live ?? container)].compactMap { $0 },
+                cancellation
+            )
         } catch {
             place.remove()
             throw error
@@ -49,7 +59,8 @@ final class AppExtensionHost {
     private init(
         _ appExtension: MigrationExtension,
         _ place: SessionPlace,
-        _ entitlement: String?,
+        _ entitlement: Entitlement?,
+        warnings: [String],
         _ cancellation: CancellationFlag
     ) throws {
         let observer = SessionObserver()
@@ -71,6 +82,7 @@ final class AppExtensionHost {
         self.session = session
         self.observer = observer
         self.entitlement = entitlement
+        self.warnings = warnings
     }
 
     /// What an extension says of itself, with a name that can be shown.
@@ -122,7 +134,8 @@ extension AppExtensionHost {
     func preflight(availableSpace: UInt64?, findings: [ExtensionFinding] = []) -> PreflightReport {
         PreflightReport(
             name: description.name,
-            entitlement: entitlement,
+            entitlement: entitlement?.identifier,
+            groups: appExtension.groups(declared: entitlement?.applicationGroups ?? []),
             exports: description.exports.map { exports in
                 PreflightReport.Exports(
                     sizeEstimate: exports.sizeEstimate,
@@ -135,6 +148,7 @@ extension AppExtensionHost {
             availableSpace: availableSpace,
             confinement: session.confinement,
             paths: session.paths.form,
+            warnings: warnings,
             findings: findings
         )
     }
@@ -145,6 +159,7 @@ extension AppExtensionHost {
             name: description.name,
             confinement: session.confinement,
             paths: session.paths.form,
+            warnings: warnings,
             findings: findings
         )
     }

@@ -1,12 +1,20 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The entitlement by which an extension may reach its app's container.
+/// What an extension's entitlements let it reach: its app's container, and app groups.
 ///
-/// Source: Apple's documentation of the key; its value is an array of exactly one string, the bundle
-/// identifier of the app that contains the extension.
+/// Source: Apple's documentation of the keys. The value for the container is an array of exactly one
+/// string, the bundle identifier of the app that contains the extension; that for the groups is an array
+/// of their identifiers.
 struct Entitlement {
     static let key = "com.apple.developer.app-migration.data-container-access"
+    static let groupsKey = "com.apple.security.application-groups"
+
+    /// The bundle identifier of the app whose container it is.
+    let identifier: String
+
+    /// The identifiers of the app groups, sorted.
+    let applicationGroups: [String]
 
     /// The entitlement of `appExtension`, checked; `nil` for a value in this process that has none.
     ///
@@ -14,13 +22,25 @@ struct Entitlement {
     static func check(
         _ appExtension: MigrationExtension,
         for container: MigrationDataContainer
-    ) throws -> String? {
+    ) throws -> Entitlement? {
         guard let path = path(of: appExtension) else { return nil }
-        let identifier = try identifier(inFileAt: path)
-        if let known = container.knownIdentifier, known != identifier {
-            throw EntitlementProblem.mismatched(identifier, container: known)
+        let entitlement = try Entitlement(inFileAt: path)
+        if let known = container.knownIdentifier, known != entitlement.identifier {
+            throw EntitlementProblem.mismatched(entitlement.identifier, container: known)
         }
-        return identifier
+        try entitlement.checkGroups(of: appExtension)
+        return entitlement
+    }
+
+    /// Checks that each declared group has a directory or is left out on purpose, and no other has.
+    private func checkGroups(of appExtension: MigrationExtension) throws(EntitlementProblem) {
+        let named = appExtension.omittedGroups.union(appExtension.applicationGroups.keys)
+        let undeclared = named.subtracting(applicationGroups).sorted()
+        guard undeclared.isEmpty else {
+            throw .groupsUndeclared(undeclared, declared: applicationGroups)
+        }
+        let unmapped = applicationGroups.filter { !named.contains($0) }
+        guard unmapped.isEmpty else { throw .groupsUnmapped(unmapped) }
     }
 
     private static func path(of appExtension: MigrationExtension) -> ByteString? {
@@ -28,8 +48,40 @@ struct Entitlement {
         guard case .executable(let url) = appExtension.place else { return nil }
         return ByteString(pathOf: url) + ByteString(utf8: ".entitlements")
     }
+}
 
-    private static func identifier(inFileAt path: ByteString) throws -> String {
+// MARK: - The file
+
+extension Entitlement {
+    private init(inFileAt path: ByteString) throws {
+        let list = try Self.propertyList(at: path)
+        guard list.contains(Self.key) else { throw EntitlementProblem.missing }
+        guard let identifiers = list.strings(for: Self.key, limit: 2) else {
+            throw EntitlementProblem.malformed
+        }
+        switch identifiers.count {
+        case 0: throw EntitlementProblem.empty
+        case 1: identifier = identifiers[0]
+        default: throw EntitlementProblem.plural
+        }
+        if let flaw = BundleIdentifier.flaw(of: identifier) {
+            throw EntitlementProblem.unusable(identifier, flaw)
+        }
+        guard list.contains(Self.groupsKey) else {
+            applicationGroups = []
+            return
+        }
+        let groups = list.strings(for: Self.groupsKey, limit: Self.groupLimit)
+        guard let groups, !groups.contains(""), groups.count < Self.groupLimit else {
+            throw EntitlementProblem.groupsMalformed
+        }
+        applicationGroups = Set(groups).sorted()
+    }
+
+    /// As many groups as no app has.
+    private static let groupLimit = 1_000
+
+    private static func propertyList(at path: ByteString) throws -> PropertyList {
         let bytes: [UInt8]?
         do throws(SystemError) {
             let file = try FileDescriptor.openFollowingLinks(path, .reading)
@@ -44,12 +96,65 @@ struct Entitlement {
             let message = "the entitlements are no property list"
             throw MigrationError(.entitlementInvalid, message, path: path)
         }
-        guard entitlements.contains(key) else { throw EntitlementProblem.missing }
-        switch entitlements.strings(for: key) {
-        case nil: throw EntitlementProblem.malformed
-        case .empty: throw EntitlementProblem.empty
-        case .one(let identifier): return identifier
-        case .several(let count): throw EntitlementProblem.plural(count)
+        return entitlements
+    }
+}
+
+// MARK: - Identifiers
+
+/// The form of an app's bundle identifier.
+///
+/// Source: Apple's documentation of `CFBundleIdentifier`: reverse-DNS form, of letters, digits, hyphens
+/// and periods. Android's names of packages have underscores too.
+enum BundleIdentifier {
+    /// What keeps `text` from being a bundle identifier, as the end of a sentence; `nil` where nothing does.
+    static func flaw(of text: String) -> String? {
+        if text.isEmpty { return "is empty" }
+        if text.contains("*") { return "has a wildcard" }
+        let components = text.split(separator: ".", omittingEmptySubsequences: false)
+        let isReverse =
+            components.count > 1
+            && components.allSatisfy { part in
+                !part.isEmpty && part.utf8.allSatisfy(isAllowed)
+            }
+        guard isReverse else { return "is not in reverse-DNS form" }
+        return isTeam(components[0]) ? "begins with a team identifier" : nil
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
         }
+    }
+
+    /// Whether `component` is a team's identifier, ten capitals and digits, or stands for one.
+    private static func isTeam(_ component: Substring) -> Bool {
+        let isCapital = component.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            default: false
+            }
+        }
+        return component == "TEAMID" || isCapital && component.utf8.count == 10
+    }
+}
+
+extension Entitlement {
+    /// What the name of a container's directory says against the entitlement; `nil` where nothing.
+    ///
+    /// A name speaks only where nothing else says whose container it is, and where it is in the form of an
+    /// identifier: most directories are just named somehow.
+    func warning(for container: MigrationDataContainer) -> String? {
+        let name = String(decoding: container.rootPath.name, as: UTF8.self)
+        guard container.knownIdentifier == nil, name != identifier,
+            BundleIdentifier.flaw(of: name) == nil
+        else { return nil }
+        return "\(Self.key) names \(PrintableText.escaping(identifier)), and the container's "
+            + "directory is called \(PrintableText.escaping(name)); if the app is "
+            + "\(PrintableText.escaping(name)), name it in the entitlement, else say whose "
+            + "container it is (--bundle-id)"
     }
 }

@@ -13,8 +13,17 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
         /// The entitlement names several containers.
         case entitlementPlural
 
+        /// The entitlement names something that is not a bundle identifier.
+        case entitlementUnusable
+
         /// The entitlement names another app's container.
         case entitlementMismatched
+
+        /// An app group is declared in the entitlements, and the session was given no directory for it.
+        case groupNotMapped
+
+        /// An app group was named for the session that the entitlements don't declare.
+        case groupNotDeclared
 
         /// The size estimate is off by more than a fifth.
         case estimateOff

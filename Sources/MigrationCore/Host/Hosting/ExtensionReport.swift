@@ -8,6 +8,8 @@ public struct ExtensionReport: Sendable, Codable {
 
     /// How it sees the paths of its directories.
     public let paths: ExtensionPaths
+    /// What may be a mistake and may be meant, a sentence each.
+    public let warnings: [String]
 
     /// The mistakes that the session came upon.
     public let findings: [ExtensionFinding]

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationArchive
 internal import MigrationSystem
 
 extension MigrationExtension {
@@ -7,14 +8,18 @@ extension MigrationExtension {
     /// A group's data stays where it is when a container is replaced or exported, so neither may lie
     /// in the other.
     ///
-    /// - Throws: ``MigrationError`` of code `invalidOption` where one can't be opened, or is not apart
-    ///   from the container at `container`.
+    /// - Throws: ``MigrationError`` of code `invalidOption` where one can't be opened, is left out too, or
+    ///   is not apart from the container at `container`.
     func groupDirectories(
         apartFrom container: PathName
     ) throws(MigrationError) -> [String: PathName] {
         var directories: [String: PathName] = [:]
         for (identifier, url) in applicationGroups {
             let path = ByteString(pathOf: url)
+            guard !omittedGroups.contains(identifier) else {
+                let message = "the app group \(identifier) has a directory and is left out"
+                throw MigrationError(.invalidOption, message, path: path)
+            }
             let directory: PathName
             do throws(SystemError) {
                 directory = try PathName(resolving: path)
@@ -30,6 +35,34 @@ extension MigrationExtension {
             directories[identifier] = directory
         }
         return directories
+    }
+}
+
+extension MigrationExtension {
+    /// The app groups that are left out on purpose, as reports say it.
+    var groupOmissions: [Omission] {
+        omittedGroups.sorted().map { identifier in
+            Omission(
+                path: PrintableText.escaping(identifier),
+                reason: .applicationGroup,
+                bytes: 0,
+                detail: nil
+            )
+        }
+    }
+
+    /// The app groups that the extension declares, or was given, as reports say it.
+    func groups(declared: [String]) -> [PreflightReport.ApplicationGroup] {
+        let identifiers = omittedGroups.union(declared).union(applicationGroups.keys)
+        return identifiers.sorted().map { identifier in
+            PreflightReport.ApplicationGroup(
+                identifier: identifier,
+                directory: applicationGroups[identifier].map {
+                    PrintableText.escaping(ByteString(pathOf: $0))
+                },
+                isLeftOut: omittedGroups.contains(identifier)
+            )
+        }
     }
 }
 

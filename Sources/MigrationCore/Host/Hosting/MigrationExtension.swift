@@ -37,8 +37,13 @@ public struct MigrationExtension: Sendable {
 
     /// The directories of the app groups that the extension may use, by identifier.
     ///
-    /// An export may read them, an import change them. They must exist.
+    /// An export may read them, an import change them. They must exist. Each group that the entitlements
+    /// declare is either here or in ``omittedGroups``, and no other group is: a session in which one is
+    /// missing is refused, because its data would be lost without a word.
     public var applicationGroups: [String: URL] = [:]
+
+    /// The app groups that are declared and left out on purpose; reports list them as omissions.
+    public var omittedGroups: Set<String> = []
 
     /// How long the extension may go without an append, archived bytes or progress.
     public var hangTimeout = Duration.seconds(30)

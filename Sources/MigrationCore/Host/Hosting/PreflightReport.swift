@@ -15,11 +15,26 @@ public struct PreflightReport: Sendable, Codable {
         public let options: [String]
     }
 
+    /// An app group of the extension.
+    public struct ApplicationGroup: Sendable, Codable, Equatable {
+        /// The group's identifier.
+        public let identifier: String
+
+        /// The group's directory, as it may be printed; `nil` where it was given none.
+        public let directory: String?
+
+        /// Whether the group is left out on purpose.
+        public let isLeftOut: Bool
+    }
+
     /// The name of the extension's type.
     public let name: String
 
     /// The app whose container the entitlement names; `nil` where it is not in order.
     public let entitlement: String?
+
+    /// The app groups that the entitlements declare or the session was given, by identifier.
+    public let groups: [ApplicationGroup]
 
     /// What it says of its exports; `nil` where it does not export.
     public let exports: Exports?
@@ -35,6 +50,8 @@ public struct PreflightReport: Sendable, Codable {
 
     /// How it sees the paths of its directories.
     public let paths: ExtensionPaths
+    /// What may be a mistake and may be meant, a sentence each.
+    public let warnings: [String]
 
     /// The mistakes that were found.
     public let findings: [ExtensionFinding]

@@ -1,0 +1,123 @@
+import Foundation
+import MigrationCore
+import TestSupport
+import Testing
+
+/// The app groups that the entitlements declare, and those that a session is given.
+@Suite(.scratchDirectory)
+struct GroupTests {
+    /// What a person gives for the groups `shared` and `other`, which the entitlements declare.
+    struct Given: Sendable, CustomTestStringConvertible {
+        let mapped: [String]
+        let omitted: Set<String>
+        let code: ExtensionFinding.Code
+        /// A word of the message.
+        let named: String
+
+        var testDescription: String { "\(mapped) \(omitted.sorted())" }
+    }
+
+    private static let refusals = [
+        Given(mapped: [], omitted: [], code: .groupNotMapped, named: "--group other=<dir>"),
+        Given(mapped: ["shared"], omitted: [], code: .groupNotMapped, named: "--no-group other"),
+        Given(mapped: [], omitted: ["other"], code: .groupNotMapped, named: "--group shared=<dir>"),
+        Given(mapped: ["shared", "othr"], omitted: [], code: .groupNotDeclared, named: "othr"),
+        Given(
+            mapped: ["shared"],
+            omitted: ["other", "third"],
+            code: .groupNotDeclared,
+            named: "third"
+        ),
+    ]
+
+    @Test(arguments: refusals)
+    func `a group that is not in order refuses the session before the extension starts`(
+        _ given: Given
+    ) async throws {
+        let stage = try Stage("append Documents as a")
+        try await stage.makeArchive("progress 10 10")
+        let archive = try stage.archive.contents()
+        try stage.declareGroups(["shared", "other"])
+        // Nothing can be started that isn't there: so nothing was.
+        let hosted = try Self.extensionWithoutProgram(stage, given)
+        for failure in [
+            await #expect(throws: MigrationError.self) { try await stage.export(hosted) },
+            await #expect(throws: MigrationError.self) { try await stage.importArchive(hosted) },
+        ] {
+            let error = try #require(failure)
+            #expect(error.code == .entitlementInvalid)
+            #expect(error.message.contains(given.named), "\(error)")
+        }
+        #expect(try stage.archive.contents() == archive)
+        #expect(!stage.destination.exists)
+        let preflight = try await MigrationHost().preflight(
+            stage.container(at: stage.source),
+            using: hosted
+        )
+        #expect(preflight.findings.map(\.code) == [given.code])
+        #expect(preflight.exports == nil)
+        #expect(Set(preflight.groups.map(\.identifier)).isSuperset(of: ["shared", "other"]))
+    }
+
+    @Test(arguments: ["<string>shared</string>", "<array><integer>1</integer></array>", "<true/>"])
+    func `a declaration that is no list of groups refuses the session`(
+        _ value: String
+    ) async throws {
+        let stage = try Stage("append Documents as a")
+        let container = "<array><string>\(Stage.identifier)</string></array>"
+        try stage.writeEntitlements(container, groups: value)
+        let error = try await stage.failure(of: stage.scripted())
+        #expect(error.code == .entitlementInvalid)
+        #expect(error.message.contains("com.apple.security.application-groups"))
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `a group that is left out on purpose is an omission of the report`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage("append Documents as a\nappend group:shared/file as file")
+        let group = try stage.makeGroup()
+        try (group / "file").write("shared")
+        try stage.declareGroups(["shared", "other"])
+        var scripted = stage.scripted(hosting)
+        scripted.applicationGroups = ["shared": group.url]
+        scripted.omittedGroups = ["other"]
+        let preflight = try await MigrationHost().preflight(
+            stage.container(at: stage.source),
+            using: scripted
+        )
+        #expect(preflight.findings == [])
+        #expect(preflight.groups.map(\.identifier) == ["other", "shared"])
+        #expect(preflight.groups.map(\.isLeftOut) == [true, false])
+        #expect(preflight.groups.map { $0.directory != nil } == [false, true])
+        let exported = try await stage.export(scripted)
+        #expect(exported.omissions.items.map(\.path) == ["other"])
+        #expect(exported.omissions.items.map(\.reason) == [.applicationGroup])
+        #expect(try await stage.archivedText("file") == "shared")
+        try await stage.makeArchive("progress 10 10")
+        let imported = try await stage.importArchive(scripted)
+        #expect(imported.omissions.items.map(\.reason) == [.applicationGroup])
+    }
+
+    @Test func `a group can't have a directory and be left out`() async throws {
+        let stage = try Stage("append Documents as a")
+        let group = try stage.makeGroup()
+        var scripted = stage.scripted()
+        scripted.applicationGroups = ["shared": group.url]
+        scripted.omittedGroups = ["shared"]
+        #expect(try await stage.failure(of: scripted).code == .invalidOption)
+    }
+
+    private static func extensionWithoutProgram(
+        _ stage: Stage,
+        _ given: Given
+    ) throws -> MigrationExtension {
+        let group = stage.root / "group"
+        try group.makeDirectory()
+        var missing = MigrationExtension.executable(at: URL(filePath: "/nonexistent/program"))
+        missing.entitlements = stage.entitlements.url
+        for identifier in given.mapped { missing.applicationGroups[identifier] = group.url }
+        missing.omittedGroups = given.omitted
+        return missing
+    }
+}
