@@ -61,6 +61,7 @@ extension MigrationError {
             case sessionFailed = 20
             case nothingToTest = 21
             case pathNeedsEncoding = 22
+            case exportIncomplete = 23
         }
 
         private let value: Value
@@ -128,6 +129,9 @@ extension MigrationError {
 
         /// Nobody said which extension and container a test is of.
         public static let nothingToTest = Code(value: .nothingToTest)
+
+        /// An extension left something behind, and nothing was to be.
+        public static let exportIncomplete = Code(value: .exportIncomplete)
 
         /// An item lies in no place that the extension may export from.
         public static let outsideContainer = Code(value: .outsideContainer)

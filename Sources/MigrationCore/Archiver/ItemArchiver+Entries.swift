@@ -54,6 +54,7 @@ extension ItemArchiver {
         guard try file.descriptor.status().isUnchanged(since: before) else {
             throw Self.changed(path)
         }
+        files?.insert(before)
     }
 
     /// Appends a file that was read, of which the progress does not learn.
@@ -68,6 +69,7 @@ extension ItemArchiver {
         try prepare(for: entry)
         links.remember(status, at: path)
         try writer.append(entry, content: content)
+        files?.insert(status)
     }
 
     private func appendSymbolicLink(_ item: SourceItem, at path: EntryPath) throws {
@@ -98,6 +100,7 @@ extension ItemArchiver {
         }
         try write(Self.entry(item.status, at: path, .symbolicLink(target: target)))
         links.remember(item.status, at: path)
+        files?.insert(item.status)
     }
 
     private func write(_ entry: ArchiveEntry) throws {

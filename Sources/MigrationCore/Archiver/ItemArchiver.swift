@@ -22,6 +22,9 @@ final class ItemArchiver {
     /// The paths in the archive, where items are appended by whoever names them.
     var paths: ArchivedPaths?
 
+    /// The files in the archive, where items are appended by whoever names them.
+    var files: ArchivedFiles?
+
     /// How many entries were begun.
     var entryCount = 0
 
@@ -51,9 +54,11 @@ final class ItemArchiver {
         self.cancellation = cancellation
     }
 
-    /// Begins to check that no path is archived twice, and to make directories that are missing.
+    /// Begins to check that no path is archived twice, to make directories that are missing, and to
+    /// remember which files are archived.
     func checkPaths() {
         paths = ArchivedPaths()
+        files = ArchivedFiles(apartFrom: outputIdentity)
     }
 
     /// Takes note that `count` bytes of content were archived.

@@ -30,6 +30,10 @@ public struct ExportOptions: Sendable {
     /// a device, an access control list or an attribute outside `user.*`; otherwise the report says so.
     public var isStrict = false
 
+    /// Whether the export fails where an app's extension leaves something behind, in the container or in an
+    /// app group, outside of `Library/Caches` and `tmp`; otherwise the report says so.
+    public var expectsComplete = false
+
     /// The number of threads that compress, from 1 to 64; `nil` takes one a core, three at most.
     public var threadCount: Int?
 

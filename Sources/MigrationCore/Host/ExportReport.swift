@@ -23,6 +23,10 @@ public struct ExportReport: Sendable {
     /// How many symbolic links lead out of the container.
     public let externalLinkCount: Int
 
+    /// What the container and the app groups hold and the app's extension did not append; `nil` where the
+    /// whole container was exported.
+    public let leftBehind: LeftBehind?
+
     /// What the session with the app's extension showed; `nil` where the whole container was exported.
     public let appExtension: ExtensionReport?
 }

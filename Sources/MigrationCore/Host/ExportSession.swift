@@ -90,8 +90,12 @@ struct ExportSession {
         )
         do {
             try hosted.exportResources(to: archiver)
+            let left = try hosted.leftBehind(by: archiver)
+            if options.expectsComplete, let failure = left?.failure {
+                throw failure
+            }
             let summary = try writer.finish()
-            return report(header, summary, of: archiver, hosted)
+            return report(header, summary, of: archiver, hosted, left)
         } catch {
             writer.abandon()
             throw error
@@ -106,7 +110,8 @@ struct ExportSession {
         _ header: ArchiveHeader,
         _ summary: ArchiveWriter.Summary,
         of archiver: ItemArchiver,
-        _ hosted: any ExportingExtension
+        _ hosted: any ExportingExtension,
+        _ left: LeftBehind?
     ) -> ExportReport {
         ExportReport(
             header: header,
@@ -116,6 +121,7 @@ struct ExportSession {
             omissions: omissions(of: archiver),
             externalLinks: archiver.externalLinks,
             externalLinkCount: archiver.externalLinkCount,
+            leftBehind: left,
             appExtension: hosted.report(of: summary.totals)
         )
     }

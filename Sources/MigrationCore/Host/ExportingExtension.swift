@@ -13,6 +13,9 @@ protocol ExportingExtension {
     /// Appends everything that is to be exported.
     func exportResources(to archiver: ItemArchiver) throws
 
+    /// Finds what was not appended, once `archiver` has everything; `nil` for the extension of no app.
+    func leftBehind(by archiver: ItemArchiver) throws -> LeftBehind?
+
     /// Says what the session showed, once the export is done; `nil` for the extension of no app.
     func report(of totals: ArchiveTotals) -> ExtensionReport?
 

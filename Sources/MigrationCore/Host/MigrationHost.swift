@@ -40,8 +40,8 @@ public struct MigrationHost: Sendable {
     ///   `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`; `SystemError` where the
     ///   destination's descriptor is not open; `CancellationError`.
     ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
-    ///   `confinementUnavailable`, `entitlementInvalid`, `extensionCrashed`, `extensionFailed`,
-    ///   `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
+    ///   `confinementUnavailable`, `entitlementInvalid`, `exportIncomplete`, `extensionCrashed`,
+    ///   `extensionFailed`, `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
     @concurrent
     public func exportContainer(
         _ container: MigrationDataContainer,

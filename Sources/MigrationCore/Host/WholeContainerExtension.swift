@@ -51,6 +51,8 @@ struct WholeContainerExtension: ExportingExtension {
         try archiver.appendContents(of: root, selecting: selection)
     }
 
+    func leftBehind(by archiver: ItemArchiver) -> LeftBehind? { nil }
+
     func report(of totals: ArchiveTotals) -> ExtensionReport? { nil }
 
     func end() {}

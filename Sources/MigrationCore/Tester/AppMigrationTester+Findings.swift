@@ -7,6 +7,11 @@ extension AppMigrationTester {
     /// addition to Apple's interface.
     public var findings: [ExtensionFinding] { subject.findings }
 
+    /// What the last export of this tester did not append of the container and its app groups.
+    ///
+    /// `nil` before an export, and where it failed. An addition to Apple's interface.
+    public var leftBehind: LeftBehind? { subject.leftBehind }
+
     /// Begins an export and cancels it at its first append, to see whether the extension obeys.
     ///
     /// Nothing of the export is kept. An addition to Apple's interface.

@@ -9,6 +9,7 @@ package struct ExtensionUnderTest: Sendable {
 
     static let extensionVariable = "MIGRATION_EXTENSION"
     static let entitlementsVariable = "MIGRATION_ENTITLEMENTS"
+    static let groupsVariable = "MIGRATION_GROUPS"
 
     let appExtension: MigrationExtension
     let container: MigrationDataContainer
@@ -54,8 +55,9 @@ package struct ExtensionUnderTest: Sendable {
 extension ExtensionUnderTest {
     /// What a test declared, else what the environment says.
     ///
-    /// - Throws: ``MigrationError`` of code `nothingToTest` where neither says it all, and of code
-    ///   `containerInvalid` where the environment names no container.
+    /// - Throws: ``MigrationError`` of code `nothingToTest` where neither says it all, of code
+    ///   `containerInvalid` where the environment names no container, and of code `invalidOption` where
+    ///   its app groups are malformed.
     static func find() throws(MigrationError) -> ExtensionUnderTest {
         if let current { return current }
         guard let program = path(in: extensionVariable) else { throw missing(extensionVariable) }
@@ -64,6 +66,7 @@ extension ExtensionUnderTest {
         }
         var appExtension = MigrationExtension.executable(at: URL(fileAtPath: program))
         appExtension.entitlements = path(in: entitlementsVariable).map { URL(fileAtPath: $0) }
+        try appExtension.readGroups(of: path(in: groupsVariable) ?? [])
         return ExtensionUnderTest(appExtension, container: container)
     }
 
@@ -81,6 +84,27 @@ extension ExtensionUnderTest {
             app's container; \(variable) is not set
             """
         return MigrationError(.nothingToTest, message)
+    }
+}
+
+extension MigrationExtension {
+    /// Takes app groups from `list`: a line `identifier=directory` each, without a directory where the
+    /// group is left out.
+    fileprivate mutating func readGroups(of list: ByteString) throws(MigrationError) {
+        for line in list.split(separator: UInt8(ascii: "\n")) {
+            guard let end = line.firstIndex(of: UInt8(ascii: "=")), end > line.startIndex else {
+                let variable = ExtensionUnderTest.groupsVariable
+                let message = "\(variable) has a line that is not of the form identifier=directory"
+                throw MigrationError(.invalidOption, message, path: ByteString(line))
+            }
+            let identifier = String(decoding: line[..<end], as: UTF8.self)
+            let directory = ByteString(line[(end + 1)...])
+            if directory.isEmpty {
+                omittedGroups.insert(identifier)
+            } else {
+                applicationGroups[identifier] = URL(fileAtPath: directory)
+            }
+        }
     }
 }
 

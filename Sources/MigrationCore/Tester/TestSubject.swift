@@ -7,6 +7,7 @@ final class TestSubject: Sendable {
         var exportedVersion: String?
         var importedSource: ImportCall?
         var findings: [ExtensionFinding] = []
+        var leftBehind: LeftBehind?
     }
 
     let platform: MigrationPlatform
@@ -55,15 +56,22 @@ final class TestSubject: Sendable {
     /// The mistakes that the last export or import came upon.
     var findings: [ExtensionFinding] { state.withLock { $0.findings } }
 
+    /// What the last export did not append.
+    var leftBehind: LeftBehind? { state.withLock { $0.leftBehind } }
+
     /// Forgets the findings of what came before, since something else begins.
     func noteBeginning() {
-        state.withLock { $0.findings = [] }
+        state.withLock { state in
+            state.findings = []
+            state.leftBehind = nil
+        }
     }
 
     func noteExport(_ report: ExportReport) {
         state.withLock { state in
             state.exportedVersion = report.header.resourcesVersion
             state.findings = report.appExtension?.findings ?? []
+            state.leftBehind = report.leftBehind
         }
     }
 

@@ -64,6 +64,12 @@ struct ExportCommand: Command {
                 help: "Fail where something can't be archived: a special file, an access control "
                     + "list, an attribute outside 'user.'."
             ),
+            OptionDescription(
+                name: "expect-complete",
+                help: "Fail where the extension leaves something behind outside of Library/Caches "
+                    + "and tmp.",
+                companion: "extension"
+            ),
             OptionDescription(name: "force", help: "Replace an archive of that name."),
             .json,
             .progress,
@@ -167,6 +173,7 @@ struct ExportCommand: Command {
             options.compressionLevel = level
         }
         options.isStrict = arguments.has("strict")
+        options.expectsComplete = arguments.has("expect-complete")
         options.includesCaches = arguments.has("include-caches")
         options.threadCount = try arguments.threads
         for pattern in try arguments.texts("exclude") {

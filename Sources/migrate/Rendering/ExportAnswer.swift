@@ -11,6 +11,7 @@ struct ExportAnswer: Answer {
     let externalLinks: [String]
     let fingerprint: String
     let header: ArchiveHeader
+    var leftBehind: LeftBehind?
     let omissions: OmissionList
     let totals: ArchiveTotals
 
@@ -19,6 +20,7 @@ struct ExportAnswer: Answer {
         return "\(archive): \(TotalsText(totals)) in \(ByteCount(archiveBytes))\(share)\n"
             + "fingerprint \(fingerprint)\n"
             + OmissionLines(title: "left out", omissions: omissions).text
+            + (leftBehind.map { LeftBehindLines($0).text } ?? "")
     }
 }
 
@@ -34,6 +36,7 @@ extension ExportAnswer {
             externalLinks: report.externalLinks,
             fingerprint: report.fingerprint.description,
             header: report.header,
+            leftBehind: report.leftBehind,
             omissions: report.omissions,
             totals: report.totals
         )

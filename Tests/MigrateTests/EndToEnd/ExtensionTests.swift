@@ -129,6 +129,40 @@ struct ExtensionTests {
         #expect(fields["resourcesVersion"] as? String == "7")
     }
 
+    @Test func `lists what the extension left behind, and fails for it on request`() throws {
+        try place.shell("mkdir -p source/Library/Caches source/Library/Preferences")
+        try stage.write("hidden", to: "Documents/.hidden")
+        try stage.write("cache", to: "Library/Caches/page")
+        try stage.write("dark", to: "Library/Preferences/theme")
+        try stage.script("append Documents/note\nappend script")
+        let archive = place.path("archive")
+        let result = try stage.run("export", "--out", archive)
+        #expect(result.exitCode == 0, "\(result.errors)")
+        let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("left behind: ") }
+        #expect(
+            lines == [
+                "left behind: Documents/.hidden (1 file, 6 B)",
+                "left behind: Library/Preferences (1 file, 4 B)",
+                "left behind: Library/Caches (1 file, 5 B, which no app needs)",
+            ]
+        )
+        let strict = ["export", "--expect-complete", "--out", place.path("strict")]
+        let refused = try stage.run(strict)
+        #expect(refused.exitCode == 1)
+        #expect(refused.output.isEmpty)
+        #expect(refused.errors.contains("left something behind: Documents/.hidden, Library/Pref"))
+        #expect(!place.exists("strict"))
+        let answer = try stage.run("export", "--json", "--force", "--out", archive).standardOutput
+        let fields = try JSONSerialization.jsonObject(with: Data(answer)) as? [String: Any]
+        let left = try #require(fields?["leftBehind"] as? [String: Any])
+        #expect(left["count"] as? Int == 3)
+        #expect(left["bytes"] as? Int == 15)
+        #expect((left["items"] as? [[String: Any]])?.count == 3)
+        try stage.script("append Documents\nappend Library/Preferences as p\nappend script")
+        let complete = try stage.run(strict)
+        #expect(complete.exitCode == 0, "\(complete.errors)")
+    }
+
     @Test func `an app group that is declared and not mapped stops every command`() throws {
         try stage.declareGroups(["group.com.example.notes"])
         try place.shell("mkdir group")

@@ -18,7 +18,10 @@ import Testing
     }
 
     private static func clearEnvironment() {
-        for name in ["MIGRATION_EXTENSION", "MIGRATION_ENTITLEMENTS", "MIGRATION_CONTAINER"] {
+        for name in [
+            "MIGRATION_EXTENSION", "MIGRATION_ENTITLEMENTS", "MIGRATION_CONTAINER",
+            "MIGRATION_GROUPS",
+        ] {
             unsetenv(name)
         }
     }
@@ -63,6 +66,35 @@ import Testing
             let named = try await TesterInitializerTests.failure()
             #expect(named.code == .entitlementInvalid)
             #expect(named.message.contains("/nowhere/named.entitlements"))
+        }
+    }
+
+    @Test
+    func `rule 30: the environment names the directories of app groups`() async {
+        await #expect(processExitsWith: .success) {
+            TesterInitializerTests.clearEnvironment()
+            let list = URL(filePath: "/tmp/migration-groups-\(getpid())")
+            defer { try? FileManager.default.removeItem(at: list) }
+            let groups = ["a", "b", "c"].map { "<string>\($0)</string>" }.joined()
+            let text = """
+                <plist><dict>
+                <key>com.apple.developer.app-migration.data-container-access</key>
+                <array><string>com.example.notes</string></array>
+                <key>com.apple.security.application-groups</key><array>\(groups)</array>
+                </dict></plist>
+                """
+            try Data(text.utf8).write(to: list)
+            setenv("MIGRATION_EXTENSION", "/nonexistent/program", 1)
+            setenv("MIGRATION_CONTAINER", "/tmp", 1)
+            setenv("MIGRATION_ENTITLEMENTS", list.path, 1)
+            setenv("MIGRATION_GROUPS", "a=/usr\nb=", 1)
+            let unmapped = try await TesterInitializerTests.failure()
+            #expect(unmapped.code == .entitlementInvalid)
+            #expect(unmapped.message.contains("the app group c is declared"))
+            setenv("MIGRATION_GROUPS", "a=/usr\nb=\nc=/etc", 1)
+            #expect(try await TesterInitializerTests.failure().code == .extensionUnsuitable)
+            setenv("MIGRATION_GROUPS", "a", 1)
+            #expect(try await TesterInitializerTests.failure().code == .invalidOption)
         }
     }
 

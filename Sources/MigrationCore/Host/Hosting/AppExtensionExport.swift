@@ -51,6 +51,19 @@ struct AppExtensionExport: ExportingExtension {
         try host.session.end()
     }
 
+    func leftBehind(by archiver: ItemArchiver) throws -> LeftBehind? {
+        var left = LeftBehind()
+        guard let archived = archiver.files else { return nil }
+        let places =
+            [(group: String?.none, path: host.place.container.rootPath)]
+            + host.place.groups.sorted { $0.key < $1.key }.map { (group: $0.key, path: $0.value) }
+        for (group, path) in places {
+            let root = try FileDescriptor.open(path.path, .directory)
+            try left.search(root, of: group, leavingOut: archived, archiver.cancellation)
+        }
+        return left
+    }
+
     func report(of totals: ArchiveTotals) -> ExtensionReport? {
         let findings = ExportFindings(host, estimate: host.description.exports?.sizeEstimate ?? 0)
         return host.report(findings.all(of: totals))

@@ -1,0 +1,204 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// What lies in the container and the app groups of an export, and the app's extension did not append.
+///
+/// It is information: an extension may have reasons to leave something. ``ExportOptions/expectsComplete``
+/// makes it an error.
+public struct LeftBehind: Sendable, Codable, Equatable {
+    /// A file or a link that was not appended, or a directory of which nothing was.
+    public struct Item: Sendable, Codable, Equatable {
+        /// The app group that holds it; `nil` where the container does.
+        public let group: String?
+
+        /// The path, as it may be printed, relative to the container or the group.
+        public let path: String
+
+        /// How many files and links it is; 0 for a directory that can't be opened.
+        public let files: Int
+
+        /// The bytes of content.
+        public let bytes: UInt64
+
+        /// Whether no migration needs it: it lies in `Library/Caches`, `tmp` or `SystemData`.
+        public let isPurgeable: Bool
+    }
+
+    /// The topmost paths of which nothing was appended, in the order of a walk, at most 1,000 of them.
+    public private(set) var items: [Item] = []
+
+    /// How many such paths there are.
+    public private(set) var count = 0
+
+    /// How many files and links were left behind.
+    public private(set) var files = 0
+
+    /// The bytes of content in what was left behind.
+    public private(set) var bytes: UInt64 = 0
+
+    /// How many of the paths a migration may need: they lie outside of `Library/Caches`, `tmp` and
+    /// `SystemData`.
+    public private(set) var neededCount = 0
+}
+
+// MARK: - Collecting
+
+extension LeftBehind {
+    private static let listed = 1_000
+
+    /// What was known when a directory was entered, to make one item of all that came since.
+    fileprivate struct Mark {
+        let items: Int
+        let count: Int
+        let neededCount: Int
+        let files: Int
+        let bytes: UInt64
+    }
+
+    fileprivate var mark: Mark {
+        Mark(items: items.count, count: count, neededCount: neededCount, files: files, bytes: bytes)
+    }
+
+    fileprivate mutating func append(_ item: Item) {
+        files += item.files
+        bytes.addSaturating(item.bytes)
+        add(item)
+    }
+
+    /// Puts one item at `path` in the place of all that came since `mark`.
+    fileprivate mutating func collapse(
+        since mark: Mark,
+        to path: ByteString,
+        in group: String?,
+        isPurgeable: Bool
+    ) {
+        items.removeSubrange(mark.items...)
+        count = mark.count
+        neededCount = mark.neededCount
+        add(
+            Item(
+                group: group,
+                path: PrintableText.escaping(path),
+                files: files - mark.files,
+                bytes: bytes - mark.bytes,
+                isPurgeable: isPurgeable
+            )
+        )
+    }
+
+    private mutating func add(_ item: Item) {
+        count += 1
+        if !item.isPurgeable { neededCount += 1 }
+        // An item that stays stays before all that come after it, so the first of them are kept.
+        if items.count < Self.listed { items.append(item) }
+    }
+
+    /// The error of an export that was to leave nothing behind; `nil` where it left nothing needed.
+    var failure: MigrationError? {
+        guard neededCount > 0 else { return nil }
+        let needed = items.filter { !$0.isPurgeable }.prefix(3)
+        let names = needed.map { item in
+            (item.group.map { "\(PrintableText.escaping($0)): " } ?? "") + item.path
+        }
+        let rest = neededCount > names.count ? " and \(neededCount - names.count) more" : ""
+        let message =
+            "the extension left something behind: \(names.joined(separator: ", "))\(rest); append it in "
+            + "exportResources, or export without --expect-complete"
+        return MigrationError(.exportIncomplete, message)
+    }
+}
+
+// MARK: - Searching
+
+extension LeftBehind {
+    /// Adds what lies in `root`, the container or the group of a name, and is not among `archived`.
+    mutating func search(
+        _ root: consuming FileDescriptor,
+        of group: String?,
+        leavingOut archived: ArchivedFiles,
+        _ cancellation: CancellationFlag
+    ) throws {
+        var search = Search(group: group, archived: archived, found: self)
+        var walker = SourceWalker(root: root, cancellation: cancellation)
+        try walker.walk(&search)
+        self = search.found
+    }
+
+    private struct Search: SourceVisitor {
+        private struct Level {
+            let mark: Mark
+            let isPurgeable: Bool
+            /// Whether something in it was appended, or is of another kind than the rest.
+            var isDivided = false
+        }
+
+        private static let purgeable = ["Library/Caches", "tmp", "SystemData"]
+            .map { ByteString(utf8: $0) }
+
+        let group: String?
+        let archived: ArchivedFiles
+        var found: LeftBehind
+        private var levels: [Level] = []
+
+        init(group: String?, archived: ArchivedFiles, found: LeftBehind) {
+            self.group = group
+            self.archived = archived
+            self.found = found
+        }
+
+        mutating func visit(_ item: SourceItem) {
+            switch item.status.kind {
+            case .regular, .symbolicLink: break
+            // No archive holds it, and where its directory was appended it is an omission.
+            default: return
+            }
+            if group == nil, ContainerLayout.ownNames.contains(item.path) { return }
+            if archived.isOutput(item.status) { return }
+            guard !archived.contains(item.status) else { return divide() }
+            let size = item.status.kind == .regular ? item.status.size : 0
+            found.append(self.item(at: item.path, files: 1, bytes: size))
+        }
+
+        mutating func enter(_ item: SourceItem, opened: OpenFile) -> Bool {
+            if group == nil, ContainerLayout.ownNames.contains(item.path) { return false }
+            let isPurgeable =
+                levels.last?.isPurgeable == true || Self.purgeable.contains(item.path)
+            levels.append(Level(mark: found.mark, isPurgeable: isPurgeable))
+            return true
+        }
+
+        mutating func leave(_ directory: WalkedDirectory) throws {
+            try directory.checkIsUnchanged()
+            // The root is no item.
+            guard let level = levels.popLast(), found.count > level.mark.count else { return }
+            if level.isDivided { return divide() }
+            found.collapse(
+                since: level.mark,
+                to: directory.path,
+                in: group,
+                isPurgeable: level.isPurgeable
+            )
+            if level.isPurgeable, levels.last?.isPurgeable == false { divide() }
+        }
+
+        mutating func passesOver(_ item: SourceItem) -> Bool {
+            found.append(self.item(at: item.path, files: 0, bytes: 0))
+            return true
+        }
+
+        private mutating func divide() {
+            guard !levels.isEmpty else { return }
+            levels[levels.count - 1].isDivided = true
+        }
+
+        private func item(at path: ByteString, files: Int, bytes: UInt64) -> Item {
+            Item(
+                group: group,
+                path: PrintableText.escaping(path),
+                files: files,
+                bytes: bytes,
+                isPurgeable: levels.last?.isPurgeable ?? Self.purgeable.contains(path)
+            )
+        }
+    }
+}
