@@ -21,6 +21,81 @@ struct FindingTests {
         #expect(codes == (estimate.isFound ? [.estimateOff] : []))
     }
 
+    @Test(
+        arguments: Hosting.allCases,
+        [
+            (8192 + 100, "the difference is 2 times 4096, which is what Linux"),
+            (8192 + 101, nil), (3 * 4096 + 100, nil),
+        ]
+    )
+    func `estimateOff: names directories that were counted as files`(
+        _ hosting: Hosting,
+        _ estimate: (said: Int, cause: String?)
+    ) async throws {
+        let stage = try Stage("append Documents\nappend Library")
+        try (stage.source / "Documents/a").write(String(repeating: "a", count: 100))
+        try (stage.source / "settings/estimate").write("\(estimate.said)")
+        let report = try await stage.export(stage.scripted(hosting))
+        let finding = try #require(report.appExtension?.findings.first)
+        #expect(finding.code == .estimateOff)
+        #expect(finding.message.contains("the difference") == (estimate.cause != nil))
+        #expect(estimate.cause.map { finding.message.contains($0) } ?? true)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `estimateOff: names options that the estimate can't see`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage("append Documents/a as a")
+        try (stage.source / "Documents/a").write(String(repeating: "a", count: 100))
+        var options = ExportOptions()
+        options.destinationOptions = ["theme": Data("dark".utf8)]
+        let report = try await stage.export(stage.scripted(hosting), options: options)
+        let finding = try #require(report.appExtension?.findings.first)
+        #expect(finding.code == .estimateOff)
+        #expect(finding.message.hasSuffix("options that no estimate can see: theme"))
+    }
+
+    @Test(
+        arguments: Hosting.allCases,
+        [("größe as gr%C3%B6%C3%9Fe", true), ("größe as größe", false), ("a%20b as a%20b", false)]
+    )
+    func `nameEncoded: a name in the archive as a URL spells it`(
+        _ hosting: Hosting,
+        _ append: (line: String, isFound: Bool)
+    ) async throws {
+        let stage = try Stage("append Documents/\(append.line)")
+        try (stage.source / "Documents/größe").write("")
+        try (stage.source / "Documents/a%20b").write("")
+        let report = try await stage.export(stage.scripted(hosting))
+        let findings = try #require(report.appExtension?.findings)
+        #expect(findings.map(\.code) == (append.isFound ? [.nameEncoded] : []))
+        #expect(!append.isFound || findings.first?.message.contains("gr%C3%B6%C3%9Fe") == true)
+    }
+
+    @Test(
+        arguments: Hosting.allCases,
+        [
+            ("relative:note", "Documents/note is: make the URL with appending(path:)"),
+            ("encoded:größe", "Documents/größe is: take path(percentEncoded: false)"),
+        ]
+    )
+    func `sourceMisnamed: an item whose URL names another`(
+        _ hosting: Hosting,
+        _ append: (source: String, advice: String)
+    ) async throws {
+        let stage = try Stage("try-append \(append.source) as a\nappend Documents", beneath: "a b")
+        try (stage.source / "Documents/note").write("")
+        try (stage.source / "Documents/größe").write("")
+        let report = try await stage.export(stage.scripted(hosting))
+        let finding = try #require(report.appExtension?.findings.first)
+        #expect(finding.code == .sourceMisnamed)
+        #expect(finding.message.contains(append.advice))
+        try (stage.source / "script").write("append \(append.source) as a")
+        let error = try await stage.failure(of: stage.scripted(hosting))
+        #expect("\(error)".contains(append.advice))
+    }
+
     @Test(arguments: Hosting.allCases)
     func `appendGap: a wait of over a third of the hang timeout`(
         _ hosting: Hosting

@@ -123,6 +123,27 @@ struct PathTests {
         #expect(report.appExtension?.paths == .unchanged)
     }
 
+    @Test(arguments: Hosting.allCases)
+    func `URLs of containers have no slash at their ends`(_ hosting: Hosting) async throws {
+        let stage = try Stage(
+            """
+            strip .
+            strip documents:
+            strip group:shared
+            notes tmp:notes
+            append tmp:notes as notes
+            """
+        )
+        let group = stage.root / "group"
+        try group.makeDirectory()
+        var scripted = stage.scripted(hosting)
+        scripted.applicationGroups = ["shared": group.url]
+        try await stage.export(scripted)
+        let notes = try await stage.archivedText("notes").split(separator: "\n")
+        let places = [".", "documents:", "group:shared"]
+        #expect(notes.suffix(3) == places.map { "strip \($0) /data.bin" }[...])
+    }
+
     @Test func `says in a preflight how the extension sees its paths`() async throws {
         let stage = try Stage(beneath: "with space")
         let host = MigrationHost()

@@ -5,7 +5,8 @@ internal import Glibc
 /// One run of a script.
 ///
 /// Paths are relative to the container; `tmp:`, `in:` and `group:ID/` at their start mean the temporary
-/// directory, the import directory and an app group; absolute ones are taken as they are.
+/// directory, the import directory and an app group; absolute ones are taken as they are. `documents:` is
+/// the container's own URL of that directory, `relative:` and `encoded:` make wrong ones of files in it.
 struct ScriptRun {
     /// What is to be appended.
     struct Append: Equatable {
@@ -59,6 +60,10 @@ struct ScriptRun {
         case "fifo": mkfifo(url(words[0]).path, 0o600)
         case "move": try FileManager.default.moveItem(at: url(words[0]), to: url(words[1]))
         case "remove": try FileManager.default.removeItem(at: url(words[0]))
+        case "strip":
+            let directory = url(words[0])
+            let path = directory.appending(path: "data.bin").path()
+            note("strip \(words[0]) \(path.replacing(directory.path(), with: ""))")
         case "look": look(at: words[0])
         case "inode":
             let attributes = try FileManager.default.attributesOfItem(atPath: url(words[0]).path)
@@ -145,6 +150,10 @@ struct ScriptRun {
         }
         let rest = String(path[path.index(after: colon)...])
         switch path[..<colon] {
+        case "relative": return URL(filePath: rest, relativeTo: container.documentsDirectory)
+        case "encoded":
+            return URL(filePath: container.documentsDirectory.appending(path: rest).path())
+        case "documents": return container.documentsDirectory
         case "tmp": return temporaryDirectory.appending(path: rest)
         case "in": return (resources ?? URL(filePath: "/nowhere")).appending(path: rest)
         default:

@@ -44,6 +44,17 @@ struct SourceRoots {
         aliases.append((alias, path))
     }
 
+    /// The directories that an extension has URLs of, by every path that leads to them.
+    var baseDirectories: [ByteString] {
+        let own = roots.flatMap { root in
+            let inner = root.kind == .container ? ["Documents", "Library/Application Support"] : []
+            return [root.path] + inner.map { root.path + ByteString(utf8: "/" + $0) }
+        }
+        return own.flatMap { base in
+            aliases.compactMap { base.moved(from: $0.directory, to: $0.path) } + [base]
+        }
+    }
+
     /// Finds the item at `path` without following a link out of the root that it lies in.
     ///
     /// - Throws: ``MigrationError`` of code `outsideContainer` where it lies in none, or the way there

@@ -10,6 +10,9 @@ public struct MigrationDataContainer: Sendable {
     public let bundleIdentifier: String
 
     /// The root directory of the container.
+    ///
+    /// This URL and those of the directories in the container have no slash at their ends. Make those of
+    /// files with `appending(path:)`: `URL(filePath:relativeTo:)` would name what is beside the directory.
     public let containerRootDirectory: URL
 
     /// The directory of the person's documents, `Documents` in the root.
@@ -68,14 +71,14 @@ extension MigrationDataContainer {
         self.knownIdentifier = knownIdentifier
         self.platform = platform
         bundleIdentifier = knownIdentifier ?? String(decoding: root.name, as: UTF8.self)
-        containerRootDirectory = URL(directoryAtPath: root.path)
+        containerRootDirectory = URL(containerAtPath: root.path)
         documentsDirectory = containerRootDirectory.appending(
             path: "Documents",
-            directoryHint: .isDirectory
+            directoryHint: .notDirectory
         )
         applicationSupportDirectory = containerRootDirectory.appending(
             path: "Library/Application Support",
-            directoryHint: .isDirectory
+            directoryHint: .notDirectory
         )
     }
 

@@ -7,6 +7,14 @@ extension URL {
         self.init(path, isDirectory: true)
     }
 
+    /// Names the directory of a container at a path of any bytes, with no slash at its end.
+    ///
+    /// So what is left of the path of a file in it, once that of the container is taken away, begins with
+    /// a slash.
+    init(containerAtPath path: ByteString) {
+        self.init(path, isDirectory: false)
+    }
+
     /// Names the file at a path of any bytes.
     init(fileAtPath path: ByteString) {
         self.init(path, isDirectory: false)

@@ -48,7 +48,7 @@ extension ExtensionContext {
         // As it is: resolved it may have characters that a URL must encode.
         let root = PathName(absolute: ByteString(start.container))
         container = MigrationDataContainer(root: root, knownIdentifier: start.bundleIdentifier)
-        groups = start.groups.mapValues { URL(directoryAtPath: ByteString($0)) }
+        groups = start.groups.mapValues { URL(containerAtPath: ByteString($0)) }
         temporaryDirectory = URL(directoryAtPath: ByteString(start.temporaryDirectory))
     }
 }

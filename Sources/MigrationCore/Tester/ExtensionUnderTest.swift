@@ -31,7 +31,7 @@ package struct ExtensionUnderTest: Sendable {
         let context = ExtensionContext(
             container: container.located(at: paths.shown(container.rootPath)),
             groups: appExtension.applicationGroups.mapValues { url in
-                URL(directoryAtPath: paths.shown(ByteString(pathOf: url)))
+                URL(containerAtPath: paths.shown(ByteString(pathOf: url)))
             },
             temporaryDirectory: nil
         )

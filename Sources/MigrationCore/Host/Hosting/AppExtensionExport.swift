@@ -65,7 +65,7 @@ struct AppExtensionExport: ExportingExtension {
     }
 
     func report(of totals: ArchiveTotals) -> ExtensionReport? {
-        let findings = ExportFindings(host, estimate: host.description.exports?.sizeEstimate ?? 0)
+        let findings = ExportFindings(host, call)
         return host.report(findings.all(of: totals))
     }
 

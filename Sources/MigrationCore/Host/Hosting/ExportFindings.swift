@@ -1,36 +1,78 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// What an export showed of an extension's mistakes.
 struct ExportFindings {
     private let estimate: Int
     private let longestWait: Duration
     private let hangTimeout: Duration
-    private let copies: (names: [String], count: Int)
+    private let copies: SessionObserver.Examples
+    private let encodedNames: SessionObserver.Examples
+    private let misnamed: SessionObserver.Examples
+    private let options: [String]
 
-    init(_ host: AppExtensionHost, estimate: Int) {
-        self.estimate = estimate
+    /// The bytes that a directory of few files has on most file systems of Linux.
+    private static let directorySize: UInt64 = 4096
+
+    /// Takes what the session of `host` showed, which exported by `call`.
+    init(_ host: AppExtensionHost, _ call: ExportCall) {
+        estimate = host.description.exports?.sizeEstimate ?? 0
+        options = call.options.keys.sorted()
         longestWait = host.observer.longestWait
         hangTimeout = host.appExtension.hangTimeout
         copies = host.observer.convertedCopies
+        encodedNames = host.observer.encodedNames
+        misnamed = host.observer.misnamed
     }
 
     /// The findings of an export that archived `totals`.
     func all(of totals: ArchiveTotals) -> [ExtensionFinding] {
         let entries =
             totals.files + totals.directories + totals.symbolicLinks + totals.hardLinks
-        guard entries > 0 else { return [.nothingExported] }
-        return [estimateOff(totals.contentBytes), appendGap, convertedCopy].compactMap { $0 }
+        guard entries > 0 else {
+            return [.nothingExported] + [sourceMisnamed].compactMap { $0 }
+        }
+        return [estimateOff(totals), appendGap, convertedCopy, nameEncoded, sourceMisnamed]
+            .compactMap { $0 }
     }
 
-    private func estimateOff(_ bytes: UInt64) -> ExtensionFinding? {
+    private func estimateOff(_ totals: ArchiveTotals) -> ExtensionFinding? {
+        let bytes = totals.contentBytes
         let exported = Double(bytes)
         let off = abs(Double(estimate) - exported)
         guard off > 0.2 * exported else { return nil }
+        let said = "resourcesSizeEstimate said \(estimate) bytes, \(bytes) were exported"
+        if let count = directories(beyond: bytes, totals) {
+            return ExtensionFinding(
+                code: .estimateOff,
+                message:
+                    "\(said); the difference is \(count) times \(Self.directorySize), which is what "
+                    + "Linux says to be the size of a directory",
+                fix: "add up the sizes of regular files alone (isRegularFile)"
+            )
+        }
+        guard options.isEmpty else {
+            let names = options.map { PrintableText.escaping(ByteString(utf8: $0)) }
+            return ExtensionFinding(
+                code: .estimateOff,
+                message:
+                    "\(said); the export was asked for options that no estimate can see: "
+                    + names.joined(separator: ", "),
+                fix: "estimate an export without options; nothing is wrong where that is right"
+            )
+        }
         return ExtensionFinding(
             code: .estimateOff,
-            message: "resourcesSizeEstimate said \(estimate) bytes, \(bytes) were exported",
+            message: said,
             fix: "add up the sizes of the files that exportResources appends"
         )
+    }
+
+    /// How many directories were counted as files, where that is the whole difference.
+    private func directories(beyond bytes: UInt64, _ totals: ArchiveTotals) -> UInt64? {
+        guard let estimate = UInt64(exactly: estimate), estimate > bytes else { return nil }
+        let (count, rest) = (estimate - bytes).quotientAndRemainder(dividingBy: Self.directorySize)
+        return rest == 0 && count <= UInt64(totals.directories) ? count : nil
     }
 
     private var appendGap: ExtensionFinding? {
@@ -46,11 +88,31 @@ struct ExportFindings {
 
     private var convertedCopy: ExtensionFinding? {
         guard copies.count > 0 else { return nil }
-        let names = copies.names.joined(separator: ", ") + (copies.count > 3 ? ", …" : "")
         return ExtensionFinding(
             code: .convertedCopy,
-            message: "\(copies.count) large items came from the temporary directory: \(names)",
+            message:
+                "\(copies.count) large items came from the temporary directory: \(copies.text)",
             fix: "append the original files, and convert them on the importing side"
+        )
+    }
+
+    private var nameEncoded: ExtensionFinding? {
+        guard encodedNames.count > 0 else { return nil }
+        return ExtensionFinding(
+            code: .nameEncoded,
+            message:
+                "\(encodedNames.count) items have percent-encoded names in the archive: "
+                + encodedNames.text,
+            fix: "make pathInArchive of path(percentEncoded: false); path() is encoded"
+        )
+    }
+
+    private var sourceMisnamed: ExtensionFinding? {
+        guard misnamed.count > 0 else { return nil }
+        return ExtensionFinding(
+            code: .sourceMisnamed,
+            message: "\(misnamed.count) items were appended that are not there: \(misnamed.text)",
+            fix: "name them as they are, or the export goes without them"
         )
     }
 }

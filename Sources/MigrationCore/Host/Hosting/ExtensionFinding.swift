@@ -37,6 +37,12 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
         /// A large converted copy was appended instead of the original.
         case convertedCopy
 
+        /// Something was archived under a name that is percent-encoded.
+        case nameEncoded
+
+        /// Something was named that is not there, by a URL or a path that was made in the wrong way.
+        case sourceMisnamed
+
         /// The extension caught the cancellation and went on.
         case cancellationSwallowed
 

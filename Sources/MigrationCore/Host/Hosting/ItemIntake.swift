@@ -36,11 +36,12 @@ final class ItemIntake {
             let location = try roots.locate(source)
             let bytes = try archiver.appendItem(at: location, as: name)
             observer.noteAppend(of: bytes, from: location.kind, name)
+            noteName(name, of: source)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             if archiver.entryCount != before { failure = error }
-            throw error
+            throw advised(error, on: source)
         }
     }
 
@@ -58,6 +59,7 @@ final class ItemIntake {
             let path = try ItemArchiver.path(name)
             let unread = UnreadFile(path: path, directory: location.directory, name: file)
             try archiver.appendSoon(.file(unread))
+            noteName(name, of: source)
         }
     }
 
@@ -76,6 +78,18 @@ final class ItemIntake {
             failure = error
             throw error
         }
+    }
+
+    private func noteName(_ name: ByteString, of source: ByteString) {
+        if MistakenPath.isEncoded(name, of: source) { observer.noteEncodedName(name) }
+    }
+
+    /// The error of an append, with what the extension must have meant where that is plain.
+    private func advised(_ error: any Error, on source: ByteString) -> any Error {
+        guard failure == nil, let mistake = MistakenPath(source, in: roots) else { return error }
+        observer.noteMisnamed(source, mistake.advice)
+        let code = (error as? MigrationError)?.code ?? .invalidPath
+        return MigrationError(code, mistake.advice, path: source)
     }
 
     /// Makes every append fail from now on.

@@ -9,8 +9,23 @@ final class SessionObserver: Sendable {
     private struct State {
         var lastActivity = SuspendingClock.now
         var longestWait = Duration.zero
-        var convertedCopies: [String] = []
-        var convertedCount = 0
+        var convertedCopies = Examples()
+        var encodedNames = Examples()
+        var misnamed = Examples()
+    }
+
+    /// The first of several things, as they may be shown, and how many there are in all.
+    struct Examples {
+        private(set) var first: [String] = []
+        private(set) var count = 0
+
+        fileprivate mutating func add(_ text: @autoclosure () -> String) {
+            count += 1
+            if first.count < 3 { first.append(text()) }
+        }
+
+        /// The first, with a mark where there are others.
+        var text: String { first.joined(separator: ", ") + (count > first.count ? ", …" : "") }
     }
 
     /// A copy in the temporary directory over this many bytes is taken for a converted one.
@@ -41,15 +56,26 @@ final class SessionObserver: Sendable {
         state.withLock { state in
             state.lastActivity = SuspendingClock.now
             guard kind == .temporaryDirectory, bytes > Self.copyLimit else { return }
-            state.convertedCount += 1
-            if state.convertedCopies.count < 3 {
-                state.convertedCopies.append(PrintableText.escaping(name))
-            }
+            state.convertedCopies.add(PrintableText.escaping(name))
         }
     }
 
-    /// The names of the first converted copies, and how many there are in all.
-    var convertedCopies: (names: [String], count: Int) {
-        state.withLock { ($0.convertedCopies, $0.convertedCount) }
+    /// The names of converted copies.
+    var convertedCopies: Examples { state.withLock { $0.convertedCopies } }
+
+    /// Takes note of an item whose name in the archive is percent-encoded.
+    func noteEncodedName(_ name: ByteString) {
+        state.withLock { $0.encodedNames.add(PrintableText.escaping(name)) }
     }
+
+    /// The names in the archive that are percent-encoded.
+    var encodedNames: Examples { state.withLock { $0.encodedNames } }
+
+    /// Takes note of an item that is not there, and what was said of that to the extension.
+    func noteMisnamed(_ path: ByteString, _ advice: String) {
+        state.withLock { $0.misnamed.add("\(PrintableText.escaping(path)) \(advice)") }
+    }
+
+    /// What was named that is not there, and where it is.
+    var misnamed: Examples { state.withLock { $0.misnamed } }
 }

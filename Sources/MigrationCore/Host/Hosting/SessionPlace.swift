@@ -91,7 +91,7 @@ struct SessionPlace {
     func context(as paths: SessionPaths) -> ExtensionContext {
         ExtensionContext(
             container: container.located(at: paths.shown(container.rootPath)),
-            groups: groups.mapValues { URL(directoryAtPath: paths.shown($0.path)) },
+            groups: groups.mapValues { URL(containerAtPath: paths.shown($0.path)) },
             temporaryDirectory: URL(directoryAtPath: temporaryDirectory.path)
         )
     }
