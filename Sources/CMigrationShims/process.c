@@ -51,8 +51,16 @@ static void keep_only(int *files, unsigned count, unsigned failures) {
 
 // MARK: - The program
 
-/// The descriptors of the program, and two that close when it starts.
-enum { child_input, child_output, child_error, child_connection, child_failures, child_ruleset };
+/// The descriptors of the program, and three that close when it starts.
+enum {
+  child_input,
+  child_output,
+  child_error,
+  child_connection,
+  child_failures,
+  child_group,
+  child_ruleset,
+};
 
 /// Writes the line of a map that gives `number` the same number in a user namespace.
 static void map_to_itself(const char *map, unsigned number) {
@@ -111,6 +119,15 @@ static void confine(const struct migration_program *program) {
   if (program->is_filtered && migration_filter_self() < 0) fail(child_failures, "seccomp");
 }
 
+/// Puts this process where its memory, and how many processes it starts, are bounded.
+static void enter_bounds(const struct migration_program *program) {
+  if (program->group >= 0 && write(child_group, "0", 1) != 1) fail(child_failures, "cgroup.procs");
+  if (program->memory_limit > 0) {
+    struct rlimit limit = {program->memory_limit, program->memory_limit};
+    if (setrlimit(RLIMIT_DATA, &limit) < 0) fail(child_failures, "setrlimit");
+  }
+}
+
 static void set_limits(pid_t supervisor) {
   if (setpgid(0, 0) < 0) fail(child_failures, "setpgid");
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) fail(child_failures, "prctl");
@@ -130,6 +147,7 @@ static _Noreturn void run(const struct migration_program *program, int *files, p
   // credentials, which clears it.
   mount_directories(program);
   set_limits(supervisor);
+  enter_bounds(program);
   if (chdir(program->directory) < 0) fail(child_failures, "chdir");
   confine(program);
   sigset_t none;
@@ -149,6 +167,7 @@ enum {
   host_failures,
   host_connection,
   host_output,
+  host_group,
   host_ruleset,
 };
 
@@ -284,6 +303,8 @@ static void leave_host(const struct migration_program *program) {
     [host_failures] = failures,
     [host_connection] = program->connection,
     [host_output] = program->output,
+    // Where there is none, its number is taken by what reads nothing.
+    [host_group] = program->group >= 0 ? program->group : null,
     [host_ruleset] = program->ruleset,
   };
   keep_only(files, program->ruleset >= 0 ? host_ruleset + 1 : host_ruleset, host_failures);
@@ -295,7 +316,9 @@ static _Noreturn void supervise(const struct migration_program *program) {
   pid_t child = fork();
   if (child < 0) fail(host_failures, "fork");
   if (child == 0) {
-    int files[] = {0, host_output, host_output, host_connection, host_failures, host_ruleset};
+    int files[] = {
+      0, host_output, host_output, host_connection, host_failures, host_group, host_ruleset,
+    };
     run(program, files, supervisor);
   }
   // The child does so too: whoever comes first, it is in its own group before it can be killed.

@@ -62,6 +62,7 @@ extension MigrationError {
             case nothingToTest = 21
             case pathNeedsEncoding = 22
             case exportIncomplete = 23
+            case limitExceeded = 24
         }
 
         private let value: Value
@@ -123,6 +124,9 @@ extension MigrationError {
 
         /// The extension can't do what was asked: a conformance, an option or a platform is missing.
         public static let extensionUnsuitable = Code(value: .extensionUnsuitable)
+
+        /// An extension took more of the machine than it may: memory, or space for temporary files.
+        public static let limitExceeded = Code(value: .limitExceeded)
 
         /// A path can't be that of an item, or of one in an archive.
         public static let invalidPath = Code(value: .invalidPath)

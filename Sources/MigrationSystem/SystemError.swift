@@ -82,6 +82,9 @@ extension SystemError {
         code == ENOTSUP || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL
     }
 
+    /// A process can't be put in the cgroup that was made for it.
+    package var isOfControlGroup: Bool { call == "cgroup.procs" }
+
     /// An atomic exchange of two directories is impossible at this place.
     package var isExchangeImpossible: Bool {
         isUnsupported || isDenied || isReadOnly || isCrossDevice || code == EBUSY

@@ -25,7 +25,7 @@ struct ExitCodeTests {
             (.identifierMismatch, 1), (.outputExists, 73), (.outOfSpace, 73), (.outputFailed, 73),
             (.statusUnreadable, 1), (.invalidOption, 64), (.entitlementInvalid, 77),
             (.confinementUnavailable, 77), (.pathNeedsEncoding, 77), (.extensionUnsuitable, 1),
-            (.extensionCrashed, 1),
+            (.extensionCrashed, 1), (.limitExceeded, 1),
             (.extensionFailed, 1), (.extensionHung, 1), (.cancellationIgnored, 1),
             (.sessionFailed, 1),
         ] as [(MigrationError.Code, Int32)]

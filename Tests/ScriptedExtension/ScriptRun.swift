@@ -20,6 +20,9 @@ struct ScriptRun {
     let state: ScriptState
     var resources: URL?
 
+    /// Memory that it has and does nothing with.
+    private var taken: [UInt8] = []
+
     /// What was seen, one line each, for a test to read.
     private(set) var notes: [String] = []
 
@@ -106,6 +109,11 @@ struct ScriptRun {
         switch command {
         case "print":
             FileHandle.standardError.write(Data((words.joined(separator: " ") + "\n").utf8))
+        case "flood":
+            let line = Data((words.dropFirst().joined(separator: " ") + "\n").utf8)
+            let lines = Data(repeatElement(line, count: 1000).joined())
+            for _ in 0..<number(words[0]) { FileHandle.standardError.write(lines) }
+        case "take": taken = [UInt8](repeating: 1, count: number(words[0]))
         case "exit": exit(Int32(number(words[0])))
         case "kill":
             _ = kill(getpid(), Int32(number(words[0])))

@@ -2,6 +2,7 @@
 #define CMIGRATION_PROCESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #pragma clang assume_nonnull begin
@@ -28,6 +29,10 @@ struct migration_program {
   int ruleset;
   /// Whether its system calls are filtered.
   bool is_filtered;
+  /// Where it puts itself in a cgroup by writing `0`; -1 for none.
+  int group;
+  /// The bytes of its data segments and private memory (RLIMIT_DATA); 0 for no limit.
+  uint64_t memory_limit;
 };
 
 /// The call that kept a program from being started.

@@ -97,7 +97,9 @@ extension ChildProcess.Configuration {
                             output: output,
                             is_confined: isConfined,
                             ruleset: ruleset?.descriptor.rawValue ?? -1,
-                            is_filtered: isFiltered
+                            is_filtered: isFiltered,
+                            group: group?.entrance.descriptor.rawValue ?? -1,
+                            memory_limit: memoryLimit ?? 0
                         )
                         return unsafe migration_start(&program)
                     }

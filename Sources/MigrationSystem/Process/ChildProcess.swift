@@ -27,6 +27,10 @@ package final class ChildProcess: Sendable {
         package var mounts: [Mount]
         /// What it may reach; `nil` where it is not confined.
         package var sandbox: Sandbox?
+        /// The cgroup that it runs in, with all that it starts.
+        package var group: ControlGroup?
+        /// The bytes of memory that it may have to itself, and so may each process that it starts.
+        package var memoryLimit: UInt64?
 
         package init(
             executable: ByteString,
@@ -34,7 +38,9 @@ package final class ChildProcess: Sendable {
             environment: [ByteString],
             workingDirectory: ByteString,
             mounts: [Mount] = [],
-            sandbox: Sandbox?
+            sandbox: Sandbox?,
+            group: ControlGroup? = nil,
+            memoryLimit: UInt64? = nil
         ) {
             self.executable = executable
             self.arguments = arguments
@@ -42,6 +48,8 @@ package final class ChildProcess: Sendable {
             self.workingDirectory = workingDirectory
             self.mounts = mounts
             self.sandbox = sandbox
+            self.group = group
+            self.memoryLimit = memoryLimit
         }
     }
 

@@ -78,6 +78,23 @@ struct ParsedArguments: Sendable {
         return .seconds(seconds)
     }
 
+    /// The value of the option `name` as a number of bytes, perhaps with a unit, if it was given.
+    func byteCount(_ name: String) throws(UsageError) -> UInt64? {
+        guard let value = values[name]?.first else { return nil }
+        let shifts: [UInt8: UInt64] = [
+            UInt8(ascii: "K"): 10, UInt8(ascii: "M"): 20, UInt8(ascii: "G"): 30,
+        ]
+        let shift = value.last.flatMap { shifts[$0] }
+        let digits = shift == nil ? value : value.dropLast()
+        let isDigits = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard isDigits, let number = UInt64(String(decoding: digits, as: UTF8.self)),
+            number > 0, number <= UInt64(Int64.max) >> (shift ?? 0)
+        else {
+            throw wrongValue(name, value, "is no number of bytes over 0, like 500M or 2G")
+        }
+        return number << (shift ?? 0)
+    }
+
     /// The values of the option `name`, each cut at its first equals sign into a name and the rest.
     ///
     /// `form` says in messages what a value looks like.

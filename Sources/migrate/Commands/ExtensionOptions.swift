@@ -22,6 +22,12 @@ struct ExtensionOptions: Hashable, Sendable {
     /// How long it may go on when it was cancelled; `nil` leaves that to the library.
     let gracePeriod: Duration?
 
+    /// The bytes that it may have in its temporary directory; `nil` leaves that to the library.
+    let temporarySpace: UInt64?
+
+    /// The bytes of memory that it may take; `nil` leaves that to the library.
+    let memoryLimit: UInt64?
+
     let confinement: MigrationExtension.ConfinementPolicy
 
     /// The name before lines that the extension prints.
@@ -35,6 +41,8 @@ struct ExtensionOptions: Hashable, Sendable {
         appExtension.omittedGroups = omittedGroups
         if let hangTimeout { appExtension.hangTimeout = hangTimeout }
         if let gracePeriod { appExtension.gracePeriod = gracePeriod }
+        if let temporarySpace { appExtension.temporarySpace = temporarySpace }
+        if let memoryLimit { appExtension.memoryLimit = memoryLimit }
         appExtension.confinement = confinement
         return appExtension
     }
@@ -52,6 +60,8 @@ extension ExtensionOptions {
         }
         hangTimeout = try arguments.duration("hang-timeout")
         gracePeriod = try arguments.duration("grace-period")
+        temporarySpace = try arguments.byteCount("temporary-space")
+        memoryLimit = try arguments.byteCount("memory-limit")
         confinement =
             if arguments.has("no-sandbox") {
                 .none
@@ -142,6 +152,20 @@ extension OptionDescription {
             name: "grace-period",
             help: "Give the extension so many seconds to end once it is cancelled; 5 by default.",
             valueName: "s",
+            companion: "extension"
+        ),
+        OptionDescription(
+            name: "temporary-space",
+            help: "End the extension when its temporary files take more than so many bytes (K, M, "
+                + "G: powers of 1024); 1G by default.",
+            valueName: "size",
+            companion: "extension"
+        ),
+        OptionDescription(
+            name: "memory-limit",
+            help: "End the extension when it takes more than so many bytes of memory; by default "
+                + "4G where a cgroup can be made, else no limit.",
+            valueName: "size",
             companion: "extension"
         ),
         OptionDescription(

@@ -27,16 +27,20 @@ struct PreflightAnswer: Answer {
     private var wasStarted: Bool { report.entitlement != nil }
 
     private var sessionRows: [(String, String)] {
-        let gaps = report.confinement.gaps.enumerated().map { index, gap in
-            (index == 0 ? "not confined" : "", gap)
-        }
+        let gaps = Self.rows("not confined", report.confinement.gaps)
+        let bounds = Self.rows("bounded", report.confinement.bounds)
         let paths = PreflightText.paths(report.paths).map { [("paths", $0)] } ?? []
         return [
             ("entitlement", PrintableText.escaping(report.entitlement ?? "")),
             ("exports", report.exports.map(PreflightText.version) ?? "no"),
             ("imports", report.imports ? "yes" : "no"),
         ] + exportRows + [("confined", PreflightText.confinement(report.confinement))] + gaps
-            + paths
+            + bounds + paths
+    }
+
+    /// A row for each phrase, the first of which has the title.
+    private static func rows(_ title: String, _ phrases: [String]) -> [(String, String)] {
+        phrases.enumerated().map { index, phrase in (index == 0 ? title : "", phrase) }
     }
 
     private var groupRows: [(String, String)] {

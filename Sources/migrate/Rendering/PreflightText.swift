@@ -23,6 +23,8 @@ struct PreflightText {
             report.confinement.isConfined
                 ? "confined: \(Self.confinement(report.confinement))" : nil,
             "not confined: \(report.confinement.gaps.joined(separator: "; "))",
+            report.confinement.bounds.isEmpty
+                ? nil : "bounded: \(report.confinement.bounds.joined(separator: "; "))",
             Self.paths(report.paths).map { "paths: \($0)" },
         ].compactMap(\.self)
     }

@@ -32,6 +32,7 @@ struct ExtensionOptionsTests {
                 "--source-platform", "iOS", "--destination-platform", "visionOS", "--no-group", "i",
                 "--no-group=j", "--entitlements", "e.plist", "--group", "g=/one",
                 "--group", "h=two", "--hang-timeout", "0.5", "--grace-period", "86400",
+                "--temporary-space", "500M", "--memory-limit", "12345",
                 "--require-sandbox", "--option", "theme=dark=er", "--option=empty=",
             ]
         let export = try command(words, as: ExportCommand.self)
@@ -44,6 +45,8 @@ struct ExtensionOptionsTests {
         #expect(terms.appExtension.omittedGroups == ["i", "j"])
         #expect(terms.hangTimeout == .milliseconds(500))
         #expect(terms.gracePeriod == .seconds(86_400))
+        #expect(terms.temporarySpace == 500 << 20)
+        #expect(terms.memoryLimit == 12_345)
         #expect(terms.confinement == .required)
         #expect(export.options.platform == .iOS)
         #expect(export.options.destinationPlatform.rawValue == "visionOS")
@@ -53,6 +56,25 @@ struct ExtensionOptionsTests {
         )
     }
 
+    @Test(arguments: [
+        ("1", 1), ("64K", 64 << 10), ("3M", 3 << 20), ("8G", 8 << 30),
+        ("9223372036854775807", UInt64(Int64.max)),
+    ])
+    func `reads a number of bytes`(_ value: String, _ bytes: UInt64) throws {
+        let words = Self.hosted + ["--memory-limit", value]
+        let terms = try #require(try command(words, as: ExportCommand.self).appExtension)
+        #expect(terms.appExtension.memoryLimit == bytes)
+    }
+
+    @Test(arguments: ["", "0", "0G", "G", "-1", "1.5G", "1 G", "1k", "8589934592G", "1T"])
+    func `refuses what is no number of bytes`(_ value: String) {
+        for option in ["memory-limit", "temporary-space"] {
+            let message = message(of: Self.hosted + ["--\(option)", value])
+            #expect(message?.contains("'--\(option)'") == true)
+            #expect(message?.contains("like 500M or 2G") == true)
+        }
+    }
+
     @Test func `passes the terms on, and leaves the rest to the library`() throws {
         let words = Self.hosted + ["--group", "g=/one", "--hang-timeout", "2", "--no-sandbox"]
         let terms = try #require(try command(words, as: ExportCommand.self).appExtension)
@@ -60,6 +82,8 @@ struct ExtensionOptionsTests {
         #expect(hosted.applicationGroups.mapValues(\.path) == ["g": "/one"])
         #expect(hosted.hangTimeout == .seconds(2))
         #expect(hosted.gracePeriod == .seconds(5))
+        #expect(hosted.temporarySpace == 1 << 30)
+        #expect(hosted.memoryLimit == nil)
         #expect(hosted.confinement == MigrationExtension.ConfinementPolicy.none)
         #expect(hosted.entitlements == nil)
     }

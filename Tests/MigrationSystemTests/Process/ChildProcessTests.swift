@@ -48,6 +48,14 @@ struct ChildProcessTests {
         #expect(try program.run().output == "<zero><><a b><\n>")
     }
 
+    @Test func `limits the memory of each process, and nothing where it is not asked to`() throws {
+        var program = TestProgram("ulimit -d; sh -c 'ulimit -d'")
+        program.memoryLimit = 64 << 20
+        #expect(try program.run().output == "65536\n65536\n")
+        let unlimited = try TestProgram("ulimit -d").run().output
+        #expect(unlimited != "65536\n")
+    }
+
     @Test func `starts in the working directory`() throws {
         var program = TestProgram("pwd -P")
         program.directory = "/usr/bin"

@@ -11,6 +11,8 @@ struct TestProgram {
     var directory = "/"
     var mounts: [ChildProcess.Mount] = []
     var sandbox: Sandbox?
+    var group: ControlGroup?
+    var memoryLimit: UInt64?
 
     /// What a program that has ended left behind.
     struct Outcome: Equatable {
@@ -53,7 +55,9 @@ struct TestProgram {
                 environment: environment.map { ByteString(utf8: $0) },
                 workingDirectory: ByteString(utf8: directory),
                 mounts: mounts,
-                sandbox: sandbox
+                sandbox: sandbox,
+                group: group,
+                memoryLimit: memoryLimit
             )
         )
     }

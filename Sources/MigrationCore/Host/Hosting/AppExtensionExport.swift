@@ -40,7 +40,10 @@ struct AppExtensionExport: ExportingExtension {
     func exportResources(to archiver: ItemArchiver) throws {
         let roots = try host.place.sourceRoots(as: host.session.paths)
         let intake = ItemIntake(to: archiver, from: roots, observer: host.observer)
-        archiver.activityHandler = { [observer = host.observer] in observer.noteActivity() }
+        archiver.activityHandler = { [observer = host.observer, session = host.session] in
+            observer.noteActivity()
+            session.checkBounds()
+        }
         do {
             try host.session.export(call, to: intake)
         } catch {

@@ -11,8 +11,11 @@ public struct ConfinementReport: Sendable, Codable, Equatable {
     /// Whether its system calls were filtered.
     public let filtersSystemCalls: Bool
 
-    /// What was not confined, a phrase each.
+    /// What was not confined or bounded, a phrase each.
     public let gaps: [String]
+
+    /// How much of the machine it could take, a phrase each.
+    public let bounds: [String]
 }
 
 extension ConfinementReport {
@@ -25,6 +28,19 @@ extension ConfinementReport {
         landlockVersion = 0
         filtersSystemCalls = false
         gaps = ["everything: \(reason)"]
+        bounds = []
+    }
+
+    /// The same, of an extension whose process is bounded, too.
+    func bounded(by bounds: SessionBounds) -> ConfinementReport {
+        let isOpen = landlockVersion == 0 && !filtersSystemCalls
+        return ConfinementReport(
+            isConfined: isConfined,
+            landlockVersion: landlockVersion,
+            filtersSystemCalls: filtersSystemCalls,
+            gaps: isOpen ? gaps : gaps + bounds.gaps,
+            bounds: bounds.phrases
+        )
     }
 }
 
@@ -39,7 +55,8 @@ extension ConfinementReport {
             isConfined: support.confinesFiles && support.filtersSystemCalls,
             landlockVersion: support.landlockVersion,
             filtersSystemCalls: support.filtersSystemCalls,
-            gaps: Self.gaps(support)
+            gaps: Self.gaps(support),
+            bounds: []
         )
     }
 

@@ -9,6 +9,7 @@ final class ExtensionConnection {
     private let process: ChildProcess
     private let channel: SessionChannel
     private let output: ProcessOutput
+    private let bounds: SessionBounds
     private let gracePeriod: Duration
     private var watch: SessionWatch
 
@@ -17,9 +18,11 @@ final class ExtensionConnection {
         to process: ChildProcess,
         named name: String,
         output handler: (@Sendable (String) -> Void)?,
+        bounds: SessionBounds,
         observer: SessionObserver,
         limits: SessionLimits
     ) throws {
+        self.bounds = bounds
         self.process = process
         self.name = name
         channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
@@ -37,15 +40,31 @@ final class ExtensionConnection {
 
     /// Ends the process and all that it began, and returns how it ended.
     ///
-    /// - Throws: ``MigrationError`` of code `sessionFailed` where some of that may go on.
+    /// - Throws: ``MigrationError`` of code `sessionFailed` where some of that may go on, and of code
+    ///   `limitExceeded` where it left more than it may.
     @discardableResult
     func end() throws(MigrationError) -> ChildProcess.Ending {
-        defer { output.drain() }
+        defer { output.end() }
+        let ending: ChildProcess.Ending
         do throws(ChildProcess.UnfinishedEnd) {
-            return try process.terminate()
+            ending = try process.terminate()
         } catch {
             let message = "processes that \(name) started may still run"
             throw MigrationError(.sessionFailed, message, cause: error)
+        }
+        try bounds.look(name)
+        return ending
+    }
+
+    /// Ends the process where it took more than it may.
+    ///
+    /// - Throws: ``MigrationError`` of code `limitExceeded`, now and whenever it is called again.
+    func checkBounds() throws(MigrationError) {
+        do {
+            try bounds.check(name)
+        } catch {
+            _ = try? process.terminate()
+            throw error
         }
     }
 }
@@ -62,6 +81,7 @@ extension ExtensionConnection {
             while true {
                 sent += try channel.sendSome(bytes, from: sent)
                 if sent == bytes.count { return }
+                try checkBounds()
                 if try watch.check() { throw CancellationError() }
             }
         } catch let error as SystemError where error.isBrokenPipe || error.isConnectionReset {
@@ -79,6 +99,7 @@ extension ExtensionConnection {
 
     /// The next message that has come whole.
     func received() throws -> ExtensionMessage? {
+        try checkBounds()
         do {
             guard let (kind, payload) = try channel.nextMessage() else { return nil }
             return try ExtensionMessage(kind: kind, payload: payload)
@@ -90,6 +111,7 @@ extension ExtensionConnection {
     /// Waits until more has come, watching the process meanwhile.
     func waitForMore() throws {
         while true {
+            try checkBounds()
             if try watch.check() { try send(.cancel) }
             let events = try wait(for: [.message, .exit])
             if events.contains(.message) {
@@ -131,6 +153,7 @@ extension ExtensionConnection {
         } catch {
             return error
         }
+        if let failure = bounds.failure(of: name) { return failure }
         if watch.isCancelled { return CancellationError() }
         let message: String
         switch ending {
@@ -140,9 +163,10 @@ extension ExtensionConnection {
             let signal = unsafe String(cString: strsignal(number))
             message = "\(name) crashed: signal \(number) (\(signal))"
         }
+        let cause = bounds.possibleCause.map { "; \($0)" } ?? ""
         let lines = output.lastLines
         let text = lines.isEmpty ? "" : "; it printed last:\n" + lines.joined(separator: "\n")
-        return MigrationError(.extensionCrashed, message + text)
+        return MigrationError(.extensionCrashed, message + cause + text)
     }
 
     /// How the process ended; `nil` where it still runs after a while.

@@ -24,6 +24,9 @@ protocol ExtensionSession {
         onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) throws -> ImportProgressSummary
 
+    /// Ends an extension that took more of the machine than it may, while its host is at work.
+    func checkBounds()
+
     /// Ends the extension and everything that it started, before anything is made of its work.
     ///
     /// - Throws: ``MigrationError`` of code `sessionFailed` where some of that may go on.
@@ -31,6 +34,8 @@ protocol ExtensionSession {
 }
 
 extension ExtensionSession {
+    func checkBounds() {}
+
     /// Ends what an error has left of the session; one that was ended stays so.
     func abandon() {
         do {

@@ -51,6 +51,15 @@ public struct MigrationExtension: Sendable {
     /// How long the extension may take to end after it was cancelled.
     public var gracePeriod = Duration.seconds(5)
 
+    /// The bytes that the extension's process may have in its temporary directory.
+    public var temporarySpace: UInt64 = 1 << 30
+
+    /// The bytes of memory that the extension's process may take with all that it starts.
+    ///
+    /// Where the system lets nobody bound that (no cgroup can be made), each process may take as much.
+    /// `nil` is 4 GiB where a cgroup can be made, and no limit elsewhere.
+    public var memoryLimit: UInt64?
+
     /// Whether the extension's process must be confined.
     public var confinement = ConfinementPolicy.whereAvailable
 

@@ -21,18 +21,20 @@ final class ProcessSession: ExtensionSession {
         limits: SessionLimits
     ) throws {
         let program = try Self.resolve(executable)
-        let sandbox: Sandbox?
-        (sandbox, confinement) = try ExtensionSandbox.make(
+        let (sandbox, report) = try ExtensionSandbox.make(
             for: program.path,
             in: place,
             policy: terms.confinement
         )
+        let bounds = try SessionBounds(terms, in: place)
         let process: ChildProcess
-        (process, paths) = try Self.start(program, in: place, sandbox: sandbox)
+        (process, paths) = try Self.start(program, in: place, sandbox: sandbox, bounds)
+        confinement = report.bounded(by: bounds)
         connection = try ExtensionConnection(
             to: process,
             named: PrintableText.escaping(program.name),
             output: terms.outputHandler,
+            bounds: bounds,
             observer: observer,
             limits: limits
         )
@@ -42,6 +44,11 @@ final class ProcessSession: ExtensionSession {
 
     func end() throws {
         try connection.end()
+    }
+
+    func checkBounds() {
+        // Whoever waits for the process next meets the error again.
+        try? connection.checkBounds()
     }
 
     func description() throws -> ExtensionDescription {
@@ -117,16 +124,17 @@ extension ProcessSession {
     private static func start(
         _ program: PathName,
         in place: SessionPlace,
-        sandbox: Sandbox?
+        sandbox: Sandbox?,
+        _ bounds: SessionBounds
     ) throws(MigrationError) -> (ChildProcess, SessionPaths) {
         let mounted = try SessionPaths(mounting: place.directories)
         do {
-            return (try start(program, in: place, as: mounted, sandbox: sandbox), mounted)
+            return (try start(program, in: place, as: mounted, sandbox: sandbox, bounds), mounted)
         } catch {
             guard let cause = error.cause as? SystemError, cause.isAboutMounts else { throw error }
             mounted.remove()
             let linked = try SessionPaths(linking: place.directories, because: .denied(cause))
-            return (try start(program, in: place, as: linked, sandbox: sandbox), linked)
+            return (try start(program, in: place, as: linked, sandbox: sandbox, bounds), linked)
         }
     }
 
@@ -134,10 +142,11 @@ extension ProcessSession {
         _ program: PathName,
         in place: SessionPlace,
         as paths: SessionPaths,
-        sandbox: Sandbox?
+        sandbox: Sandbox?,
+        _ bounds: SessionBounds
     ) throws(MigrationError) -> ChildProcess {
         let temporary = paths.shown(place.temporaryDirectory.path)
-        do {
+        do throws(SystemError) {
             return try ChildProcess.start(
                 ChildProcess.Configuration(
                     executable: program.path,
@@ -145,10 +154,16 @@ extension ProcessSession {
                     environment: ExtensionEnvironment.variables(temporaryDirectory: temporary),
                     workingDirectory: temporary,
                     mounts: paths.mounts,
-                    sandbox: sandbox
+                    sandbox: sandbox,
+                    group: bounds.group,
+                    memoryLimit: bounds.memoryOfEach
                 )
             )
         } catch {
+            if bounds.group != nil, error.isOfControlGroup {
+                bounds.leaveGroup()
+                return try start(program, in: place, as: paths, sandbox: sandbox, bounds)
+            }
             let message = "the extension can't be started"
             throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
         }

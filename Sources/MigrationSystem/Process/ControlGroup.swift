@@ -1,0 +1,175 @@
+internal import Glibc
+
+/// A cgroup of version 2 that one program and all that it starts are put in, which bounds them together.
+///
+/// It is made in the nearest cgroup above this process whose controllers are passed on and in which
+/// this user may make one: the root of the hierarchy for root, a delegated slice for others.
+package final class ControlGroup: Sendable {
+    /// What a cgroup bounds.
+    package struct Limits: Sendable, Equatable {
+        /// The bytes of memory, the page cache of its files included.
+        package var memory: UInt64?
+        /// The processes, each with all its threads.
+        package var tasks: UInt64?
+
+        package init(memory: UInt64?, tasks: UInt64?) {
+            self.memory = memory
+            self.tasks = tasks
+        }
+    }
+
+    private static let prefix = ByteString(utf8: "migration-")
+
+    /// What is bounded here: those limits whose controllers there are.
+    package let limits: Limits
+
+    /// Where a process that writes `0` is put in.
+    let entrance: OpenFile
+
+    private let directory: OpenFile
+    private let path: PathName
+
+    /// Makes a cgroup with as many of `limits` as can be had; `nil` where that is none.
+    package static func make(_ limits: Limits) -> ControlGroup? {
+        for place in places() {
+            guard let available = available(of: limits, at: place) else { continue }
+            if let group = try? ControlGroup(in: place, available) { return group }
+        }
+        return nil
+    }
+
+    /// Makes a cgroup in the one at `parent`, with those limits whose controllers are passed on there.
+    ///
+    /// - Throws: ``SystemError`` where none can be made, or it can't be given a limit.
+    init(in parent: ByteString, _ limits: Limits) throws(SystemError) {
+        let above = try FileDescriptor.open(parent, .directory)
+        Self.removeAbandoned(in: above, at: parent)
+        let number = UInt64.random(in: 0...UInt64.max)
+        let name = Self.prefix + ByteString(utf8: "\(getpid())-\(number)")
+        try above.makeDirectory(name, permissions: 0o755)
+        path = PathName(parent: parent, name: name)
+        self.limits = limits
+        do throws(SystemError) {
+            directory = OpenFile(try above.open(name, .directory))
+            entrance = OpenFile(
+                try directory.descriptor.open(ByteString(utf8: "cgroup.procs"), .writing)
+            )
+            if let memory = limits.memory {
+                try Self.write("\(memory)", to: "memory.max", in: directory)
+                // Where there is no swap, there is no such file; older kernels lack the second one.
+                try? Self.write("0", to: "memory.swap.max", in: directory)
+                try? Self.write("1", to: "memory.oom.group", in: directory)
+            }
+            if let tasks = limits.tasks {
+                try Self.write("\(tasks)", to: "pids.max", in: directory)
+            }
+        } catch {
+            _ = try? above.removeDirectory(name)
+            throw error
+        }
+    }
+
+    deinit {
+        remove()
+    }
+
+    /// Removes the cgroup, in which nobody may be any more.
+    package func remove() {
+        do throws(SystemError) {
+            try FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
+        } catch {
+            // One that stays holds nothing; the next one to make a cgroup here tries again.
+        }
+    }
+
+    /// How often a process in it was ended because there was no memory left below the limit.
+    package var memoryKills: UInt64 { count("oom_kill", in: "memory.events") }
+
+    /// How often a process or a thread was not begun because there were as many as there may be.
+    package var refusedTasks: UInt64 { count("max", in: "pids.events") }
+
+    private func count(_ key: String, in file: String) -> UInt64 {
+        guard let text = Self.text(of: path.path + ByteString(utf8: "/" + file)) else { return 0 }
+        let line = text.split(separator: "\n").first { $0.hasPrefix(key + " ") }
+        return line?.split(separator: " ").last.flatMap { UInt64($0) } ?? 0
+    }
+}
+
+// MARK: - Where
+
+extension ControlGroup {
+    /// The cgroups from that of this process up, none where there is no hierarchy of version 2.
+    private static func places() -> [ByteString] {
+        guard let own = text(of: ByteString(utf8: "/proc/self/cgroup")),
+            let mounts = text(of: ByteString(utf8: "/proc/self/mountinfo"))
+        else { return [] }
+        return places(ownGroups: own, mounts: mounts)
+    }
+
+    /// The same, by what `/proc/self/cgroup` and `/proc/self/mountinfo` say.
+    static func places(ownGroups: String, mounts: String) -> [ByteString] {
+        let line = ownGroups.split(separator: "\n").first { $0.hasPrefix("0::/") }
+        guard let own = line?.dropFirst(3), !own.contains("/../") else { return [] }
+        for mount in mounts.split(separator: "\n") {
+            let fields = mount.split(separator: " ")
+            guard let end = fields.firstIndex(of: "-"), fields.count > end + 1, end >= 5,
+                fields[end + 1] == "cgroup2"
+            else { continue }
+            let (root, point) = (fields[3] == "/" ? "" : String(fields[3]), String(fields[4]))
+            guard own == root || own.hasPrefix(root + "/") else { continue }
+            var names = own.dropFirst(root.utf8.count).split(separator: "/")
+            var places = [ByteString(utf8: ([Substring(point)] + names).joined(separator: "/"))]
+            while names.popLast() != nil {
+                places.append(ByteString(utf8: ([Substring(point)] + names).joined(separator: "/")))
+            }
+            return places
+        }
+        return []
+    }
+
+    /// Those of `limits` whose controllers the cgroup at `place` passes on; `nil` where that is none.
+    private static func available(of limits: Limits, at place: ByteString) -> Limits? {
+        let text = text(of: place + ByteString(utf8: "/cgroup.subtree_control")) ?? ""
+        let controllers = text.split { $0 == " " || $0 == "\n" }
+        let available = Limits(
+            memory: controllers.contains("memory") ? limits.memory : nil,
+            tasks: controllers.contains("pids") ? limits.tasks : nil
+        )
+        return available == Limits(memory: nil, tasks: nil) ? nil : available
+    }
+
+    /// Removes what killed hosts left: cgroups that are named after a process that is gone.
+    private static func removeAbandoned(
+        in above: borrowing FileDescriptor,
+        at path: ByteString
+    ) {
+        guard let listing = try? DirectoryListing(of: above) else { return }
+        for index in 0..<listing.count where listing[index].starts(with: prefix) {
+            let rest = String(decoding: listing[index].dropFirst(prefix.count), as: UTF8.self)
+            guard let process = rest.split(separator: "-").first.flatMap({ pid_t($0) }),
+                process > 0, kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            // One in which somebody still is stays.
+            _ = try? above.removeDirectory(listing[index])
+        }
+    }
+
+    private static func text(of path: ByteString) -> String? {
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(path, .reading)
+            guard let bytes = try file.readAll(limit: 1 << 20) else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            return nil
+        }
+    }
+
+    private static func write(
+        _ text: String,
+        to name: String,
+        in directory: OpenFile
+    ) throws(SystemError) {
+        let file = try directory.descriptor.open(ByteString(utf8: name), .writing)
+        try file.writeAll(ByteString(utf8: text).span)
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import MigrationSystem
+
+@Suite(.scratchDirectory)
+struct ControlGroupTests {
+    private static let mounts = """
+        22 1 0:20 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory
+        23 1 0:21 / /sys/fs/cgroup rw,nosuid shared:10 master:2 - cgroup2 cgroup2 rw
+        """
+
+    private func places(_ groups: String, _ mounts: String = mounts) -> [String] {
+        ControlGroup.places(ownGroups: groups, mounts: mounts)
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test func `looks from the cgroup of this process up to the root of the hierarchy`() {
+        let places = places("4:memory:/other\n0::/user.slice/app.slice/one.scope\n")
+        #expect(
+            places == [
+                "/sys/fs/cgroup/user.slice/app.slice/one.scope",
+                "/sys/fs/cgroup/user.slice/app.slice",
+                "/sys/fs/cgroup/user.slice",
+                "/sys/fs/cgroup",
+            ]
+        )
+        #expect(self.places("0::/\n") == ["/sys/fs/cgroup"])
+    }
+
+    @Test func `sees only what is mounted of the hierarchy`() {
+        let mounts = "23 1 0:21 /box /cg rw - cgroup2 cgroup2 rw"
+        #expect(places("0::/box/inner\n", mounts) == ["/cg/inner", "/cg"])
+        #expect(places("0::/boxer\n", mounts) == [])
+        #expect(places("0::/../outside\n") == [])
+    }
+
+    @Test func `finds none without a hierarchy of version 2`() {
+        #expect(places("4:memory:/\n") == [])
+        #expect(places("0::/\n", "22 1 0:20 / /cg rw - cgroup cgroup rw") == [])
+        #expect(places("", "") == [])
+    }
+
+    @Test(.enabled(if: ScratchGroup.isPossible, "no cgroup of version 2 can be made here"))
+    func `puts a program and what it starts in it, and goes with them`() throws {
+        let scratch = try ScratchGroup()
+        let group = try scratch.makeGroup()
+        var program = TestProgram("cat /proc/self/cgroup; sh -c 'cat /proc/self/cgroup'")
+        program.group = group
+        let lines = try program.run().output.split(separator: "\n")
+            .filter { $0.hasPrefix("0::") && $0.contains("/migration-\(getpid())-") }
+        #expect(lines.count == 2)
+        #expect(Set(lines).count == 1)
+        #expect(try scratch.names().count == 1)
+        group.remove()
+        #expect(try scratch.names() == [])
+    }
+
+    @Test(.enabled(if: ScratchGroup.isPossible, "no cgroup of version 2 can be made here"))
+    func `removes what a process that is gone left, and nothing else`() throws {
+        let scratch = try ScratchGroup()
+        // No process has a number this high.
+        try scratch.make("migration-2000000000-1")
+        try scratch.make("migration-\(getpid())-1")
+        try scratch.make("other")
+        let group = try scratch.makeGroup()
+        let names = try scratch.names()
+        #expect(names.count == 3)
+        #expect(names.contains("other"))
+        #expect(!names.contains("migration-2000000000-1"))
+        withExtendedLifetime(group) {}
+    }
+
+    @Test(.enabled(if: ScratchGroup.isPossible, "no cgroup of version 2 can be made here"))
+    func `makes none that lacks a limit which it was to have`() throws {
+        let scratch = try ScratchGroup()
+        // No controller is passed on to what is made here.
+        #expect(throws: SystemError.self) {
+            try ControlGroup(in: scratch.path, ControlGroup.Limits(memory: 1 << 30, tasks: nil))
+        }
+        #expect(try scratch.names() == [])
+    }
+}
+
+/// A cgroup of a test's own, in which it makes others.
+private final class ScratchGroup {
+    private static var root: ByteString? {
+        let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
+        return ControlGroup.places(ownGroups: "0::/", mounts: mounts).first
+    }
+
+    static var isPossible: Bool { (try? ScratchGroup()) != nil }
+
+    let path: ByteString
+
+    init() throws {
+        path = try #require(Self.root) + ByteString(utf8: "/tests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            atPath: String(decoding: path, as: UTF8.self),
+            withIntermediateDirectories: false
+        )
+    }
+
+    deinit {
+        for name in (try? names()) ?? [] { rmdir(place(name)) }
+        rmdir(String(decoding: path, as: UTF8.self))
+    }
+
+    func makeGroup() throws -> ControlGroup {
+        try ControlGroup(in: path, ControlGroup.Limits(memory: nil, tasks: nil))
+    }
+
+    func make(_ name: String) throws {
+        try #require(mkdir(place(name), 0o755) == 0)
+    }
+
+    /// The cgroups in it.
+    func names() throws -> [String] {
+        let listing = try DirectoryListing(of: FileDescriptor.open(path, .directory))
+        return try (0..<listing.count).map { listing[$0] }
+            .filter {
+                try FileDescriptor.status(atPath: path + [UInt8(ascii: "/")] + $0).kind
+                    == .directory
+            }
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func place(_ name: String) -> String {
+        String(decoding: path, as: UTF8.self) + "/" + name
+    }
+}
