@@ -88,6 +88,9 @@ package final class ArchiveReader {
     /// Whether another program's tar file, read to its end, has no mark there.
     package var lacksEndMark: Bool { (entries as? ForeignTarReader)?.lacksEndMark ?? false }
 
+    /// Whether bytes follow the end of another program's tar file, read to its end.
+    package var hasTrailer: Bool { (entries as? ForeignTarReader)?.hasTrailer ?? false }
+
     /// Passes the content of the current entry to `body`; what lies between the pieces is zeros.
     package func readContent(
         _ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void

@@ -1,7 +1,20 @@
-internal import MigrationSystem
+package import MigrationSystem
 
 /// Checks an archive without restoring anything.
 package enum ArchiveVerifier {
+    /// How much of an archive is checked.
+    package enum Scope {
+        /// The hashes alone; content is not decompressed.
+        case hashes
+        /// Everything, as an extraction with these options does, but for what a disk would say.
+        ///
+        /// What of it does not fit into memory is kept in files that `makeFile` makes.
+        case everything(
+            ArchiveExtractor.Options,
+            makeFile: () throws(SystemError) -> FileDescriptor
+        )
+    }
+
     /// What was found to be sound.
     package struct Result: Sendable {
         package let header: ArchiveHeader?
@@ -10,12 +23,32 @@ package enum ArchiveVerifier {
         package let streamBytes: UInt64?
         package let frameCount: Int?
         package let lacksEndMark: Bool
+        package let hasTrailer: Bool
     }
 
-    /// Checks every frame of a migration archive against its hash; reads another program's tar file
-    /// from end to end.
+    /// Checks an archive as far as `scope` says; the tar file of another program, which has no hashes,
+    /// is read from end to end in any case.
     package static func verify(
         _ input: ArchiveInput,
+        _ scope: Scope,
+        threadCount: Int,
+        onProgress: (UInt64) -> Void
+    ) throws -> Result {
+        switch scope {
+        case .hashes:
+            return try verifyHashes(of: input, threadCount: threadCount, onProgress: onProgress)
+        case .everything(let options, let makeFile):
+            let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+            var options = options
+            options.isLenient = reader.header == nil
+            let extractor = ArchiveExtractor(restoringNothing: options, makeFile: makeFile)
+            try extractor.extract(from: reader, onProgress: onProgress)
+            return Result(reader, totals: extractor.totals)
+        }
+    }
+
+    private static func verifyHashes(
+        of input: ArchiveInput,
         threadCount: Int,
         onProgress: (UInt64) -> Void
     ) throws -> Result {
@@ -41,7 +74,8 @@ package enum ArchiveVerifier {
             fingerprint: index.fingerprint,
             streamBytes: index.streamBytes,
             frameCount: index.frames.count,
-            lacksEndMark: false
+            lacksEndMark: false,
+            hasTrailer: false
         )
     }
 
@@ -55,14 +89,23 @@ package enum ArchiveVerifier {
             totals.count(entry)
             onProgress(reader.consumedBytes)
         }
-        totals.dataBytes = totals.contentBytes
-        return Result(
-            header: nil,
+        return Result(reader, totals: totals)
+    }
+}
+
+extension ArchiveVerifier.Result {
+    /// What `reader` read to its end, and counted where the archive says nothing of its totals.
+    fileprivate init(_ reader: ArchiveReader, totals: ArchiveTotals) {
+        var totals = reader.totals ?? totals
+        if reader.header == nil { totals.dataBytes = totals.contentBytes }
+        self.init(
+            header: reader.header,
             totals: totals,
-            fingerprint: nil,
-            streamBytes: nil,
-            frameCount: nil,
-            lacksEndMark: reader.lacksEndMark
+            fingerprint: reader.fingerprint,
+            streamBytes: reader.streamBytes,
+            frameCount: reader.frameCount,
+            lacksEndMark: reader.lacksEndMark,
+            hasTrailer: reader.hasTrailer
         )
     }
 }

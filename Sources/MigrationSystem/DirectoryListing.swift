@@ -15,6 +15,9 @@ package struct DirectoryListing: Sendable {
     /// How many names there are; `.` and `..` are none.
     package var count: Int { ranges.count }
 
+    /// The bytes of memory that the listing has taken.
+    var allocatedBytes: Int { bytes.capacity + ranges.capacity * MemoryLayout<Slot>.stride }
+
     /// The name at `index`, counted from the smallest.
     package subscript(index: Int) -> ByteString {
         let slot = ranges[index]
@@ -64,16 +67,47 @@ package struct DirectoryListing: Sendable {
         }
     }
 
+    /// More names than this are counted before they are kept: growing takes up to three times the
+    /// memory.
+    private static let uncountedLimit = 1 << 15
+
     /// Reads the names in `directory`, from its start.
     package init(of directory: borrowing FileDescriptor) throws(SystemError) {
-        guard lseek(directory.rawValue, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
-        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
-        while true {
-            let count = try Self.fill(&buffer, from: directory.rawValue)
-            if count == 0 { break }
-            parse(buffer.span.extracting(first: count))
+        if try !read(directory.rawValue, atMost: Self.uncountedLimit) {
+            let (names, size) = try Self.count(directory.rawValue)
+            (bytes, ranges) = ([], [])
+            bytes.reserveCapacity(size)
+            ranges.reserveCapacity(names)
+            _ = try read(directory.rawValue, atMost: .max)
         }
         sort()
+    }
+
+    /// Reads the names from the start; returns `false` where there are more than `limit`.
+    private mutating func read(_ directory: CInt, atMost limit: Int) throws(SystemError) -> Bool {
+        guard lseek(directory, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
+        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+        while ranges.count <= limit {
+            let count = try Self.fill(&buffer, from: directory)
+            if count == 0 { return true }
+            Self.forEachName(in: buffer.span.extracting(first: count)) { add($0, type: $1) }
+        }
+        return false
+    }
+
+    /// Counts the names, and the bytes that they take.
+    private static func count(_ directory: CInt) throws(SystemError) -> (names: Int, size: Int) {
+        guard lseek(directory, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
+        var (names, size) = (0, 0)
+        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+        while true {
+            let count = try fill(&buffer, from: directory)
+            if count == 0 { return (names, size) }
+            forEachName(in: buffer.span.extracting(first: count)) { name, _ in
+                names += 1
+                size += name.count + 1
+            }
+        }
     }
 
     private static func fill(
@@ -92,7 +126,10 @@ package struct DirectoryListing: Sendable {
     }
 
     /// Takes the names out of records laid out as getdents64(2) says: inode 8, offset 8, length 2, type 1, name.
-    private mutating func parse(_ records: Span<UInt8>) {
+    private static func forEachName(
+        in records: Span<UInt8>,
+        _ body: (_ name: Span<UInt8>, _ type: UInt8) -> Void
+    ) {
         var position = 0
         while position < records.count {
             let length = Int(records[position + 16]) | Int(records[position + 17]) << 8
@@ -104,16 +141,16 @@ package struct DirectoryListing: Sendable {
             let isParent =
                 name.count == 2 && name[0] == UInt8(ascii: ".") && name[1] == UInt8(ascii: ".")
             if isSelf || isParent { continue }
-            let slot = Slot(
-                start: UInt32(bytes.count),
-                count: UInt16(name.count),
-                type: records[position + 18]
-            )
-            ranges.append(slot)
-            for index in name.indices { bytes.append(name[index]) }
-            // Each name ends as a C string does, so that calls take it where it lies.
-            bytes.append(0)
+            body(name, records[position + 18])
         }
+    }
+
+    private mutating func add(_ name: Span<UInt8>, type: UInt8) {
+        let slot = Slot(start: UInt32(bytes.count), count: UInt16(name.count), type: type)
+        ranges.append(slot)
+        for index in name.indices { bytes.append(name[index]) }
+        // Each name ends as a C string does, so that calls take it where it lies.
+        bytes.append(0)
     }
 
     private mutating func sort() {

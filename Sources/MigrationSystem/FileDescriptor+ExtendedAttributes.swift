@@ -2,7 +2,19 @@ internal import CMigrationShims
 internal import Glibc
 
 extension FileDescriptor {
-    /// The names of the open file's extended attributes, in byte order; none where the file system has none.
+    /// The names of the open file's extended attributes, in byte order; none where the file system has
+    /// none, or where nobody can tell.
+    package borrowing func knownExtendedAttributeNames() throws(SystemError) -> [ByteString] {
+        do throws(SystemError) {
+            return try extendedAttributeNames()
+        } catch {
+            guard error.isUnsupported else { throw error }
+            return []
+        }
+    }
+
+    /// The names of the open file's extended attributes, in byte order; none where the file system has
+    /// none.
     package borrowing func extendedAttributeNames() throws(SystemError) -> [ByteString] {
         let rawValue = rawValue
         return try unsafe Self.names(listedBy: "flistxattr") { names, capacity in
@@ -32,7 +44,7 @@ extension FileDescriptor {
             if needed == 0 { return [] }
             if needed < 0 {
                 let error = SystemError(call)
-                if error.isUnsupported { return [] }
+                if error.isUnsupportedByFileSystem { return [] }
                 throw error
             }
             var names = [UInt8](repeating: 0, count: needed)
@@ -69,7 +81,7 @@ extension FileDescriptor {
     /// The open file's extended attributes, by name in byte order.
     package borrowing func extendedAttributes() throws(SystemError) -> [ExtendedAttribute] {
         var attributes: [ExtendedAttribute] = []
-        for name in try extendedAttributeNames() {
+        for name in try knownExtendedAttributeNames() {
             attributes.append(ExtendedAttribute(name: name, value: try extendedAttribute(name)))
         }
         return attributes

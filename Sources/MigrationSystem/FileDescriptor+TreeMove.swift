@@ -51,7 +51,7 @@ extension FileDescriptor {
         for index in 0..<listing.count {
             try source.descriptor.move(listing[index], into: copy.descriptor, resuming: resuming)
         }
-        for attribute in try source.descriptor.extendedAttributeNames()
+        for attribute in try source.descriptor.knownExtendedAttributeNames()
         where attribute.starts(with: "user.".utf8) {
             let value = try source.descriptor.extendedAttribute(attribute)
             try copy.descriptor.setExtendedAttributes([

@@ -10,6 +10,11 @@ package struct FileStatus: Equatable, Sendable {
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
         package let inode: UInt64
+
+        package init(device: UInt64, inode: UInt64) {
+            self.device = device
+            self.inode = inode
+        }
     }
 
     package let kind: Kind
@@ -25,6 +30,17 @@ package struct FileStatus: Equatable, Sendable {
     package let accessTime: FileTime
     package let modificationTime: FileTime
     package let changeTime: FileTime
+
+    /// Makes the status of a file that is on no disk.
+    package init(kind: Kind, identity: Identity, linkCount: UInt64, size: UInt64) {
+        self.kind = kind
+        self.identity = identity
+        self.linkCount = linkCount
+        self.size = size
+        (permissions, owner, group, allocatedSize) = (0, 0, 0, 0)
+        let time = FileTime(seconds: 0)
+        (accessTime, modificationTime, changeTime) = (time, time, time)
+    }
 
     init(_ status: stat) {
         kind =

@@ -35,6 +35,20 @@ extension SystemError {
     /// A program could not have mounts of its own.
     package var isAboutMounts: Bool { call == "unshare" || call == "mount" }
 
+    /// What a call says where there is nothing at the path.
+    package static func missing(_ call: String) -> SystemError { SystemError(call, code: ENOENT) }
+
+    /// What a call says where something is at the path already.
+    package static func existing(_ call: String) -> SystemError { SystemError(call, code: EEXIST) }
+
+    /// What a call says where something else is at the path than a directory.
+    package static func notDirectory(_ call: String) -> SystemError {
+        SystemError(call, code: ENOTDIR)
+    }
+
+    /// What a call says where it does not apply to what is at the path.
+    package static func invalid(_ call: String) -> SystemError { SystemError(call, code: EINVAL) }
+
     /// There is nothing at the path.
     package var isMissing: Bool { code == ENOENT }
 
@@ -76,6 +90,9 @@ extension SystemError {
 
     /// The file system takes no changes.
     package var isReadOnly: Bool { code == EROFS }
+
+    /// The file system says of itself that it can't do what was asked.
+    var isUnsupportedByFileSystem: Bool { code == ENOTSUP || code == EOPNOTSUPP }
 
     /// The file system can't do what was asked.
     package var isUnsupported: Bool {

@@ -9,7 +9,7 @@ struct DirectoryCursorTests {
     }
 
     /// Makes `depth` directories one in another, each with a file named for its level.
-    private func makeLevels(_ depth: Int) throws -> DirectoryCursor {
+    private func makeLevels(_ depth: Int) throws -> DirectoryCursor<OpenFile> {
         let cursor = DirectoryCursor(root: try Place().directory.duplicate())
         for level in 0..<depth {
             let path = Array(repeating: [UInt8]("d".utf8)[...], count: level)

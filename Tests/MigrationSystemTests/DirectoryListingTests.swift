@@ -1,6 +1,7 @@
-import MigrationSystem
 import TestSupport
 import Testing
+
+@testable import MigrationSystem
 
 @Suite(.scratchDirectory)
 struct DirectoryListingTests {
@@ -27,6 +28,16 @@ struct DirectoryListingTests {
         }
         for name in names { try place.makeFile(name) }
         #expect(try place.names() == names)
+    }
+
+    @Test func `takes no more memory for many names than they have`() throws {
+        let place = try Place()
+        let count = 40_000
+        for number in 0..<count { try place.makeFile([UInt8](String(100_000 + number).utf8)) }
+        let listing = try DirectoryListing(of: place.directory)
+        #expect(listing.count == count)
+        #expect(listing[count - 1] == [UInt8]("139999".utf8))
+        #expect(listing.allocatedBytes < count * (6 + 9) + 64 * 1024)
     }
 
     @Test func `opens files by their places, and no links`() throws {

@@ -94,7 +94,7 @@ package struct RawTree: Sendable {
         _ body: (Item, _ directory: OpenFile, _ name: [UInt8]) throws -> Void
     ) throws {
         for part in parts {
-            let cursor: DirectoryCursor
+            let cursor: DirectoryCursor<OpenFile>
             do throws(SystemError) {
                 var start = try part.root.descriptor.duplicate()
                 for name in part.start { start = try start.open(name, .directory) }
@@ -110,7 +110,7 @@ package struct RawTree: Sendable {
 
     private func walk(
         _ part: Part,
-        _ cursor: DirectoryCursor,
+        _ cursor: DirectoryCursor<OpenFile>,
         _ body: (Item, OpenFile, [UInt8]) throws -> Void
     ) throws {
         var pending: [[ArraySlice<UInt8>]] = [[]]

@@ -38,7 +38,8 @@ extension ArchiveExtractor {
     /// Makes a file here and now, piece by piece as its content is read.
     private func make(_ file: RestoredFile, from reader: ArchiveReader) throws {
         var made: FileContentWriter?
-        try replacing(file.name, in: file.directory) { made = try file.make(mode) }
+        let path = file.entry.path
+        try replacing(path, in: file.directory) { made = try file.make(mode) }
         guard var writer = made.take() else { return }
         try reader.readContent { offset, piece in
             try writer.write(piece, at: offset)
@@ -50,15 +51,15 @@ extension ArchiveExtractor {
         let directory = try parent(of: entry.path)
         let name = ByteString(entry.path.lastComponent)
         do throws(SystemError) {
-            try directory.descriptor.makeDirectory(name, permissions: 0o700)
+            try directory.makeDirectory(name, permissions: 0o700)
+            count(entry)
         } catch {
             guard error.isExisting && options.isLenient else { throw error }
             try redeclare(entry, in: directory)
         }
         try remember(entry.path)
         if !entry.extendedAttributes.isEmpty {
-            let made = OpenFile(try directory.descriptor.open(name, .directory))
-            try made.descriptor.setExtendedAttributes(entry.extendedAttributes)
+            try directory.openDirectory(name).setExtendedAttributes(entry.extendedAttributes)
         }
         let deferred = DeferredDirectory(
             path: entry.path.bytes,
@@ -66,22 +67,22 @@ extension ArchiveExtractor {
             modificationTime: entry.modificationTime
         )
         try directories.append(deferred.record)
-        count(entry)
     }
 
     /// Takes a directory's entry that comes again: a directory stays and gets the later metadata.
     private func redeclare(
         _ entry: ArchiveEntry,
-        in directory: OpenFile
+        in directory: any RestoredDirectory
     ) throws {
         let name = ByteString(entry.path.lastComponent)
         try checkSpelling(of: name, in: directory)
-        if try directory.descriptor.status(of: name).kind == .directory {
+        if try directory.status(of: name).kind == .directory {
             try redeclared.insert(entry.path)
             return
         }
-        try directory.descriptor.removeFile(name)
-        try directory.descriptor.makeDirectory(name, permissions: 0o700)
+        try removeReplaced(by: entry.path, in: directory)
+        try directory.makeDirectory(name, permissions: 0o700)
+        count(entry)
     }
 
     func restoreHardLink(
@@ -91,10 +92,10 @@ extension ArchiveExtractor {
     ) throws {
         try settleFiles()
         let targetName = ByteString(target.lastComponent)
-        let source: OpenFile
+        let source: any RestoredDirectory
         do {
             source = try cursor.directory(at: target.components.dropLast())
-            switch try source.descriptor.status(of: targetName).kind {
+            switch try source.status(of: targetName).kind {
             case .regular: break
             case .symbolicLink: return try deferLink(entry, .hard, to: target.bytes, at: offset)
             default:
@@ -108,8 +109,8 @@ extension ArchiveExtractor {
         }
         let directory = try parent(of: entry.path)
         let name = ByteString(entry.path.lastComponent)
-        try replacing(name, in: directory) {
-            try directory.descriptor.makeHardLink(name, to: targetName, in: source.descriptor)
+        try replacing(entry.path, in: directory) {
+            try directory.makeHardLink(name, to: targetName, in: source)
         }
         try countHardLink(entry, to: target, in: directory)
     }
@@ -118,11 +119,11 @@ extension ArchiveExtractor {
     private func countHardLink(
         _ entry: ArchiveEntry,
         to target: EntryPath,
-        in directory: OpenFile
+        in directory: any RestoredDirectory
     ) throws(SystemError) {
         let targets = options.linkTargets
         guard targets.contains(target), !targets.contains(entry.path) else { return count(entry) }
-        let file = try directory.descriptor.status(of: ByteString(entry.path.lastComponent))
+        let file = try directory.status(of: ByteString(entry.path.lastComponent))
         if countedFiles.insert(file.identity).inserted {
             totals.countFile(of: file.size)
         } else {
@@ -145,7 +146,7 @@ extension ArchiveExtractor {
         }
         // The link is made last, but its place must be there now, as every other entry's.
         let directory = try parent(of: entry.path)
-        if options.isLenient { try reserve(ByteString(entry.path.lastComponent), in: directory) }
+        if options.isLenient { try reserve(entry.path, in: directory) }
         skippedLinks.remove(entry.path)
         let link = DeferredLink(
             kind: kind,
@@ -155,16 +156,14 @@ extension ArchiveExtractor {
             offset: offset
         )
         try links.append(link.record)
-        count(entry)
     }
 
     /// Leaves out the link at `path`, and what it would replace.
     private func skip(_ path: EntryPath, to target: [UInt8]) throws {
         if options.isLenient {
             let directory = try parent(of: path)
-            let name = ByteString(path.lastComponent)
-            try reserve(name, in: directory)
-            try directory.descriptor.removeFile(name)
+            try reserve(path, in: directory)
+            try directory.removeFile(ByteString(path.lastComponent))
         }
         try skippedLinks.insert(path)
         note(EntryDrop(path: path, kind: .externalLink(target: target)))

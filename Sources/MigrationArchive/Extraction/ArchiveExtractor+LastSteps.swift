@@ -12,17 +12,43 @@ extension ArchiveExtractor {
     }
 
     /// Finds links that lead out through what is there to stay; nothing else may be there any more.
+    ///
+    /// All of them together take a bounded number of steps for each link, whatever leads through
+    /// whatever: links that lead through thousands of directories cost an archive next to nothing.
     func checkEnds(_ cancellation: CancellationFlag) throws {
         guard options.externalLinks != .keep else { return }
+        let start = cursor.openCount
+        var looks = 0
+        var allowance = Self.leastSteps
+        var isFirstLook = true
         var knownCount: Int
         repeat {
             // What is left out may have been on the way of a link that was looked at before.
             knownCount = dropCount
             try forEachLink(cancellation) { link, path in
+                let depth = path.bytes.count { $0 == UInt8(ascii: "/") }
+                if isFirstLook { allowance += Self.stepsForLink + 4 * depth }
+                looks += 1
+                guard looks + cursor.openCount - start <= allowance else {
+                    throw Self.tooManySteps(path)
+                }
                 if try isGone(link, at: path) { return }
                 try checkEnd(of: link, at: path)
             }
+            isFirstLook = false
         } while dropCount > knownCount
+    }
+
+    /// The steps that the links of any archive may take.
+    private static let leastSteps = 1 << 16
+    /// The steps that each further link may add, on top of four for each directory above it.
+    private static let stepsForLink = 16
+
+    private static func tooManySteps(_ path: EntryPath) -> ArchiveError {
+        let message =
+            "the archive's links lead through more directories than are followed; only "
+            + "--external-links keep restores them, wherever they lead"
+        return ArchiveError(.refused, message, entry: path)
     }
 
     private func forEachLink(
@@ -44,28 +70,33 @@ extension ArchiveExtractor {
     private func makeSymbolicLink(_ link: DeferredLink, at path: EntryPath) throws {
         let directory = try parent(of: path)
         let name = ByteString(path.lastComponent)
-        guard try takeReserved(name, in: directory) else { return }
-        try directory.descriptor.makeSymbolicLink(name, to: link.target)
-        try directory.descriptor.setModificationTime(link.modificationTime, of: name)
+        guard try takeReserved(path, in: directory) else { return }
+        try directory.makeSymbolicLink(
+            name,
+            to: link.target,
+            modificationTime: link.modificationTime
+        )
+        if !options.linkTargets.contains(path) { totals.symbolicLinks += 1 }
     }
 
     private func makeHardLinkToLink(_ link: DeferredLink, at path: EntryPath) throws {
         let target = EntryPath(bytes: link.target)
         let directory = try parent(of: path)
         let name = ByteString(path.lastComponent)
-        guard try takeReserved(name, in: directory) else { return }
+        guard try takeReserved(path, in: directory) else { return }
         let missing = Self.missingTarget(target, of: path)
         let targetName = ByteString(target.lastComponent)
-        let source: OpenFile
+        let source: any RestoredDirectory
         do {
             source = try cursor.directory(at: target.components.dropLast())
-            guard try source.descriptor.status(of: targetName).kind == .symbolicLink else {
+            guard try source.status(of: targetName).kind == .symbolicLink else {
                 throw missing
             }
         } catch let error as SystemError where error.isMissing {
             throw missing
         }
-        try directory.descriptor.makeHardLink(name, to: targetName, in: source.descriptor)
+        try directory.makeHardLink(name, to: targetName, in: source)
+        if !options.linkTargets.contains(path) { totals.hardLinks += 1 }
     }
 
     static func missingTarget(_ target: EntryPath, of path: EntryPath) -> ArchiveError {
@@ -79,12 +110,12 @@ extension ArchiveExtractor {
         let directory = try cursor.directory(at: path.components.dropLast())
         let name = ByteString(path.lastComponent)
         let isFurtherName = link.kind == .hard
-        let target = try isFurtherName ? directory.descriptor.symbolicLinkTarget(name) : link.target
+        let target = try isFurtherName ? directory.symbolicLinkTarget(name) : link.target
         let isOutsideByWords = path.leadsOut(withTarget: target)
         let end = try isOutsideByWords ? .outside : LinkWalk.end(ofLinkAt: path, to: target, cursor)
         if end == .inside { return }
         guard options.externalLinks == .skip else { throw Self.refusal(of: path, target, end) }
-        try directory.descriptor.removeFile(name)
+        try directory.removeFile(name)
         if isFurtherName { totals.hardLinks -= 1 } else { totals.symbolicLinks -= 1 }
         note(EntryDrop(path: path, kind: .externalLink(target: target)))
     }
@@ -119,8 +150,8 @@ extension ArchiveExtractor {
             let directory = try cursor.directory(at: path.components.dropLast())
             let name = ByteString(path.lastComponent)
             // A directory may have come in its place.
-            if try directory.descriptor.status(of: name).kind != .directory {
-                try directory.descriptor.removeFile(name)
+            if try directory.status(of: name).kind != .directory {
+                try directory.removeFile(name)
             }
         } catch {
             guard error.isMissing else { throw error }
@@ -134,7 +165,7 @@ extension ArchiveExtractor {
         while let name = components.last {
             do throws(SystemError) {
                 let directory = try cursor.directory(at: components.dropLast())
-                try directory.descriptor.removeDirectory(ByteString(name))
+                try directory.removeDirectory(ByteString(name))
             } catch {
                 if error.isNotEmpty { return }
                 guard error.isMissing else { throw error }
@@ -152,8 +183,10 @@ extension ArchiveExtractor {
             }
             do throws(SystemError) {
                 let opened = try cursor.directory(at: path.components)
-                try opened.descriptor.setPermissions(directory.permissions)
-                try opened.descriptor.setModificationTime(directory.modificationTime)
+                try opened.finish(
+                    permissions: directory.permissions,
+                    modificationTime: directory.modificationTime
+                )
             } catch {
                 if error.isMissing, options.linkTargets.contains(path) { return }
                 throw ArchiveError(error, restoring: path)

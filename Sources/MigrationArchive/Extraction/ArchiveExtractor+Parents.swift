@@ -3,7 +3,7 @@ internal import MigrationSystem
 /// How the directory of an entry is reached, and whose its name is.
 extension ArchiveExtractor {
     /// The open directory in which the entry at `path` belongs.
-    func parent(of path: EntryPath) throws -> OpenFile {
+    func parent(of path: EntryPath) throws -> any RestoredDirectory {
         let parentPath = path.bytes.dropLast(path.lastComponent.count)
         if let lastParent, lastParent.path.span.isEqual(to: parentPath.span) {
             return lastParent.directory
@@ -13,7 +13,7 @@ extension ArchiveExtractor {
         return directory
     }
 
-    private func findParent(of path: EntryPath) throws -> OpenFile {
+    private func findParent(of path: EntryPath) throws -> any RestoredDirectory {
         let components = path.components.dropLast()
         do {
             return try mayLackParents ? openMade(components) : cursor.directory(at: components)
@@ -28,7 +28,9 @@ extension ArchiveExtractor {
     private var mayLackParents: Bool { options.isLenient || !options.selection.isEmpty }
 
     /// Opens the directory at `components`, which must have been made by this name, and those above it.
-    private func openMade(_ components: ArraySlice<ArraySlice<UInt8>>) throws -> OpenFile {
+    private func openMade(
+        _ components: ArraySlice<ArraySlice<UInt8>>
+    ) throws -> any RestoredDirectory {
         let depth = cursor.reachedDepth(of: components)
         cursor.truncate(to: depth)
         for (index, name) in components.enumerated().dropFirst(depth) {
@@ -62,22 +64,31 @@ extension ArchiveExtractor {
     /// Makes the directories that are missing below the last one that the cursor reached.
     private func makeParents(
         _ components: ArraySlice<ArraySlice<UInt8>>
-    ) throws -> OpenFile {
+    ) throws -> any RestoredDirectory {
         var directory = try cursor.deepest()
         for (index, name) in components.enumerated().dropFirst(cursor.depth) {
-            try directory.descriptor.makeDirectory(ByteString(name), permissions: 0o755)
+            try directory.makeDirectory(ByteString(name), permissions: 0o755)
+            if isCounted(depth: index + 1, of: components) { totals.directories += 1 }
             try remember(EntryPath(joining: components.prefix(index + 1)))
             directory = try cursor.descend(to: ByteString(name))
         }
         return directory
     }
 
+    /// Whether the directory that is made for the first `depth` components counts as restored.
+    private func isCounted(depth: Int, of components: ArraySlice<ArraySlice<UInt8>>) -> Bool {
+        if options.selection.isEmpty { return true }
+        let path = EntryPath(joining: components.prefix(depth))
+        return options.selection.contains(where: path.isEqual(toOrBelow:))
+    }
+
     /// Throws where what has the name is another entry whose name the file system takes for the same,
     /// or nobody can tell.
-    func checkSpelling(of name: ByteString, in directory: OpenFile) throws {
+    func checkSpelling(of name: ByteString, in directory: any RestoredDirectory) throws {
         switch try observedFolding() {
         case .absent: return
         case .keepingSpelling:
+            guard let directory = directory as? OpenFile else { return }
             if try DirectoryListing(of: directory.descriptor).contains(name) { return }
         case .changingSpelling: break
         }
@@ -91,7 +102,8 @@ extension ArchiveExtractor {
 
     private func observedFolding() throws(SystemError) -> NameFolding {
         if let folding { return folding }
-        let observed = try NameFolding.observed(in: cursor.rootDirectory)
+        guard let root = cursor.rootDirectory as? OpenFile else { return .absent }
+        let observed = try NameFolding.observed(in: root)
         folding = observed
         return observed
     }
@@ -99,14 +111,14 @@ extension ArchiveExtractor {
     /// Takes the names that belong to the place, so that none is had by a name that is the same there.
     func takeLeftOutNames() throws(SystemError) {
         for path in options.leftOut {
-            try cursor.rootDirectory.descriptor.makeDirectory(path.bytes, permissions: 0o700)
+            try cursor.rootDirectory.makeDirectory(path.bytes, permissions: 0o700)
         }
     }
 
     /// Gives the names back that were taken.
     func freeLeftOutNames() throws(SystemError) {
         for path in options.leftOut {
-            try cursor.rootDirectory.descriptor.removeDirectory(path.bytes)
+            try cursor.rootDirectory.removeDirectory(path.bytes)
         }
     }
 }

@@ -2,40 +2,66 @@ internal import MigrationSystem
 
 /// How a later entry takes the place of an earlier one, as in other programs' tar files.
 extension ArchiveExtractor {
-    /// Calls `body`; where the name is taken in a lenient archive, what has it makes room first.
+    /// Calls `body`; where the name of `path` is taken in a lenient archive, what has it makes room first.
     func replacing(
-        _ name: ByteString,
-        in directory: OpenFile,
+        _ path: EntryPath,
+        in directory: any RestoredDirectory,
         _ body: () throws -> Void
     ) throws {
         do {
             try body()
         } catch let error as SystemError where error.isExisting && options.isLenient {
-            let status = try directory.descriptor.status(of: name)
-            guard status.kind != .directory else { throw error }
+            let name = ByteString(path.lastComponent)
+            guard try directory.status(of: name).kind != .directory else { throw error }
             try checkSpelling(of: name, in: directory)
-            try directory.descriptor.removeFile(name)
-            // Nothing bounds how often a path comes, and another file may get the identity.
-            countedFiles.remove(status.identity)
+            try removeReplaced(by: path, in: directory)
             try body()
         }
     }
 
+    /// Removes what has the name of the entry at `path`, which replaces it.
+    func removeReplaced(
+        by path: EntryPath,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) {
+        let name = ByteString(path.lastComponent)
+        let status = try directory.status(of: name)
+        let isReserved = try isReservation(name, status, in: directory)
+        try directory.removeFile(name)
+        // Nothing bounds how often a path comes, and another file may get the identity.
+        let wasCounted = countedFiles.remove(status.identity) != nil
+        if !isReserved { discount(status, replacedBy: path, wasCounted: wasCounted) }
+    }
+
+    /// Whether `name` is of a link that stands for one which is not made yet, and is not counted.
+    private func isReservation(
+        _ name: ByteString,
+        _ status: FileStatus,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) -> Bool {
+        guard status.kind == .symbolicLink else { return false }
+        return try directory.symbolicLinkTarget(name) == name + reservation
+    }
+
     /// Takes the place of a link that is made later, so that other entries meet it in their order.
     ///
-    /// What stands for it is a link to itself, which leads nowhere. No other link is there yet.
-    func reserve(_ name: ByteString, in directory: OpenFile) throws {
-        try replacing(name, in: directory) {
-            try directory.descriptor.makeSymbolicLink(name, to: name)
+    /// What stands for it is a link to beneath itself, which leads nowhere. No other link is there yet.
+    func reserve(_ path: EntryPath, in directory: any RestoredDirectory) throws {
+        let name = ByteString(path.lastComponent)
+        try replacing(path, in: directory) {
+            try directory.makeSymbolicLink(name, to: name + reservation, modificationTime: nil)
         }
     }
 
     /// Makes room for a link in the place that was reserved for it; returns `false` where a later
     /// entry has that.
-    func takeReserved(_ name: ByteString, in directory: OpenFile) throws(SystemError) -> Bool {
+    func takeReserved(
+        _ path: EntryPath,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) -> Bool {
         guard options.isLenient else { return true }
-        guard try isLink(name, in: directory) else { return false }
-        try directory.descriptor.removeFile(name)
+        guard try isLink(ByteString(path.lastComponent), in: directory) else { return false }
+        try removeReplaced(by: path, in: directory)
         return true
     }
 
@@ -46,16 +72,19 @@ extension ArchiveExtractor {
             let name = ByteString(path.lastComponent)
             guard try isLink(name, in: directory) else { return true }
             guard link.kind == .symbolic else { return false }
-            return try directory.descriptor.symbolicLinkTarget(name) != link.target
+            return try directory.symbolicLinkTarget(name) != link.target
         } catch {
             guard error.isMissing else { throw error }
             return true
         }
     }
 
-    private func isLink(_ name: ByteString, in directory: OpenFile) throws(SystemError) -> Bool {
+    private func isLink(
+        _ name: ByteString,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) -> Bool {
         do throws(SystemError) {
-            return try directory.descriptor.status(of: name).kind == .symbolicLink
+            return try directory.status(of: name).kind == .symbolicLink
         } catch {
             guard error.isMissing else { throw error }
             return false

@@ -30,8 +30,10 @@ package final class ArchiveExtractor {
     }
 
     let options: Options
-    let cursor: DirectoryCursor
+    let cursor: DirectoryCursor<any RestoredDirectory>
     let mode: NewFileMode
+    /// Whether files are made at all.
+    private let makesFiles: Bool
     let links: RecordSpool
     let directories: RecordSpool
     var redeclared = PathHashes(of: "directories that come twice")
@@ -42,7 +44,7 @@ package final class ArchiveExtractor {
     /// The threads that make files, while there are any.
     private(set) var writers: FileWriters?
     /// The directory of the last entry, which is mostly that of the next one.
-    var lastParent: (path: ArraySlice<UInt8>, directory: OpenFile)?
+    var lastParent: (path: ArraySlice<UInt8>, directory: any RestoredDirectory)?
     /// Whether the file system takes names for the same that differ, once that was tried.
     var folding: NameFolding?
     /// The directories made so far, kept where another name could lead to one of them.
@@ -54,6 +56,8 @@ package final class ArchiveExtractor {
     var claimedBytes: UInt64 = 0
     /// The files that are counted by the first of their selected names.
     var countedFiles: Set<FileStatus.Identity> = []
+    /// What marks the links that stand for those which are made later; no archive knows it.
+    let reservation = ByteString(utf8: "/\(UInt64.random(in: 0...UInt64.max))")
 
     /// The bytes that all holes may have together.
     static let holeLimit: UInt64 = 32 << 30
@@ -72,14 +76,35 @@ package final class ArchiveExtractor {
     private static let dropBytesLimit = 1 << 20
 
     /// Restores beneath `root`.
-    package init(root: consuming FileDescriptor, options: Options) {
-        self.options = options
-        let cursor = DirectoryCursor(root: root)
-        self.cursor = cursor
-        mode = NewFileMode(in: cursor.rootDirectory.descriptor)
-        let makeFile = { () throws(SystemError) -> FileDescriptor in
-            try cursor.rootDirectory.descriptor.openTemporary()
+    package convenience init(root: consuming FileDescriptor, options: Options) {
+        let root = OpenFile(root)
+        self.init(root: root, mode: NewFileMode(in: root.descriptor), options: options) {
+            () throws(SystemError) in try root.descriptor.openTemporary()
         }
+    }
+
+    /// Judges entries as they are judged when they are restored, and makes nothing of them.
+    ///
+    /// What of that does not fit into memory is kept in files that `makeFile` makes.
+    package convenience init(
+        restoringNothing options: Options,
+        makeFile: @escaping () throws(SystemError) -> FileDescriptor
+    ) {
+        let tree = TreeAccount(makeFile: makeFile)
+        self.init(root: tree.root, mode: nil, options: options, makeFile: makeFile)
+        folding = .absent
+    }
+
+    private init(
+        root: any RestoredDirectory,
+        mode: NewFileMode?,
+        options: Options,
+        makeFile: @escaping () throws(SystemError) -> FileDescriptor
+    ) {
+        self.options = options
+        self.mode = mode ?? NewFileMode()
+        makesFiles = mode != nil
+        cursor = DirectoryCursor(restoringIn: root)
         links = RecordSpool(makeFile: makeFile)
         directories = RecordSpool(makeFile: makeFile)
     }
@@ -108,9 +133,10 @@ package final class ArchiveExtractor {
         try finishDirectories()
     }
 
-    /// Makes the writers, unless one thread is all there is or a later entry may replace an earlier one.
+    /// Makes the writers, unless no file is made, one thread is all there is, or a later entry may
+    /// replace an earlier one.
     private func makeWriters(for reader: ArchiveReader) -> FileWriters? {
-        if options.isLenient || reader.threadCount == 1 { return nil }
+        guard makesFiles, !options.isLenient, reader.threadCount > 1 else { return nil }
         return FileWriters(
             threadCount: reader.threadCount,
             mode: mode,
@@ -145,7 +171,7 @@ package final class ArchiveExtractor {
         }
     }
 
-    private func isSelected(_ path: EntryPath) -> Bool {
+    func isSelected(_ path: EntryPath) -> Bool {
         if options.selection.isEmpty { return true }
         var isSelected = false
         for selected in options.selection where path.isEqual(toOrBelow: selected) {
@@ -158,6 +184,21 @@ package final class ArchiveExtractor {
     /// Counts what was restored, unless it is there only for its further names.
     func count(_ entry: ArchiveEntry) {
         if !options.linkTargets.contains(entry.path) { totals.count(entry) }
+    }
+
+    /// Takes back the count of what had the name of the entry at `path`, which replaces it.
+    func discount(_ status: FileStatus, replacedBy path: EntryPath, wasCounted: Bool) {
+        guard !options.linkTargets.contains(path) else { return }
+        let isFurtherName = status.linkCount > 1 && totals.hardLinks > 0 && !wasCounted
+        switch status.kind {
+        case .regular where isFurtherName, .symbolicLink where isFurtherName:
+            totals.hardLinks -= 1
+        case .regular where totals.files > 0:
+            totals.files -= 1
+            totals.contentBytes -= min(totals.contentBytes, status.size)
+        case .symbolicLink where totals.symbolicLinks > 0: totals.symbolicLinks -= 1
+        default: break
+        }
     }
 
     /// Notes what was read and can't be restored, of entries that somebody asked for.

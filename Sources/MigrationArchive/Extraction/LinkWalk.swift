@@ -26,7 +26,7 @@ struct LinkWalk {
     /// of which costs an archive next to nothing, there could be forty times that.
     private static let directoryLimit = 2_048
 
-    private let cursor: DirectoryCursor
+    private let cursor: DirectoryCursor<any RestoredDirectory>
     private var linkCount = 0
     private var stepCount = 0
     private var directoryCount = 0
@@ -36,7 +36,7 @@ struct LinkWalk {
     private var stepsUp = 0
 
     /// Begins at the directory that `cursor` has reached, and moves the cursor on.
-    private init(_ cursor: DirectoryCursor) {
+    private init(_ cursor: DirectoryCursor<any RestoredDirectory>) {
         self.cursor = cursor
     }
 
@@ -44,7 +44,7 @@ struct LinkWalk {
     static func end(
         ofLinkAt path: EntryPath,
         to target: [UInt8],
-        _ cursor: DirectoryCursor
+        _ cursor: DirectoryCursor<any RestoredDirectory>
     ) throws(SystemError) -> End {
         _ = try cursor.directory(at: path.components.dropLast())
         var walk = LinkWalk(cursor)
@@ -86,7 +86,7 @@ struct LinkWalk {
         }
         let directory = try cursor.deepest()
         do throws(SystemError) {
-            switch try directory.descriptor.status(of: name).kind {
+            switch try directory.status(of: name).kind {
             case .directory:
                 directoryCount += 1
                 guard directoryCount <= Self.directoryLimit else { return .undecided }
@@ -95,7 +95,7 @@ struct LinkWalk {
             case .symbolicLink:
                 linkCount += 1
                 guard linkCount <= Self.linkLimit else { return .undecided }
-                return add(try directory.descriptor.symbolicLinkTarget(name)) ? .inside : .outside
+                return add(try directory.symbolicLinkTarget(name)) ? .inside : .outside
             default: return .undecided
             }
         } catch {

@@ -24,15 +24,26 @@ enum NameFolding {
                 number += 1
                 continue
             }
-            defer { try? directory.descriptor.removeFile(probe) }
-            for spelling in otherSpellings {
-                let other = ByteString(utf8: "\(number)\(spelling)")
-                guard try isThere(other, in: directory) else { continue }
-                let listing = try DirectoryListing(of: directory.descriptor)
-                return listing.contains(probe) ? .keepingSpelling : .changingSpelling
-            }
-            return .absent
+            let folding = try folding(of: probe, number, in: directory)
+            // What is left of it would be restored with the rest.
+            try directory.descriptor.removeFile(probe)
+            return folding
         }
+    }
+
+    /// What becomes of the name of `probe`, which is there, in other spellings.
+    private static func folding(
+        of probe: ByteString,
+        _ number: Int,
+        in directory: OpenFile
+    ) throws(SystemError) -> NameFolding {
+        for spelling in otherSpellings {
+            let other = ByteString(utf8: "\(number)\(spelling)")
+            guard try isThere(other, in: directory) else { continue }
+            let listing = try DirectoryListing(of: directory.descriptor)
+            return listing.contains(probe) ? .keepingSpelling : .changingSpelling
+        }
+        return .absent
     }
 
     private static func isThere(

@@ -5,6 +5,9 @@ struct NewFileMode: Sendable {
     /// The permission bits that new files don't get; `nil` where nobody can tell.
     private let withheld: UInt16?
 
+    /// Nothing is known of what becomes of the permissions.
+    init() { withheld = nil }
+
     /// Finds out what becomes of the permissions of a new file in `directory`: the process's mask,
     /// the directory's default access list and the file system have a say in it.
     init(in directory: borrowing FileDescriptor) {

@@ -16,12 +16,21 @@ final class RecordSpool {
         self.makeFile = makeFile
     }
 
-    /// Adds `record`; its length stands before and behind it.
-    func append(_ record: [UInt8]) throws(SystemError) {
+    /// Adds `record`, whose length stands before and behind it; returns where it is.
+    @discardableResult
+    func append(_ record: [UInt8]) throws(SystemError) -> UInt64 {
+        let position = fileSize + UInt64(memory.count)
         memory.appendLittleEndian(UInt32(record.count))
         memory += record
         memory.appendLittleEndian(UInt32(record.count))
         if memory.count >= Self.memoryLimit { try spill() }
+        return position
+    }
+
+    /// The record that ``append(_:)`` put at `position`.
+    func record(at position: UInt64) throws(SystemError) -> [UInt8] {
+        let count = try bytes(at: position, count: 4).littleEndian(at: 0, as: UInt32.self)
+        return try bytes(at: position + 4, count: Int(count))
     }
 
     private func spill() throws(SystemError) {

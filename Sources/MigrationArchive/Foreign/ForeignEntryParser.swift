@@ -21,10 +21,14 @@ struct ForeignEntryParser {
 
     private let block: UstarBlock
     private let headers: ForeignHeaders
-    private let globalTime: [UInt8]?
+    private let globalTime: ForeignHeaderReader.GlobalTime?
     private let typeFlag: UInt8
 
-    init(_ block: UstarBlock, _ headers: ForeignHeaders, globalTime: [UInt8]?) {
+    init(
+        _ block: UstarBlock,
+        _ headers: ForeignHeaders,
+        globalTime: ForeignHeaderReader.GlobalTime?
+    ) {
         self.block = block
         self.headers = headers
         self.globalTime = globalTime
@@ -65,12 +69,16 @@ struct ForeignEntryParser {
 // MARK: - Fields
 
 extension ForeignEntryParser {
-    /// The bytes that follow the header.
+    /// The bytes that follow the header; directories and links have none, whatever size they claim.
     func storedSize() throws(Problem) -> UInt64 {
+        let size = try claimedSize()
         switch typeFlag {
         case TypeFlag.directory, TypeFlag.symbolicLink, TypeFlag.hardLink: return 0
-        default: break
+        default: return size
         }
+    }
+
+    private func claimedSize() throws(Problem) -> UInt64 {
         if let text = headers.value(PaxKey.size) {
             guard let size = PaxKey.number(text) else {
                 throw Problem(malformed: "the size is no number")
@@ -144,15 +152,20 @@ extension ForeignEntryParser {
     }
 
     func modificationTime() throws(Problem) -> FileTime {
-        let globalTime = headers.isCleared(PaxKey.modificationTime) ? nil : globalTime
-        if let text = headers.value(PaxKey.modificationTime) ?? globalTime {
-            guard let time = PaxTime.decode(text) else {
-                throw Problem(malformed: "the modification time is no number")
-            }
+        let malformation = Problem(malformed: "the modification time is no number")
+        if let text = headers.value(PaxKey.modificationTime) {
+            guard let time = PaxTime.decode(text) else { throw malformation }
             return time
         }
+        switch headers.isCleared(PaxKey.modificationTime) ? nil : globalTime {
+        case .time(let time): return time
+        case .malformed: throw malformation
+        case nil: break
+        }
+        // AIX's tar blanks the time of a link by a zero before its digits.
+        if block[UstarBlock.Field.modificationTime.lowerBound] == 0 { return FileTime(seconds: 0) }
         guard let seconds = block.number(at: UstarBlock.Field.modificationTime) else {
-            throw Problem(malformed: "the modification time is no number")
+            throw malformation
         }
         return FileTime(seconds: seconds)
     }

@@ -9,10 +9,19 @@ struct ForeignHeaderReader {
         let offset: UInt64
     }
 
+    /// What a global header says of the modification time.
+    enum GlobalTime {
+        case time(FileTime)
+        case malformed
+    }
+
+    /// The bytes that a tar writes at once, the last of which it may leave as they were.
+    private static let recordSize: UInt64 = 10_240
+
     private let stream: TarStream
 
-    /// The modification time that a global header sets for every entry.
-    private(set) var globalTime: [UInt8]?
+    /// The modification time that a global header sets for every entry, decoded once: it may be long.
+    private(set) var globalTime: GlobalTime?
 
     /// The attributes that a global header sets for every entry, which is not done; those of the
     /// first such header before an entry.
@@ -20,6 +29,9 @@ struct ForeignHeaderReader {
 
     /// Whether the stream ended behind an entry without the zeros that mark its end.
     private(set) var lacksEndMark = false
+
+    /// Whether bytes follow the end mark that are part of nothing.
+    private(set) var hasTrailer = false
 
     init(reading stream: TarStream) {
         self.stream = stream
@@ -38,7 +50,7 @@ struct ForeignHeaderReader {
                 guard headers.isEmpty else {
                     throw ArchiveError(.damaged, "a header has no entry behind it", offset: offset)
                 }
-                try finish()
+                try finish(at: offset)
                 return nil
             }
             guard block.hasValidChecksum else {
@@ -62,11 +74,27 @@ struct ForeignHeaderReader {
         lacksEndMark = true
     }
 
-    /// Reads what follows the first zero block: zeros, as many as there are.
-    private func finish() throws {
-        let offset = stream.offset
-        guard try stream.restIsZeros() else {
-            throw ArchiveError(.damaged, "bytes follow the end of the tar file", offset: offset)
+    /// Reads what follows the first zero block: zeros, or what some tars leave in their last record and
+    /// others append.
+    ///
+    /// A header there is another tar file's, or shows that the zeros stand in the place of an entry.
+    /// Only behind a whole end mark, in a record with which the stream ends, is it an old one.
+    private mutating func finish(at offset: UInt64) throws {
+        guard let second = try stream.readBlock(padding: true) else { return }
+        let recordEnd = (offset / Self.recordSize + 1) * Self.recordSize
+        var hasHeader = false
+        var next: UstarBlock? = second
+        while let block = next {
+            if !block.isZero {
+                hasTrailer = true
+                hasHeader = hasHeader || block.hasValidChecksum
+            }
+            next = try stream.readBlock(padding: true)
+        }
+        lacksEndMark = !second.isZero
+        if hasHeader, lacksEndMark || stream.offset != recordEnd {
+            let message = "another header follows the end of the tar file"
+            throw ArchiveError(.damaged, message, offset: offset)
         }
     }
 }
@@ -94,7 +122,9 @@ extension ForeignHeaderReader {
             headers.take(
                 longLink: try readHeaderBody(block, after: headers.byteCount, at: offset)
             )
-        case TypeFlag.gnuVolumeLabel: break
+        case TypeFlag.gnuVolumeLabel:
+            // What a label holds says nothing of entries.
+            _ = try readHeaderBody(block, after: 0, at: offset)
         default: return false
         }
         return true
@@ -108,7 +138,7 @@ extension ForeignHeaderReader {
         guard let size = block.number(at: UstarBlock.Field.size), size >= 0,
             size <= TarFormat.recordLimit - taken
         else {
-            throw ArchiveError(.damaged, "an extended header claims an absurd size", offset: offset)
+            throw ArchiveError(.damaged, "a header claims an absurd size", offset: offset)
         }
         let bytes = try stream.readBytes(Int(size))
         try stream.skip(TarFormat.padded(UInt64(size)) - UInt64(size))
@@ -148,7 +178,9 @@ extension ForeignHeaderReader {
             )
         }
         if headers.isCleared(PaxKey.modificationTime) { globalTime = nil }
-        globalTime = headers.value(PaxKey.modificationTime) ?? globalTime
+        if let text = headers.value(PaxKey.modificationTime) {
+            globalTime = PaxTime.decode(text).map { .time($0) } ?? .malformed
+        }
         guard globalAttributes.isEmpty else { return }
         globalAttributes = headers.attributes.map(\.name) + headers.unrestoredKeywords
     }

@@ -30,6 +30,9 @@ final class ForeignTarReader: EntryReader {
 
     var lacksEndMark: Bool { headers.lacksEndMark }
 
+    /// Whether bytes follow the end mark that are part of nothing.
+    var hasTrailer: Bool { headers.hasTrailer }
+
     func next() throws -> ArchiveEntry? {
         try readContent { _, _ in }
         do {

@@ -59,6 +59,7 @@ struct SeekTableCheck {
 
     /// Throws unless the table lists exactly the frames before it.
     mutating func finishTable() throws(ArchiveError) {
+        defer { table = [] }
         guard isComplete else { return }
         guard table.count >= FrameFormat.seekTableFooterSize else { throw Self.isFalse }
         let footer = table.count - FrameFormat.seekTableFooterSize

@@ -72,20 +72,19 @@ extension ZstdStreamSource {
         }
         let size = pending.littleEndian(at: 4)
         pending.removeFirst(8)
-        var check = seekTable
         let isSeekTable = magic == FrameFormat.seekTableMagic
-        if isSeekTable { check.beginTable(size: size) }
+        if isSeekTable { seekTable.beginTable(size: size) }
         var rest = Int(size)
         while rest > 0 {
             guard try pending.fill(1) else {
                 throw ArchiveError(.truncated, "the archive ends in a skippable frame")
             }
             let count = min(rest, pending.count)
-            if isSeekTable { try check.add(pending.prefix(count)) }
+            if isSeekTable { try seekTable.add(pending.prefix(count)) }
             pending.removeFirst(count)
             rest -= count
         }
-        if isSeekTable { try check.finishTable() }
+        if isSeekTable { try seekTable.finishTable() }
         seekTable.addSkippable(size: size)
     }
 

@@ -42,12 +42,15 @@ final class TarStream {
     }
 
     /// Reads the next block; `nil` at the end of the stream.
-    func readBlock() throws -> UstarBlock? {
+    ///
+    /// With `padding`, zeros are put behind what is left where that is less than a block.
+    func readBlock(padding: Bool = false) throws -> UstarBlock? {
         guard try fill() else { return nil }
         var block = UstarBlock()
         var done = 0
         while done < TarFormat.blockSize {
             guard try fill(), let chunk else {
+                if padding { return block }
                 throw ArchiveError(.truncated, "the tar stream ends in a header", offset: offset)
             }
             let count = min(chunk.buffer.count - index, TarFormat.blockSize - done)
@@ -127,14 +130,6 @@ final class TarStream {
             for index in piece.indices where piece[index] != 0 { areZeros = false }
         }
         return areZeros
-    }
-
-    /// Reads the rest of the stream; returns whether all of it is zeros.
-    func restIsZeros() throws -> Bool {
-        while try fill(), let chunk {
-            guard try skipZeros(UInt64(chunk.buffer.count - index)) else { return false }
-        }
-        return true
     }
 
     /// Whether nothing follows the cursor.

@@ -131,7 +131,8 @@ extension UstarBlock {
 
     /// Whether the checksum that the block carries is one of those that tars have written.
     var hasValidChecksum: Bool {
-        guard let stored = octal(at: Field.checksum) else { return false }
+        // Some tars leave an older number's end behind the first one.
+        guard let stored = octal(at: Field.checksum, thenBlank: false) else { return false }
         return stored == checksum || Int64(exactly: stored) == signedChecksum
     }
 
@@ -149,7 +150,9 @@ extension UstarBlock {
     var isPOSIX: Bool { text(at: Field.magic) == [UInt8]("ustar".utf8) }
 
     /// A number in octal with spaces or zeros around it, blank counting as 0; `nil` where it is none.
-    func octal(at field: Range<Int>) -> UInt64? {
+    ///
+    /// Behind the digits all must be blank, or only the first byte where `thenBlank` is `false`.
+    func octal(at field: Range<Int>, thenBlank: Bool = true) -> UInt64? {
         var index = field.lowerBound
         while index < field.upperBound, bytes[index] == UInt8(ascii: " ") { index += 1 }
         var value: UInt64 = 0
@@ -162,6 +165,7 @@ extension UstarBlock {
         }
         while index < field.upperBound {
             guard bytes[index] == 0 || bytes[index] == UInt8(ascii: " ") else { return nil }
+            if !thenBlank { break }
             index += 1
         }
         return value

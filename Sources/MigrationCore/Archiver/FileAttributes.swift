@@ -9,7 +9,14 @@ struct FileAttributes {
 
     /// Reads the attributes of `file`.
     init(of file: borrowing FileDescriptor) throws(SystemError) {
-        for name in try file.extendedAttributeNames() {
+        let names: [ByteString]
+        do throws(SystemError) {
+            names = try file.extendedAttributeNames()
+        } catch {
+            others = try Self.unlisted(error)
+            return
+        }
+        for name in names {
             if name.starts(with: Self.namespace) {
                 let value = try file.extendedAttribute(name)
                 carried.append(ExtendedAttribute(name: name, value: value))
@@ -17,5 +24,11 @@ struct FileAttributes {
                 others.append(name)
             }
         }
+    }
+
+    /// What stands for the names that the system could not list, in a report; throws any other error.
+    static func unlisted(_ error: SystemError) throws(SystemError) -> [ByteString] {
+        guard error.isUnsupported else { throw error }
+        return [ByteString(utf8: "all, which the system can't list: \(error)")]
     }
 }

@@ -79,7 +79,11 @@ extension ItemArchiver {
         do throws(SystemError) {
             let directory = item.directory
             target = try directory.descriptor.symbolicLinkTarget(item.name)
-            attributes = try directory.descriptor.extendedAttributeNames(ofLink: item.name)
+            do throws(SystemError) {
+                attributes = try directory.descriptor.extendedAttributeNames(ofLink: item.name)
+            } catch {
+                attributes = try FileAttributes.unlisted(error)
+            }
             after = try directory.descriptor.status(of: item.name)
         } catch {
             throw SourceWalker.unreadable(item.path, error)

@@ -9,12 +9,18 @@ extension ArchiveExtractor.Options {
         let isForeign = reader.header == nil
         isLenient = isForeign
         if isForeign { byteLimit = try directory.descriptor.availableSpace() }
-        externalLinks =
-            switch options.externalLinks {
-            case .refuse: .refuse
-            case .keep: .keep
-            case .skip: .skip
-            }
+        externalLinks = options.externalLinks.forExtraction
+    }
+}
+
+extension ExternalLinkPolicy {
+    /// The same for what restores entries.
+    var forExtraction: ArchiveExtractor.ExternalLinks {
+        switch self {
+        case .refuse: .refuse
+        case .keep: .keep
+        case .skip: .skip
+        }
     }
 }
 

@@ -3,6 +3,9 @@ public struct ImportOptions: Sendable {
     /// Whether a container that holds data is replaced; otherwise it is refused.
     public var replacesData = false
 
+    /// Whether another program's tar file replaces data though it gave nothing or has no end mark.
+    public var allowsIncomplete = false
+
     /// What becomes of symbolic links that lead out of the container.
     public var externalLinks = ExternalLinkPolicy.refuse
 

@@ -11,6 +11,9 @@ public struct ImportReport: Sendable {
     /// Whether a tar file of another program ended without its end mark, as one does that was cut short.
     public let lacksEndMark: Bool
 
+    /// Whether bytes follow the end of a tar file of another program, which were not restored.
+    public let hasTrailer: Bool
+
     /// How much was restored.
     public let totals: ArchiveTotals
 

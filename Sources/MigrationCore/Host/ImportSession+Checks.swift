@@ -67,4 +67,18 @@ extension ImportSession {
         let message = "the container needs \(needed) bytes, and \(available) are free"
         throw MigrationError(.outOfSpace, message, path: path.path)
     }
+
+    /// Throws where another program's tar file gave nothing, or may have been cut short: no data is
+    /// replaced by that.
+    func checkReplacement(by extractor: ArchiveExtractor, from reader: ArchiveReader) throws {
+        guard reader.header == nil, !options.allowsIncomplete else { return }
+        let way = "it replaces data only with --allow-incomplete"
+        guard extractor.totals.entries > 0 else {
+            throw ArchiveError(.refused, "nothing in the tar file can be restored; \(way)")
+        }
+        guard !reader.lacksEndMark else {
+            let reason = "the tar file has no end mark and may have been cut short"
+            throw ArchiveError(.truncated, "\(reason); \(way)")
+        }
+    }
 }

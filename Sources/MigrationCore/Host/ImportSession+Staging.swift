@@ -5,14 +5,21 @@ internal import MigrationSystem
 /// How an archive becomes the container.
 extension ImportSession {
     /// Stages what `reader` holds beside the container, and commits it.
-    func restore(_ reader: ArchiveReader, beside root: OpenFile) throws -> Outcome {
+    func restore(
+        _ reader: ArchiveReader,
+        beside root: OpenFile,
+        replacingData: Bool
+    ) throws -> Outcome {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         if let appExtension { try ask(appExtension, beside: root) }
         var staging = try StagingDirectory.make(for: path, root: root)
         defer { staging.release() }
         do {
             try checkSpace(for: reader, in: staging)
-            let (extractor, appExtension) = try fill(&staging, from: reader, beside: root)
+            let filled = try fill(&staging, from: reader, beside: root) { extractor in
+                if replacingData { try checkReplacement(by: extractor, from: reader) }
+            }
+            let (extractor, appExtension) = filled
             let commit = ContainerCommit(
                 path: path,
                 live: root,
@@ -35,14 +42,18 @@ extension ImportSession {
     private func fill(
         _ staging: inout StagingDirectory,
         from reader: ArchiveReader,
-        beside root: OpenFile
+        beside root: OpenFile,
+        checking check: (ArchiveExtractor) throws -> Void
     ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
         guard let appExtension else {
             let names = ContainerLayout.ownNames
-            return (try extract(reader, into: staging.directory, leavingOut: names), nil)
+            let extractor = try extract(reader, into: staging.directory, leavingOut: names)
+            try check(extractor)
+            return (extractor, nil)
         }
         let directory = try ImportDirectory(in: staging, for: root)
         let extractor = try extract(reader, into: directory.directory, leavingOut: [])
+        try check(extractor)
         let host = try beginSession(with: appExtension, in: directory)
         defer { host.end() }
         let call = try ImportCall(

@@ -39,7 +39,7 @@ struct ImportSession {
         var reserve: RecordReserve?
         do {
             reserve = try begin(in: lock.root)
-            let outcome = try restore(reader, beside: lock.root)
+            let outcome = try restore(reader, beside: lock.root, replacingData: holdsData)
             return report(reader, outcome, replacedData: holdsData)
         } catch {
             let error = Self.located(error, at: path)
@@ -69,6 +69,7 @@ struct ImportSession {
             header: reader.header,
             fingerprint: reader.fingerprint,
             lacksEndMark: reader.lacksEndMark,
+            hasTrailer: reader.hasTrailer,
             totals: totals,
             omissions: omissions,
             leftovers: outcome.leftovers,

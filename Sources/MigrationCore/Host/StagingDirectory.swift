@@ -79,7 +79,7 @@ struct StagingDirectory {
         unlike root: OpenFile
     ) throws(SystemError) {
         let attributes = try root.descriptor.extendedAttributes()
-        for name in try directory.descriptor.extendedAttributeNames()
+        for name in try directory.descriptor.knownExtendedAttributeNames()
         where !attributes.contains(where: { $0.name == name }) {
             // One of a security module is not ours to remove.
             try? directory.descriptor.removeExtendedAttribute(name)

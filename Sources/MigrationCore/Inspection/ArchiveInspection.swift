@@ -25,4 +25,7 @@ public struct ArchiveInspection: Sendable {
     /// Whether the tar file of another program, read to its end, has no mark there, as one that was
     /// cut short has none.
     public let lacksEndMark: Bool
+
+    /// Whether bytes follow the end of a tar file of another program that was read to its end.
+    public let hasTrailer: Bool
 }

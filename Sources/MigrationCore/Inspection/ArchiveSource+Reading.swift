@@ -26,7 +26,8 @@ extension ArchiveSource {
                 archiveBytes: input.size ?? reader.totals.map { _ in input.position },
                 streamBytes: reader.streamBytes,
                 frameCount: reader.frameCount,
-                lacksEndMark: reader.lacksEndMark
+                lacksEndMark: reader.lacksEndMark,
+                hasTrailer: reader.hasTrailer
             )
         }
     }
@@ -56,20 +57,26 @@ extension ArchiveSource {
         }
     }
 
-    /// Checks every frame of an archive against its hash, and the hashes against the fingerprint.
+    /// Checks an archive: by default reads everything as an import would, and restores nothing.
     ///
-    /// Content is not decompressed. The tar file of another program is read from end to end; it carries
-    /// no proof.
+    /// What an import refuses is refused, but for what depends on where it is restored, such as room.
+    /// The tar file of another program carries no proof. For an archive of several hundred thousand
+    /// entries an unnamed file in the temporary directory keeps account of them.
     ///
     /// - Parameters:
+    ///   - scope: What is checked.
+    ///   - externalLinks: What is made of links that lead out, as an import would.
     ///   - threadCount: The number of threads; `nil` takes one for each core, three at most.
     ///   - progress: Gets the archive's bytes as its total, and how many were checked.
     /// - Returns: What the archive is and holds.
     /// - Throws: `ArchiveError` of code `damaged` or `truncated` where a byte is not what was
-    ///   written, of codes `notAnArchive`, `refused` and `unsupported`, and of code `inputFailed` where
-    ///   the archive can't be read; `CancellationError`.
+    ///   written, of codes `entryExists`, `notAnArchive`, `refused` and `unsupported`, of code
+    ///   `inputFailed` where the archive can't be read, and of code `outputFailed` where the temporary
+    ///   directory can't be used; `CancellationError`.
     @concurrent
     public func verify(
+        _ scope: VerificationScope = .everything,
+        externalLinks: ExternalLinkPolicy = .refuse,
         threadCount: Int? = nil,
         progress: Progress? = nil
     ) async throws -> ArchiveInspection {
@@ -79,6 +86,7 @@ extension ArchiveSource {
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let result = try ArchiveVerifier.verify(
                 input,
+                scope.verifierScope(externalLinks),
                 threadCount: ThreadCount.resolve(threadCount)
             ) { progress?.completedUnitCount = Int64(clamping: $0) }
             return ArchiveInspection(
@@ -88,7 +96,8 @@ extension ArchiveSource {
                 archiveBytes: input.size ?? input.position,
                 streamBytes: result.streamBytes,
                 frameCount: result.frameCount,
-                lacksEndMark: result.lacksEndMark
+                lacksEndMark: result.lacksEndMark,
+                hasTrailer: result.hasTrailer
             )
         }
     }
@@ -103,7 +112,8 @@ extension ArchiveInspection {
             archiveBytes: reader.archiveBytes,
             streamBytes: reader.streamBytes,
             frameCount: reader.frameCount,
-            lacksEndMark: reader.lacksEndMark
+            lacksEndMark: reader.lacksEndMark,
+            hasTrailer: reader.hasTrailer
         )
     }
 }

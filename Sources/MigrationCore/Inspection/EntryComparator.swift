@@ -10,7 +10,7 @@ struct EntryComparator {
         let status: FileStatus
     }
 
-    private let cursor: DirectoryCursor
+    private let cursor: DirectoryCursor<OpenFile>
     private let report: (ArchiveDifference) throws -> Void
 
     /// Where files with several names in the container came first in the archive.
@@ -160,7 +160,7 @@ extension EntryComparator {
 
     private func compareAttributes(_ entry: ArchiveEntry, _ file: OpenFile) throws {
         var present: [ExtendedAttribute] = []
-        for name in try file.descriptor.extendedAttributeNames()
+        for name in try file.descriptor.knownExtendedAttributeNames()
         where name.starts(with: "user.".utf8) {
             let value = try file.descriptor.extendedAttribute(name)
             present.append(ExtendedAttribute(name: name, value: value))

@@ -83,7 +83,9 @@ struct ExtractionSession {
         into root: OpenFile
     ) throws -> ImportReport {
         let staging = try makeStaging(in: root)
-        defer { try? root.descriptor.removeTree(Self.stagingName) }
+        // Why the extraction failed is what the person must hear, not that tidying up failed too.
+        var isMovedIn = false
+        defer { if !isMovedIn { try? root.descriptor.removeTree(Self.stagingName) } }
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
         extraction.selection = paths
         extraction.linkTargets = linkTargets
@@ -94,10 +96,12 @@ struct ExtractionSession {
             progress: progress
         )
         try moveIn(staging, to: root)
+        isMovedIn = true
         return ImportReport(
             header: reader.header,
             fingerprint: reader.fingerprint,
             lacksEndMark: reader.lacksEndMark,
+            hasTrailer: reader.hasTrailer,
             totals: extractor.totals,
             omissions: extractor.omissions,
             replacedData: false,
@@ -152,6 +156,14 @@ struct ExtractionSession {
                 for moved in 0..<index { try? root.descriptor.removeTree(listing[moved]) }
                 throw failure(error, moving: listing[index])
             }
+        }
+        do throws(SystemError) {
+            try root.descriptor.removeTree(Self.stagingName)
+        } catch {
+            for moved in 0..<listing.count { try? root.descriptor.removeTree(listing[moved]) }
+            let message = "the directory in which entries were restored can't be removed"
+            let path = PathName(parent: directory, name: Self.stagingName).path
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
     }
 

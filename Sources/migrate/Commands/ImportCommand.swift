@@ -10,6 +10,11 @@ struct ImportCommand: Command {
         options: [
             .container("The container, which holds no data yet; it is made if it is missing."),
             OptionDescription(name: "replace", help: "Replace a container that holds data."),
+            OptionDescription(
+                name: "allow-incomplete",
+                help: "Let another program's tar file replace data though nothing in it can be "
+                    + "restored or it has no end mark."
+            ),
             .bundleIdentifier("The bundle identifier of the app whose container it is."),
             .externalLinks,
             .appExtension(
@@ -44,6 +49,7 @@ struct ImportCommand: Command {
         appExtension = try arguments.appExtension
         var options = ImportOptions()
         options.replacesData = arguments.has("replace")
+        options.allowsIncomplete = arguments.has("allow-incomplete")
         options.externalLinks = try arguments.externalLinks
         options.threadCount = try arguments.threads
         options.source = try SourceOptions.read(arguments)

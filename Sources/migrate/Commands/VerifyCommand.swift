@@ -1,15 +1,25 @@
 import MigrationCore
 
-/// `migrate verify`: reads an archive whole and checks every hash.
+/// `migrate verify`: reads an archive as an import would, or checks its hashes alone.
 struct VerifyCommand: Command {
     static let description = CommandDescription(
         name: "verify",
-        abstract: "Check every frame of an archive against its hash.",
+        abstract: "Read everything in an archive as an import would, and restore nothing.",
         arguments: [.archive],
-        options: [.json, .progress]
+        options: [
+            OptionDescription(
+                name: "hashes",
+                help: "Only check every frame against its hash, which is quick."
+            ),
+            .externalLinks.without("hashes"),
+            .json,
+            .progress,
+        ]
     )
 
     let archive: ArchiveName
+    let scope: VerificationScope
+    let externalLinks: ExternalLinkPolicy
     let answersInJSON: Bool
     let progress: ProgressMode
 
@@ -17,6 +27,8 @@ struct VerifyCommand: Command {
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         archive = try arguments.archive
+        scope = arguments.has("hashes") ? .hashes : .everything
+        externalLinks = try arguments.externalLinks
         answersInJSON = arguments.has("json")
         progress = try arguments.progress
     }
@@ -27,10 +39,10 @@ struct VerifyCommand: Command {
             progress,
             on: context.console
         ) { progress in
-            try await source.verify(progress: progress)
+            try await source.verify(scope, externalLinks: externalLinks, progress: progress)
         }
         context.console.logMissingProof(of: archive, inspection)
-        let answer = VerificationAnswer(InspectionAnswer(archive, inspection))
+        let answer = VerificationAnswer(InspectionAnswer(archive, inspection), checked: scope)
         try context.console.output.write(answer, inJSON: answersInJSON)
         return .success
     }

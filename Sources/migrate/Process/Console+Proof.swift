@@ -4,7 +4,12 @@ import MigrationCore
 extension Console {
     /// Says what an archive of another program lacks that would prove it complete.
     func logMissingProof(of archive: ArchiveName, _ report: ImportReport) {
-        logMissingProof(of: archive, report.fingerprint, lacksEndMark: report.lacksEndMark)
+        logMissingProof(
+            of: archive,
+            report.fingerprint,
+            lacksEndMark: report.lacksEndMark,
+            hasTrailer: report.hasTrailer
+        )
     }
 
     /// Says what an archive of another program lacks that would prove it complete.
@@ -12,14 +17,16 @@ extension Console {
         logMissingProof(
             of: archive,
             inspection.fingerprint,
-            lacksEndMark: inspection.lacksEndMark
+            lacksEndMark: inspection.lacksEndMark,
+            hasTrailer: inspection.hasTrailer
         )
     }
 
     private func logMissingProof(
         of archive: ArchiveName,
         _ fingerprint: Fingerprint?,
-        lacksEndMark: Bool
+        lacksEndMark: Bool,
+        hasTrailer: Bool
     ) {
         let name = archive.sourceText
         if fingerprint == nil {
@@ -30,6 +37,9 @@ extension Console {
         }
         if lacksEndMark {
             log("migrate: warning: \(name) has no end mark: it may have been cut short")
+        }
+        if hasTrailer {
+            log("migrate: warning: \(name) has bytes behind its end mark, which are not read")
         }
     }
 }

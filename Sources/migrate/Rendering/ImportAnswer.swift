@@ -9,6 +9,7 @@ struct ImportAnswer: Answer {
     let destination: String
     let destinationBase64: String?
     let fingerprint: String?
+    let hasTrailer: Bool
     let header: ArchiveHeader?
     let lacksEndMark: Bool
     let leftovers: [String]
@@ -21,7 +22,7 @@ struct ImportAnswer: Answer {
 
     private enum CodingKeys: String, CodingKey {
         case appExtension, archive, archiveBase64, destination, destinationBase64, fingerprint
-        case header, lacksEndMark, leftovers, omissions, replacedData, totals
+        case hasTrailer, header, lacksEndMark, leftovers, omissions, replacedData, totals
     }
 
     var text: String {
@@ -41,6 +42,7 @@ extension ImportAnswer {
             destination: PrintableText.escaping(path),
             destinationBase64: JSONText.base64(of: path),
             fingerprint: report.fingerprint?.description,
+            hasTrailer: report.hasTrailer,
             header: report.header,
             lacksEndMark: report.lacksEndMark,
             leftovers: report.leftovers.map(\.description),

@@ -118,4 +118,53 @@ struct HostileArchiveTests {
         #expect(try place.tree("target").isEmpty)
         #expect(try place.names() == ["bad", "outside", "target"])
     }
+
+    /// Lines of shell that make `bad`, a tar file which gives nothing or has no end mark.
+    private static let incomplete = [
+        "tar -cf bad -T /dev/null -V label && head -c 512 bad > cut && mv cut bad",
+        "tar -cf bad -V label -T /dev/null", "tar -cf bad --no-recursion .",
+        "echo new > new && tar -cf whole new && head -c 1024 whole > bad",
+    ]
+
+    @Test(arguments: incomplete, ["import bad", "import - < bad"])
+    func `replaces no data by what gives none or may be cut short`(
+        _ script: String,
+        _ command: String
+    ) throws {
+        let place = try Workplace()
+        let made = try place.shell("mkdir app && echo data > app/old && \(script)")
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let replacing = command.replacing("import", with: "import --container app --replace")
+        let refused = try place.shell("$migrate \(replacing)")
+        refused.expectFailure(65)
+        #expect(refused.errors.contains("--allow-incomplete"), "\(refused.errors)")
+        #expect(try place.bytes(of: "app/old") == [UInt8]("data\n".utf8))
+        let allowed = try place.shell(
+            "$migrate " + replacing.replacing("--replace", with: "--replace --allow-incomplete")
+        )
+        #expect(allowed.exitCode == 0, "\(allowed.errors)")
+        #expect(try !place.tree("app").keys.contains("old"))
+    }
+
+    @Test func `verifies as an import judges, or hashes alone, and says which`() throws {
+        let place = try Workplace()
+        let made = try place.shell(
+            """
+            mkdir source && ln -s /etc source/out && echo text > source/f
+            $migrate export --container source --bundle-id a.b --out own && tar -cf other source/f
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let refused = try place.shell("$migrate verify own")
+        refused.expectFailure(65)
+        #expect(refused.errors.contains("a link leads out"), "\(refused.errors)")
+        let kept = try place.shell("$migrate verify own --external-links keep")
+        #expect(kept.output.contains(": sound, read as an import would, "), "\(kept.output)")
+        let hashes = try place.shell("$migrate verify own --hashes")
+        #expect(hashes.output.contains(": hashes match, entries not read, "), "\(hashes.output)")
+        let json = try place.shell("$migrate verify own --hashes --json")
+        #expect(json.output.contains(#""checked" : "hashes""#), "\(json.output)")
+        let other = try place.shell("$migrate verify other --json")
+        #expect(other.output.contains(#""checked" : "everything""#), "\(other.output)")
+    }
 }

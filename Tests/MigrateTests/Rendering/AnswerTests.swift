@@ -93,12 +93,17 @@ struct AnswerTests {
     }
 
     @Test func `answers a verification`() throws {
-        let answer = VerificationAnswer(Self.inspection(of: "5f0c"))
-        #expect(answer.text == "notes.tar.zst: sound, 21 frames, fingerprint 5f0c\n")
-        #expect(
-            try JSONText.document(answer) == JSONText.document(Self.inspection(of: "5f0c"))
-        )
-        let foreign = VerificationAnswer(Self.inspection(of: nil))
+        let inspection = Self.inspection(of: "5f0c")
+        let answer = VerificationAnswer(inspection, checked: .everything)
+        let end = "21 frames, fingerprint 5f0c\n"
+        #expect(answer.text == "notes.tar.zst: sound, read as an import would, \(end)")
+        let lines = { (text: String) in Set(text.split { "\n,".contains($0) }.map(String.init)) }
+        let added = try lines(JSONText.document(answer))
+            .subtracting(lines(JSONText.document(inspection)))
+        #expect(added == [#"  "checked" : "everything""#])
+        let quick = VerificationAnswer(inspection, checked: .hashes)
+        #expect(quick.text == "notes.tar.zst: hashes match, entries not read, \(end)")
+        let foreign = VerificationAnswer(Self.inspection(of: nil), checked: .everything)
         #expect(foreign.text == "notes.tar.zst: readable to its end, without a fingerprint\n")
     }
 
@@ -109,6 +114,7 @@ struct AnswerTests {
             destination: "/data/\\xE9",
             destinationBase64: "L2RhdGEv6Q==",
             fingerprint: "5f0c",
+            hasTrailer: false,
             header: Self.header,
             lacksEndMark: false,
             leftovers: ["what an import left can't be removed: /data/.notes.migration-staging"],

@@ -25,7 +25,7 @@ struct LinkWalkTests {
 
     /// Where a link at `path` to `target` leads.
     private func end(_ target: String, at path: String = "link") throws -> LinkWalk.End {
-        let cursor = DirectoryCursor(root: try root.descriptor.duplicate())
+        let cursor = DirectoryCursor(restoringIn: root)
         return try LinkWalk.end(ofLinkAt: EntryPath(path), to: [UInt8](target.utf8), cursor)
     }
 
@@ -118,7 +118,7 @@ struct LinkWalkTests {
     }
 
     @Test func `names the call that failed rather than judge without it`() throws {
-        let cursor = DirectoryCursor(root: try root.descriptor.duplicate())
+        let cursor = DirectoryCursor(restoringIn: root)
         let error = #expect(throws: SystemError.self) {
             try LinkWalk.end(ofLinkAt: EntryPath("d/no/link"), to: [UInt8]("x".utf8), cursor)
         }

@@ -45,11 +45,48 @@ struct ForeignTarDamageTests {
         }
     }
 
-    @Test func `refuses what follows the end`() {
+    @Test func `refuses another tar file behind the end, and zeros in an entry's place`() {
         #expect(code(sample.ended() + sample.ended()) == .damaged)
-        #expect(code(sample.ended() + [1]) == .damaged)
-        #expect(code(sample.ended() + [UInt8](repeating: 0, count: 511) + [1]) == .damaged)
         #expect(code(sample.ended(1) + sample.ended()) == .damaged)
+        #expect(code(sample.ended(17) + sample.ended()) == .damaged)
+        let zeroed = [UInt8](repeating: 0, count: 512) + sample.bytes.dropFirst(1024)
+        #expect(code(sample.bytes.prefix(1024) + zeroed) == .damaged)
+    }
+
+    /// Ant leaves what was in its buffer behind the end mark, and others append words of their own.
+    @Test func `takes stale bytes behind the end and says so`() throws {
+        let old = sample.bytes + [UInt8](repeating: 7, count: 5 * 512)
+        let record = 10_240 - sample.ended().count - old.count
+        let stale = sample.ended() + [UInt8](repeating: 0, count: record) + old
+        for (bytes, lacksEndMark) in [
+            (stale, false), (sample.ended() + [1], false),
+            (sample.ended() + [UInt8](repeating: 0, count: 20_000) + [1], false),
+            (sample.ended(1) + [UInt8](repeating: 1, count: 600), true),
+        ] {
+            let reader = ForeignTarReader(reading: TarStream(MemorySource(bytes)))
+            var count = 0
+            while try reader.next() != nil { count += 1 }
+            #expect(count == 2)
+            #expect(reader.hasTrailer)
+            #expect(reader.lacksEndMark == lacksEndMark)
+        }
+    }
+
+    /// A damaged label of one block would otherwise be an archive of nothing.
+    @Test(arguments: ["V", "5", "2", "1", "0", "x", "g", "L", "K"])
+    func `refuses negative and absurd sizes in headers of any kind`(_ type: String) {
+        for size in [-1, Int64.min + 1, Int64.max] {
+            var tar = RawTar()
+            tar.add("name", type: type, size: RawTar.base256(size), link: "a", magic: .gnu)
+            #expect(code(tar.ended()) == .damaged, "\(size)")
+        }
+    }
+
+    @Test func `skips what a volume label holds`() throws {
+        var tar = RawTar()
+        tar.add("label", type: "V", content: [1, 2, 3], magic: .gnu)
+        tar.add("a")
+        #expect(try tar.items().map(\.entry.path.description) == ["a"])
     }
 
     @Test func `refuses a wrong checksum`() {

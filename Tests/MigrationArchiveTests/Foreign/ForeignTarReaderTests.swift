@@ -91,6 +91,30 @@ struct ForeignTarReaderTests {
         #expect(items[0].entry.modificationTime == FileTime(seconds: -2))
     }
 
+    @Test func `reads headers as AIX and others write them`() throws {
+        var tar = RawTar()
+        tar.add("link", type: "2", time: [UInt8]("\01722000726 ".utf8), link: "to")
+        tar.add("blank", time: [UInt8](repeating: UInt8(ascii: " "), count: 12))
+        #expect(try tar.items().map(\.entry.modificationTime.seconds) == [0, 0])
+        var bytes = tar.ended()
+        let checksum = UstarBlock(copying: bytes[...]).checksum
+        let digits = [UInt8](String(checksum, radix: 8).utf8)
+        let rest = [0] + [UInt8](" 36\0".utf8)
+        let field = digits.suffix(4) + rest.prefix(4)
+        try #require(checksum < 0o10000)
+        bytes.replaceSubrange(148..<156, with: field)
+        #expect(try RawTar.items(in: bytes).count == 2)
+        bytes[148] ^= 1
+        #expect(throws: ArchiveError.self) { try RawTar.items(in: bytes) }
+    }
+
+    @Test func `decodes a long time of a global header once`() throws {
+        var tar = RawTar()
+        tar.addRecords([("mtime", "1." + String(repeating: "0", count: 100_000))], type: "g")
+        for name in 0..<2_000 { tar.add("\(name)") }
+        #expect(try tar.items().allSatisfy { $0.entry.modificationTime.seconds == 1 })
+    }
+
     @Test func `takes an empty record for no time, in place of a global one too`() throws {
         var tar = RawTar()
         tar.addRecords([("mtime", "5")], type: "g")

@@ -11,7 +11,8 @@ struct Extraction {
     let path: String
     let extractor: ArchiveExtractor
 
-    /// Restores `archive`; whatever was restored before a failure stays at ``lastPath``.
+    /// Restores `archive`, of which the verifier must say the same; whatever was restored before a
+    /// failure stays at ``lastPath``.
     init(
         _ archive: TestArchive,
         _ change: (inout ArchiveExtractor.Options) -> Void = { _ in },
@@ -25,7 +26,28 @@ struct Extraction {
         let reader = try archive.reader(route)
         let root = try FileDescriptor.open([UInt8](path.utf8), .directory)
         extractor = ArchiveExtractor(root: root, options: options)
-        try extractor.extract(from: reader) { _ in }
+        let judged = Result {
+            let judge = Self.judge(options)
+            try judge.extract(from: archive.reader(route)) { _ in }
+            return judge
+        }
+        do {
+            try extractor.extract(from: reader) { _ in }
+        } catch let error as ArchiveError {
+            let verdict = #expect(throws: ArchiveError.self) { try judged.get() }
+            #expect(verdict?.description == error.description)
+            throw error
+        }
+        let judge = try judged.get()
+        #expect(judge.totals == extractor.totals)
+        #expect(judge.drops == extractor.drops)
+    }
+
+    /// What judges entries and makes nothing of them.
+    static func judge(_ options: ArchiveExtractor.Options) -> ArchiveExtractor {
+        ArchiveExtractor(restoringNothing: options) { () throws(SystemError) in
+            try FileDescriptor.openFollowingLinks([UInt8]("/tmp".utf8), .directory).openTemporary()
+        }
     }
 
     /// Where archives are restored.

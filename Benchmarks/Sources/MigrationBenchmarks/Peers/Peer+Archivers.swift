@@ -15,7 +15,7 @@ extension Peer {
                 [program, "import", ground.archive, "--container", ground.destination]
                     + ["--external-links", "keep", "--progress", "none"]
             },
-            verification: { [program, "verify", $0.archive, "--progress", "none"] }
+            verification: { [program, "verify", "--hashes", $0.archive, "--progress", "none"] }
         )
     }
 

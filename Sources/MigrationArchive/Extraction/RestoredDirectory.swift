@@ -1,0 +1,121 @@
+internal import MigrationSystem
+
+/// A directory in which entries are restored: on a disk, or in a tree that is only kept account of.
+///
+/// Both answer alike, so that what judges an archive's entries does not know which one it has.
+protocol RestoredDirectory: AnyObject, Sendable {
+    /// What has the name; a link is not followed.
+    func status(of name: ByteString) throws(SystemError) -> FileStatus
+
+    /// Opens the directory `name`; a link is not followed.
+    func openDirectory(_ name: ByteString) throws(SystemError) -> any RestoredDirectory
+
+    /// Makes a directory that must not exist yet.
+    func makeDirectory(_ name: ByteString, permissions: UInt16) throws(SystemError)
+
+    /// Makes a file of `size` bytes that must not exist yet; `nil` where its content is not kept.
+    func makeFile(
+        _ name: ByteString,
+        permissions: UInt16,
+        size: UInt64
+    ) throws(SystemError) -> FileDescriptor?
+
+    /// Makes a symbolic link that must not exist yet.
+    func makeSymbolicLink(
+        _ name: ByteString,
+        to target: ByteString,
+        modificationTime: FileTime?
+    ) throws(SystemError)
+
+    /// Reads where the symbolic link `name` leads.
+    func symbolicLinkTarget(_ name: ByteString) throws(SystemError) -> ByteString
+
+    /// Makes `name` another name of `target` in `directory`, which is of the same tree.
+    func makeHardLink(
+        _ name: ByteString,
+        to target: ByteString,
+        in directory: any RestoredDirectory
+    ) throws(SystemError)
+
+    /// Removes what is no directory.
+    func removeFile(_ name: ByteString) throws(SystemError)
+
+    /// Removes an empty directory.
+    func removeDirectory(_ name: ByteString) throws(SystemError)
+
+    /// Gives this directory extended attributes.
+    func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError)
+
+    /// Gives this directory its permissions and time, once all that is in it was made.
+    func finish(permissions: UInt16, modificationTime: FileTime) throws(SystemError)
+}
+
+extension OpenFile: RestoredDirectory {
+    func status(of name: ByteString) throws(SystemError) -> FileStatus {
+        try descriptor.status(of: name)
+    }
+
+    func openDirectory(_ name: ByteString) throws(SystemError) -> any RestoredDirectory {
+        OpenFile(try descriptor.open(name, .directory))
+    }
+
+    func makeDirectory(_ name: ByteString, permissions: UInt16) throws(SystemError) {
+        try descriptor.makeDirectory(name, permissions: permissions)
+    }
+
+    func makeFile(
+        _ name: ByteString,
+        permissions: UInt16,
+        size: UInt64
+    ) throws(SystemError) -> FileDescriptor? {
+        try descriptor.open(name, .creating(permissions: permissions))
+    }
+
+    func makeSymbolicLink(
+        _ name: ByteString,
+        to target: ByteString,
+        modificationTime: FileTime?
+    ) throws(SystemError) {
+        try descriptor.makeSymbolicLink(name, to: target)
+        if let modificationTime {
+            try descriptor.setModificationTime(modificationTime, of: name)
+        }
+    }
+
+    func symbolicLinkTarget(_ name: ByteString) throws(SystemError) -> ByteString {
+        try descriptor.symbolicLinkTarget(name)
+    }
+
+    func makeHardLink(
+        _ name: ByteString,
+        to target: ByteString,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) {
+        guard let directory = directory as? OpenFile else { throw .invalid("link") }
+        try descriptor.makeHardLink(name, to: target, in: directory.descriptor)
+    }
+
+    func removeFile(_ name: ByteString) throws(SystemError) { try descriptor.removeFile(name) }
+
+    func removeDirectory(_ name: ByteString) throws(SystemError) {
+        try descriptor.removeDirectory(name)
+    }
+
+    func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError) {
+        try descriptor.setExtendedAttributes(attributes)
+    }
+
+    func finish(permissions: UInt16, modificationTime: FileTime) throws(SystemError) {
+        try descriptor.setPermissions(permissions)
+        try descriptor.setModificationTime(modificationTime)
+    }
+}
+
+extension DirectoryCursor<any RestoredDirectory> {
+    /// Begins at `root`.
+    convenience init(restoringIn root: any RestoredDirectory) {
+        self.init(root: root) { directory, name throws(SystemError) in
+            try directory.openDirectory(name)
+        }
+    }
+}
