@@ -18,6 +18,7 @@ test: ## runs everything that CI runs
 	Scripts/demo --debug
 	$(SWIFT) run --quiet --package-path Examples/RoundTrip
 	$(SWIFT) test --package-path Examples/NotesApp --disable-xctest
+	$(SWIFT) test --package-path Examples/GuidePatterns --disable-xctest
 	$(SWIFT) test --skip-build --disable-xctest --parallel
 
 install: ## installs migrate, one binary, into $(DESTDIR)$(PREFIX)/bin

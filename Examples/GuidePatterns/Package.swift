@@ -1,0 +1,30 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+let patterns = [
+    "CombinedMigration", "VersionedMigration", "EnumeratingMigration", "SelectiveMigration",
+    "DefensiveMigration", "PlatformMigration", "GroupMigration",
+]
+
+let package = Package(
+    name: "guide-patterns",
+    dependencies: [
+        // The name makes it work whatever directory the repository was cloned into.
+        .package(name: "migration", path: "../..")
+    ],
+    targets: patterns.map { pattern in
+        // With the settings of a new package, none, as a guide's code is compiled.
+        .executableTarget(
+            name: pattern,
+            dependencies: [.product(name: "AppMigrationKit", package: "migration")]
+        )
+    } + [
+        .testTarget(
+            name: "GuidePatternsTests",
+            dependencies: patterns.map { .target(name: $0) } + [
+                .product(name: "MigrationCore", package: "migration")
+            ]
+        )
+    ]
+)
