@@ -10,6 +10,10 @@ package final class ArchiveWriter {
         package let totals: ArchiveTotals
         package let fingerprint: Fingerprint
         package let archiveBytes: UInt64
+        /// The bytes of the tar stream.
+        package let streamBytes: UInt64
+        /// What compression made of the stream; never more than it was.
+        package let compressedStreamBytes: UInt64
     }
 
     /// The most bytes of headers and content that an archive holds.
@@ -122,7 +126,9 @@ package final class ArchiveWriter {
         return Summary(
             totals: totals,
             fingerprint: index.fingerprint,
-            archiveBytes: index.compressedBytes + UInt64(end.count)
+            archiveBytes: index.compressedBytes + UInt64(end.count),
+            streamBytes: pipeline.streamBytes,
+            compressedStreamBytes: pipeline.compressedStreamBytes
         )
     }
 

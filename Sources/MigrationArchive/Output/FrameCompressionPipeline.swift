@@ -5,7 +5,7 @@ internal import MigrationSystem
 /// The caller fills a chunk and submits it; a worker takes it, makes a frame of it and hashes that;
 /// whichever worker holds the next frame writes it. The frames depend on the chunks alone.
 ///
-/// Safe because `output` and `index` are used only by the thread that set `isWriting`, and by the
+/// Safe because `output`, `index` and the counts of bytes are used only by the thread that set `isWriting`, and by the
 /// caller after the workers have ended.
 final class FrameCompressionPipeline: @unchecked Sendable {
     private struct State {
@@ -40,6 +40,11 @@ final class FrameCompressionPipeline: @unchecked Sendable {
     private let monitor = Monitor(State())
     private var workers: WorkerThreads?
     private var index = ArchiveIndex()
+
+    /// The bytes of the stream, and what compression made of them: a chunk that it makes no smaller
+    /// counts as it is.
+    private(set) var streamBytes: UInt64 = 0
+    private(set) var compressedStreamBytes: UInt64 = 0
 
     init(
         writingTo output: ArchiveOutput,
@@ -157,12 +162,18 @@ extension FrameCompressionPipeline {
             case .stored(let frame): try output.write(frame)
             }
             index.append(frame.listing, digest: frame.digest)
+            count(frame.listing)
             monitor.withLock { state in
                 state.isWriting = false
                 state.written += 1
                 state.free.append(frame.buffer)
             }
         }
+    }
+
+    private func count(_ frame: ArchiveIndex.Frame) {
+        streamBytes += UInt64(frame.size)
+        compressedStreamBytes += UInt64(min(frame.size, frame.compressedSize))
     }
 
     private func claimNextFrame() -> Frame? {

@@ -11,6 +11,14 @@ public struct ExportReport: Sendable {
     /// The archive's size in bytes.
     public let archiveBytes: UInt64
 
+    /// The bytes of the tar stream: the content, and what stands before each entry.
+    public let streamBytes: UInt64
+
+    /// What compression made of the stream, without what the archive puts around it.
+    ///
+    /// It is never more than the stream: a piece that compression makes no smaller counts as it is.
+    public let compressedStreamBytes: UInt64
+
     /// The hash that stands for the archive.
     public let fingerprint: Fingerprint
 

@@ -117,6 +117,8 @@ struct ExportSession {
             header: header,
             totals: summary.totals,
             archiveBytes: summary.archiveBytes,
+            streamBytes: summary.streamBytes,
+            compressedStreamBytes: summary.compressedStreamBytes,
             fingerprint: summary.fingerprint,
             omissions: omissions(of: archiver),
             externalLinks: archiver.externalLinks,

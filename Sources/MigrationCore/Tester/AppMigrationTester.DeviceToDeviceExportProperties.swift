@@ -3,10 +3,11 @@ extension AppMigrationTester {
     ///
     /// Corresponds to AppMigrationKit's type of that name.
     public struct DeviceToDeviceExportProperties: Sendable {
-        /// The bytes of content that the extension appended.
+        /// The bytes of the stream that the export wrote: what the extension appended, and its names.
         public let uncompressedBytes: Int
 
-        /// The bytes that the archive took; `nil` where the extension asks for no compression.
+        /// What compression made of that stream, which is never more; `nil` where the extension asks for
+        /// no compression.
         public let compressedBytes: Int?
 
         /// The extension's estimate of the bytes, made before the export.

@@ -62,9 +62,9 @@ struct TesterExport {
 extension AppMigrationTester.DeviceToDeviceExportProperties {
     fileprivate init(_ report: ExportReport) {
         self.init(
-            uncompressedBytes: Int(clamping: report.totals.contentBytes),
+            uncompressedBytes: Int(clamping: report.streamBytes),
             compressedBytes: report.header.isCompressible
-                ? Int(clamping: report.archiveBytes) : nil,
+                ? Int(clamping: report.compressedStreamBytes) : nil,
             sizeEstimate: Int(clamping: report.header.sizeEstimate),
             version: report.header.resourcesVersion
         )

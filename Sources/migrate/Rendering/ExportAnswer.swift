@@ -7,12 +7,14 @@ struct ExportAnswer: Answer {
     let archive: String
     let archiveBase64: String?
     let archiveBytes: UInt64
+    let compressedStreamBytes: UInt64
     let externalLinkCount: Int
     let externalLinks: [String]
     let fingerprint: String
     let header: ArchiveHeader
     var leftBehind: LeftBehind?
     let omissions: OmissionList
+    let streamBytes: UInt64
     let totals: ArchiveTotals
 
     var text: String {
@@ -32,12 +34,14 @@ extension ExportAnswer {
             archive: isStream ? "standard output" : PrintableText.escaping(archive.bytes),
             archiveBase64: JSONText.base64(of: archive.bytes),
             archiveBytes: report.archiveBytes,
+            compressedStreamBytes: report.compressedStreamBytes,
             externalLinkCount: report.externalLinkCount,
             externalLinks: report.externalLinks,
             fingerprint: report.fingerprint.description,
             header: report.header,
             leftBehind: report.leftBehind,
             omissions: report.omissions,
+            streamBytes: report.streamBytes,
             totals: report.totals
         )
     }

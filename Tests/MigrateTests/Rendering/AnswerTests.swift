@@ -41,11 +41,13 @@ struct AnswerTests {
             archive: "notes.tar.zst",
             archiveBase64: nil,
             archiveBytes: 31_000_000,
+            compressedStreamBytes: 30_998_000,
             externalLinkCount: 1,
             externalLinks: ["Documents/link"],
             fingerprint: "5f0c",
             header: header,
             omissions: try omissions(count),
+            streamBytes: 84_300_000,
             totals: totals
         )
     }

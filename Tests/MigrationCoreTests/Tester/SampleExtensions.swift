@@ -23,6 +23,9 @@ struct StoringExporter: SampleExporting, ResourcesExporting {
     var resourcesCompressible: Bool { false }
 }
 
+/// Exports and nothing else.
+struct PhotoExporter: SampleExporting, ResourcesExporting {}
+
 /// Takes no part, as the base protocol alone means nothing.
 struct IdleExtension: AppMigrationExtension {}
 

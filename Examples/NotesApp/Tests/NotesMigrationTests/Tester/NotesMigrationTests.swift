@@ -25,7 +25,7 @@ struct NotesMigrationTests {
         let result = try await tester.exportController.exportResources()
         #expect(result.exportProperties.version == "3.0")
         #expect(
-            result.exportProperties.sizeEstimate == result.exportProperties.uncompressedBytes
+            result.exportProperties.sizeEstimate <= result.exportProperties.uncompressedBytes
         )
         #expect(try result.extractedResourcesURL.files == ReleasedFormat.version3.resources.files)
         #expect(await tester.findings == [])
