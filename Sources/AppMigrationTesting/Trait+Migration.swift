@@ -11,7 +11,7 @@ extension Trait where Self == MigrationTrait {
     /// its task and child tasks, a tester finds both, and so do the status of imports and app groups:
     ///
     /// ```swift
-    /// @Suite(.migration(of: NotesMigration.self))
+    /// @Suite(.migration(of: NotesMigration.self, bundleIdentifier: "com.example.notes"))
     /// struct NotesMigrationTests {
     ///     @Test func `keeps the notes`() async throws {
     ///         let container = try #require(MigrationTestContext.current).container

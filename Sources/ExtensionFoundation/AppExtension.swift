@@ -9,6 +9,10 @@ public protocol AppExtension {
     /// What runs the extension.
     @preconcurrency @MainActor var configuration: Configuration { get }
 
+    /// The place of the host at which the extension works; authors of migration extensions need not
+    /// write it.
+    @MainActor @AppExtensionPoint.Bind var extensionPoint: AppExtensionPoint { get }
+
     /// Makes the extension, once its process has started.
     @preconcurrency @MainActor init()
 }

@@ -22,16 +22,21 @@ public struct MigrationError: Error, Sendable {
     /// The error beneath this one, if there is one.
     public let cause: (any Error)?
 
+    /// The last lines that an extension's process printed, where it ended before its time.
+    public let printedLines: [String]
+
     package init(
         _ code: Code,
         _ message: String,
         path: [UInt8]? = nil,
-        cause: (any Error)? = nil
+        cause: (any Error)? = nil,
+        printedLines: [String] = []
     ) {
         self.code = code
         self.message = message
         pathBytes = path
         self.cause = cause
+        self.printedLines = printedLines
     }
 }
 
@@ -169,11 +174,18 @@ extension MigrationError: CustomNSError {
 }
 
 extension MigrationError: CustomStringConvertible {
-    /// What is wrong, where, and why.
+    /// What is wrong, where, and why, for a report: the last lines of an extension included.
     public var description: String {
         var text = message
         if let path { text += ": \(path)" }
-        if let cause { text += ": \(cause)" }
-        return text
+        if let cause { text += ": \(cause.wordsForReport)" }
+        guard !printedLines.isEmpty else { return text }
+        return text + "; it printed last:\n" + printedLines.joined(separator: "\n")
+    }
+
+    /// What is wrong and why, for a person: without paths of the host and what an extension printed.
+    var wordsForPerson: String {
+        guard let cause else { return message }
+        return message + ": " + ((cause as? MigrationError)?.wordsForPerson ?? cause.wordsForReport)
     }
 }

@@ -22,4 +22,37 @@ extension FileDescriptor {
     package borrowing func unlock() {
         _ = flock(rawValue, LOCK_UN)
     }
+    /// The processes that hold a lock on the file of `identity`, as far as the system tells.
+    ///
+    /// The system names the process that took the lock; where that has ended, one that it started has
+    /// the lock, and nobody says which.
+    package static func lockHolders(of identity: FileStatus.Identity) -> [Int32] {
+        guard let locks = try? openFollowingLinks(locksPath, .reading),
+            let bytes = try? locks.readAll(limit: 16 << 20)
+        else { return [] }
+        let file = text(of: identity)
+        var holders: [Int32] = []
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            // "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5351272 0 EOF"; those that wait have an arrow first.
+            let fields = line.split(separator: " ")
+            guard fields.count >= 6, fields[1] == "FLOCK", fields[5] == file,
+                let process = Int32(fields[4]), process > 0, kill(process, 0) == 0 || errno == EPERM
+            else { continue }
+            holders.append(process)
+        }
+        return holders.sorted()
+    }
+
+    private static let locksPath = ByteString(utf8: "/proc/locks")
+
+    /// How the list of locks names a file: the numbers of its device in hexadecimal digits, and its own.
+    private static func text(of identity: FileStatus.Identity) -> String {
+        let device = identity.device
+        let major = device >> 8 & 0xFFF | device >> 32 & ~0xFFF
+        let minor = device & 0xFF | device >> 12 & ~0xFF
+        let numbers = [major, minor].map { number in
+            (number < 16 ? "0" : "") + String(number, radix: 16)
+        }
+        return "\(numbers[0]):\(numbers[1]):\(identity.inode)"
+    }
 }

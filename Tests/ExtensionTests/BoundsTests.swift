@@ -41,7 +41,7 @@ struct BoundsTests {
         let stage = try Stage("flood 100 noise noise noise\ncrash of a mistake")
         let error = try await stage.failure(of: stage.scripted())
         #expect(error.code == .extensionCrashed)
-        #expect(error.message.contains("of a mistake"))
+        #expect(error.description.contains("of a mistake"))
     }
 
     @Test func `ends an export that fills its temporary directory`() async throws {

@@ -34,11 +34,9 @@ struct ImportRuleTests {
         }
         #expect(error?.code == .extensionFailed)
         let container = try stage.container(at: stage.destination)
-        let expected = ImportRecord.Outcome.failure(
-            domain: "com.example.notes",
-            code: 42,
-            description: "the notes can't be read"
-        )
+        let information = [NSLocalizedDescriptionKey: "the notes can't be read"]
+        let thrown = NSError(domain: "com.example.notes", code: 42, userInfo: information)
+        let expected = ImportRecord.Outcome.failure(PersistedError(thrown))
         #expect(try container.importRecord()?.outcome == expected)
         #expect(try container.importRecord()?.outcome == expected)
         try container.clearImportRecord()
@@ -59,15 +57,15 @@ struct ImportRuleTests {
         let file = stage.destination / ".migration/import-status.json"
         #expect(try file.contents().count < 20 << 10)
         let outcome = try stage.container(at: stage.destination).importRecord()?.outcome
-        guard case .failure(let domain, 42, let description) = outcome else {
+        guard case .failure(let recorded)? = outcome, recorded.code == 42 else {
             Issue.record("\(String(describing: outcome))")
             return
         }
-        for part in [domain, description] {
+        for part in [recorded.domain, recorded.description] {
             #expect(part.hasSuffix("…"))
             #expect(text.hasPrefix(part.dropLast()))
         }
-        #expect(description.count > 2_000)
+        #expect(recorded.description.count > 2_000)
     }
 
     @Test(arguments: Hosting.allCases)

@@ -118,8 +118,8 @@ struct ProtocolTests {
     ) async throws {
         let path = Data(repeating: UInt8(ascii: "p"), count: 600_000).base64EncodedString()
         let json = """
-            {"kind":"\(kind)","domain":"d","code":\(code),"path":"\(path)",\
-            "description":"\(String(repeating: "t", count: 90_000))"}
+            {"kind":"\(kind)","path":"\(path)","error":{"domain":"d","code":\(code),\
+            "description":"\(String(repeating: "t", count: 90_000))"}}
             """
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":[]}"#

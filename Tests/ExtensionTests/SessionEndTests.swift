@@ -127,8 +127,12 @@ struct SessionEndTests {
         let stage = try Stage("append Documents as a\n\(script)")
         let error = try await stage.failure(of: stage.scripted())
         #expect(error.code == .extensionCrashed)
-        #expect(error.message.contains(expected))
-        if script.contains("print") { #expect(error.message.contains("one\ntwo\n")) }
+        #expect(error.description.contains(expected))
+        if script.contains("print") {
+            #expect(error.printedLines.starts(with: ["one", "two"]))
+            #expect(error.description.contains("; it printed last:\none\ntwo\n"))
+            #expect(!error.message.contains("one"))
+        }
         #expect(!stage.archive.exists)
         #expect(try stage.leftovers() == [])
     }
@@ -142,14 +146,14 @@ struct SessionEndTests {
         }
         #expect(try stage.destination.names() == [".migration"])
         guard
-            case .failure(let domain, _, let text)? =
+            case .failure(let recorded)? =
                 try stage.container(at: stage.destination).importRecord()?.outcome
         else {
             Issue.record("no failure was persisted")
             return
         }
-        #expect(domain == MigrationError.errorDomain)
-        #expect(text.contains("signal 6"))
+        #expect(recorded.domain == MigrationError.errorDomain)
+        #expect(recorded.description.contains("signal 6"))
     }
 
     @Test

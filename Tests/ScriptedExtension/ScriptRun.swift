@@ -114,6 +114,8 @@ struct ScriptRun {
             let lines = Data(repeatElement(line, count: 1000).joined())
             for _ in 0..<number(words[0]) { FileHandle.standardError.write(lines) }
         case "take": taken = [UInt8](repeating: 1, count: number(words[0]))
+        case "say": print(words.joined(separator: " "))
+        case "say-on": print(words.joined(separator: " "), terminator: "")
         case "exit": exit(Int32(number(words[0])))
         case "kill":
             _ = kill(getpid(), Int32(number(words[0])))
@@ -135,6 +137,9 @@ struct ScriptRun {
                     NSLocalizedDescriptionKey: words.dropFirst(2).joined(separator: " ")
                 ]
             )
+        case "throw-all": throw ScriptedFailure.everything
+        case "throw-localized": throw ScriptedFailure.tooOld
+        case "throw-cancellation": throw CancellationError()
         default: throw ScriptError("no command is called \(command)")
         }
     }

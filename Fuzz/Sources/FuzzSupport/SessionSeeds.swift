@@ -1,7 +1,7 @@
 /// The messages that the fuzzer starts from, as ``MessageScript`` reads them.
 public enum SessionSeeds {
     private static let error =
-        #"{"kind":"migration","domain":"d","code":3,"description":"no","path":"p"}"#
+        #"{"kind":"migration","path":"p","error":{"domain":"d","code":3,"description":"no"}}"#
 
     /// What an extension's process says.
     private static let fromExtension = [

@@ -10,9 +10,10 @@ struct ExportSession {
     let appExtension: MigrationExtension?
     let progress: Progress?
     let cancellation: CancellationFlag
+    let wait: LockWait
 
     func run() throws -> ExportReport {
-        let lock = try ContainerLock(container.rootPath, .exclusive)
+        let lock = try wait.lock(container.rootPath)
         defer { lock.release() }
         try ContainerRecovery.recover(container.rootPath, root: lock.root)
         let hosted = try hostedExtension(root: lock.root)

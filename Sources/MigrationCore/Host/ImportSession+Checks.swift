@@ -48,7 +48,7 @@ extension ImportSession {
     }
 
     /// Throws where another process is still at work in the staging directory.
-    func checkStagingIsFree() throws {
+    func checkStagingIsFree() throws(MigrationError) {
         do throws(SystemError) {
             let parent = try FileDescriptor.open(path.parent, .directory)
             try parent.open(StagingDirectory.nameBeside(path), .directory).lock(.exclusive)

@@ -33,6 +33,12 @@ extension ImportSession {
         let journal = try ImportJournal.read(from: bookkeeping)
         // A commit that could not be undone goes on at the next command; it did not fail yet.
         guard journal?.phase == .staging else { return }
+        if (error as? MigrationError)?.code == .extensionUnsuitable {
+            // Whoever asked for it can ask for another; what the app is to hear stays.
+            let room = BookkeepingDirectory.temporaryName(for: BookkeepingDirectory.recordName)
+            try bookkeeping.remove(room)
+            return try bookkeeping.remove(BookkeepingDirectory.journalName)
+        }
         let outcome: ImportRecord.Outcome
         if error is CancellationError {
             outcome = .interrupted

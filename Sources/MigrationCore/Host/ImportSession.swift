@@ -10,6 +10,7 @@ struct ImportSession {
     let appExtension: MigrationExtension?
     let progress: Progress?
     let cancellation: CancellationFlag
+    let wait: LockWait
 
     /// What an archive that became the container left to tell.
     typealias Outcome = (
@@ -27,10 +28,10 @@ struct ImportSession {
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         try checkBeforehand(reader.header)
         try makeContainer()
-        let lock = try ContainerLock(path, .exclusive)
+        let lock = try wait.lock(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
-        try checkStagingIsFree()
+        try wait.untilFree(path) { () throws(MigrationError) in try checkStagingIsFree() }
         let holdsData = try ContainerContents.holdsData(lock.root, at: path)
         guard !holdsData || options.replacesData else {
             let message = "the container holds data; it is replaced only on request"

@@ -28,7 +28,8 @@ extension MigrationHost {
                 container: container,
                 appExtension: appExtension,
                 rehearsesCancellation: rehearsesCancellation,
-                cancellation: cancellation
+                cancellation: cancellation,
+                wait: wait(cancellation)
             )
             return try session.run()
         }

@@ -7,7 +7,10 @@ internal import MigrationSystem
 /// A host locks the container, asks the extension, writes or reads the archive, commits in one step,
 /// and persists the outcome. With no extension of the app's own, the whole container is moved.
 ///
-///     let container = try MigrationDataContainer(at: directory)
+///     let container = try MigrationDataContainer(
+///         at: directory,
+///         bundleIdentifier: "com.example.notes"
+///     )
 ///     let report = try await MigrationHost().exportContainer(container, to: .file(archive))
 ///
 /// The work is done on threads of the host's own; cancelling the calling task ends it, with
@@ -21,8 +24,30 @@ public struct MigrationHost: Sendable {
 
     static let creator = "migrate \(version)"
 
+    /// How long an operation waits for a container that another process uses; by default not at all.
+    ///
+    /// The time for which the machine sleeps does not count. An operation that waited in vain throws a
+    /// ``MigrationError`` of code `containerBusy`, which names the process.
+    public var waitLimit = Duration.zero
+
+    /// Is told once, where an operation begins to wait, what it waits for.
+    public var waitHandler: (@Sendable (MigrationError) -> Void)?
+
+    /// Whether operations of this process, which end by themselves, are waited for as long as it takes.
+    var queues = false
+
     /// Makes a host.
     public init() {}
+
+    /// How long an operation waits that `cancellation` ends.
+    func wait(_ cancellation: CancellationFlag) -> LockWait {
+        LockWait(
+            limit: waitLimit,
+            queues: queues,
+            cancellation: cancellation,
+            handler: waitHandler
+        )
+    }
 
     /// Exports a container into an archive.
     ///
@@ -58,7 +83,8 @@ public struct MigrationHost: Sendable {
                 options: options,
                 appExtension: appExtension,
                 progress: progress,
-                cancellation: cancellation
+                cancellation: cancellation,
+                wait: wait(cancellation)
             )
             return try session.run()
         }
@@ -101,7 +127,8 @@ public struct MigrationHost: Sendable {
                 options: options,
                 appExtension: appExtension,
                 progress: progress,
-                cancellation: cancellation
+                cancellation: cancellation,
+                wait: wait(cancellation)
             )
             return try session.run()
         }

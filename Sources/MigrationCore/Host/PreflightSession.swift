@@ -8,9 +8,10 @@ struct PreflightSession {
     let appExtension: MigrationExtension
     let rehearsesCancellation: Bool
     let cancellation: CancellationFlag
+    let wait: LockWait
 
     func run() throws -> PreflightReport {
-        let lock = try ContainerLock(container.rootPath, .exclusive)
+        let lock = try wait.lock(container.rootPath)
         defer { lock.release() }
         try ContainerRecovery.recover(container.rootPath, root: lock.root)
         let space = try lock.root.descriptor.availableSpace()

@@ -12,6 +12,7 @@ extension ArchiveSource {
     /// - Parameters:
     ///   - container: The container, which apps may be using but no migration.
     ///   - includesCaches: Whether `Library/Caches` counts too.
+    ///   - host: Says how long it waits for a migration that uses the container.
     ///   - progress: Gets the archive's bytes as its total, and how many were compared.
     ///   - body: Is called for each difference.
     /// - Returns: The number of differences.
@@ -21,12 +22,14 @@ extension ArchiveSource {
     public func compare(
         with container: MigrationDataContainer,
         includesCaches: Bool = false,
+        host: MigrationHost = MigrationHost(),
         progress: Progress? = nil,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
         try await inspectComparing(
             with: container,
             includesCaches: includesCaches,
+            host: host,
             progress: progress,
             body
         ).differences
@@ -37,11 +40,15 @@ extension ArchiveSource {
     package func inspectComparing(
         with container: MigrationDataContainer,
         includesCaches: Bool,
+        host: MigrationHost,
         progress: Progress?,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> (differences: Int, archive: ArchiveInspection) {
         try await withOperationThread { cancellation in
-            let lock = try ContainerRecovery.lockWhole(container.rootPath)
+            let path = container.rootPath
+            let lock = try host.wait(cancellation).untilFree(path) { () throws(MigrationError) in
+                try ContainerRecovery.lockWhole(path)
+            }
             defer { lock.release() }
             let input = try open(cancellation)
             let threadCount = ThreadCount.resolve(nil)

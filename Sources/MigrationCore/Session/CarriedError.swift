@@ -11,50 +11,53 @@ struct CarriedError: Codable, Sendable {
     }
 
     private let kind: Kind
-    private let domain: String
-    private let code: Int
-    private let description: String
+    private let error: PersistedError
     private let path: Data?
 
     init(_ error: any Error) {
-        let bridged = error as NSError
-        domain = ErrorText.domain(bridged.domain)
-        code = bridged.code
-        let text: String
         switch error {
         case is CancellationError:
-            (kind, text, path) = (.cancellation, "the operation was cancelled", nil)
+            (kind, path) = (.cancellation, nil)
+            self.error = PersistedError(error)
         case let error as ArchiveError:
             (kind, path) = (.archive, error.entry.map { Data(ErrorText.path($0.bytes)) })
-            text = error.message + (error.cause.map { ": \($0)" } ?? "")
+            let text = error.message + (error.cause.map { ": \($0)" } ?? "")
+            self.error = PersistedError(text, of: error)
         case let error as MigrationError:
             (kind, path) = (.migration, error.pathBytes.map { Data(ErrorText.path($0)) })
-            text = error.message + (error.cause.map { ": \($0)" } ?? "")
-        default: (kind, text, path) = (.other, error.wording, nil)
+            self.error = PersistedError(error.wordsForPerson, of: error)
+        default:
+            (kind, path) = (.other, nil)
+            self.error = PersistedError(error)
         }
-        description = ErrorText.description(text)
     }
 
     /// The error again: one of the project's own as it was, another as an `NSError`.
     ///
     /// Whoever sent it may have said as much as a message holds.
-    var error: any Error {
-        let description = ErrorText.description(description)
-        let domain = ErrorText.domain(domain)
+    var carried: any Error {
         let path = path.map { ErrorText.path([UInt8]($0)) }
         switch kind {
         case .cancellation: return CancellationError()
         case .archive:
-            if let code = ArchiveError.Code(number: code) {
-                return ArchiveError(code, description, entry: path.map { EntryPath(bytes: $0) })
+            if let code = ArchiveError.Code(number: error.code) {
+                let entry = path.map { EntryPath(bytes: $0) }
+                return ArchiveError(code, error.description, entry: entry)
             }
         case .migration:
-            if let code = MigrationError.Code(number: code) {
-                return MigrationError(code, description, path: path)
+            if let code = MigrationError.Code(number: error.code) {
+                return MigrationError(code, error.description, path: path)
             }
         case .other: break
         }
-        let information = [NSLocalizedDescriptionKey: description]
-        return NSError(domain: domain, code: code, userInfo: information)
+        return PersistedError(error.error).error
+    }
+}
+
+extension PersistedError {
+    /// An error of the project's own, with `text` for what it says without its path.
+    fileprivate init(_ text: String, of error: any Error) {
+        let bridged = error as NSError
+        self.init(domain: bridged.domain, code: bridged.code, description: text)
     }
 }

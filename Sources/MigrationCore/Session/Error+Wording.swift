@@ -1,4 +1,6 @@
 internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
 
 extension Error {
     /// What the error says to a person.
@@ -12,5 +14,25 @@ extension Error {
             return description
         }
         return bridged.localizedDescription
+    }
+
+    /// What the error says to a person, without what only a developer can use.
+    var wordsForPerson: String {
+        switch self {
+        case is CancellationError: "the operation was cancelled"
+        case let error as MigrationError: error.wordsForPerson
+        case let error as ArchiveError: error.description
+        case let error as SystemError: error.description
+        default: wording
+        }
+    }
+
+    /// What the error says in a report: its own words, or how it was written where it has none.
+    var wordsForReport: String {
+        if self is CancellationError { return wordsForPerson }
+        let hasWords =
+            self is any LocalizedError || type(of: self) is NSError.Type
+            || (self as NSError).userInfo[NSLocalizedDescriptionKey] != nil
+        return hasWords ? wording : "\(self)"
     }
 }

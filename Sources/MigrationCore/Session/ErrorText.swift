@@ -5,6 +5,14 @@ enum ErrorText {
     /// Shortens what an error says to a person.
     static func description(_ text: String) -> String { shortened(text, to: 16 << 10) }
 
+    /// Shortens what else an error says: why it failed, or what helps.
+    static func detail(_ text: String) -> String { shortened(text, to: 4 << 10) }
+
+    /// How many bytes JSON writes for `text`.
+    static func writtenSize(of text: String) -> Int {
+        text.utf8.reduce(0) { $0 + writtenSize(of: $1) }
+    }
+
     /// Shortens the name of the domain that an error is of.
     static func domain(_ text: String) -> String { shortened(text, to: 1 << 10) }
 

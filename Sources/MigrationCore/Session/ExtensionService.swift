@@ -13,6 +13,7 @@ enum ExtensionService {
     @MainActor
     static func run(_ hosted: some AppMigrationExtension) throws {
         guard let number = descriptorNumber else { exitForLackOfHost(hosted) }
+        StandardOutput.writeInLines()
         let socket = OpenFile(FileDescriptor(adopting: number))
         let session = ExtensionServiceSession(ExtensionAdapter(hosted), socket)
         session.start()

@@ -37,6 +37,7 @@ final class ExtensionServiceSession: Sendable {
             Thread.sleep(forTimeInterval: Self.flushInterval)
             // Where the host is gone, the thread that reads from it ends the process.
             try? channel.flush()
+            StandardOutput.tryToFlush()
         }
     }
 
@@ -61,7 +62,7 @@ final class ExtensionServiceSession: Sendable {
         case .export(let call): export(call)
         case .importResources(let call): importResources(call)
         case .accepted(let number): appends?.resolve(number, .success(()))
-        case .rejected(let number, let error): appends?.resolve(number, .failure(error.error))
+        case .rejected(let number, let error): appends?.resolve(number, .failure(error.carried))
         case .cancel: cancel()
         }
     }
@@ -123,13 +124,16 @@ extension ExtensionServiceSession {
         appends?.cancel()
     }
 
-    /// Does what was asked for and sends what came of it.
+    /// Does what was asked for and sends what came of it, upon which the host may end the process.
     private func work(_ body: @escaping @Sendable () async throws -> ExtensionMessage) {
         state.withLock { state in
             state.work = Task { [self] in
                 do {
-                    try send(try await body())
+                    let answer = try await body()
+                    StandardOutput.flush()
+                    try send(answer)
                 } catch {
+                    StandardOutput.flush()
                     tell(.failed(CarriedError(error)))
                 }
             }

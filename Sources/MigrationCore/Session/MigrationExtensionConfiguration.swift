@@ -6,6 +6,11 @@ extension AppMigrationExtension {
     public var configuration: some AppExtensionConfiguration {
         MigrationExtensionConfiguration(hosted: self)
     }
+
+    /// The point of migrations; authors of extensions need not write it.
+    @AppExtensionPoint.Bind public var extensionPoint: AppExtensionPoint {
+        AppExtensionPoint.Identifier.migration
+    }
 }
 
 /// Runs a migration extension in its own process.

@@ -7,9 +7,8 @@ public struct ImportRecord: Sendable, Equatable {
         /// The data is in the container.
         case success
 
-        /// The import failed, with an error of this domain, code and description; the container holds
-        /// what it held before.
-        case failure(domain: String, code: Int, description: String)
+        /// The import failed with this error; the container holds what it held before.
+        case failure(PersistedError)
 
         /// The import was cut off; the container holds what it held before.
         case interrupted
@@ -36,26 +35,16 @@ public struct ImportRecord: Sendable, Equatable {
 }
 
 extension ImportRecord.Outcome {
-    /// The failure of an import with `error`, as an `NSError` carries it.
+    /// The failure of an import with `error`, in words that are meant for a person.
     ///
-    /// What an app's own extension threw is persisted as such, in the words meant for a person.
+    /// What an app's own extension threw is persisted as such.
     init(failure error: any Error) {
         let failure = error as? MigrationError
         if failure?.code == .extensionFailed, let cause = failure?.cause {
-            self.init(cause as NSError, description: cause.wording)
+            self = .failure(PersistedError(cause))
         } else {
-            self.init(error as NSError, description: "\(error)")
+            self = .failure(PersistedError(error))
         }
-    }
-}
-
-extension ImportRecord.Outcome {
-    private init(_ error: NSError, description: String) {
-        self = .failure(
-            domain: ErrorText.domain(error.domain),
-            code: error.code,
-            description: ErrorText.description(description)
-        )
     }
 }
 
@@ -82,12 +71,6 @@ extension ImportRecord: Codable {
         case interrupted
     }
 
-    private struct StoredError: Codable {
-        let domain: String
-        let code: Int
-        let description: String
-    }
-
     /// A record of a version that this code does not know.
     struct NewerVersion: Error, CustomStringConvertible {
         let version: Int
@@ -107,12 +90,7 @@ extension ImportRecord: Codable {
         case .success: outcome = .success
         case .interrupted: outcome = .interrupted
         case .failure:
-            let error = try values.decode(StoredError.self, forKey: .error)
-            outcome = .failure(
-                domain: error.domain,
-                code: error.code,
-                description: error.description
-            )
+            outcome = .failure(try values.decode(PersistedError.self, forKey: .error))
         }
         date = try values.decode(Date.self, forKey: .date)
         bundleIdentifier = try values.decodeIfPresent(String.self, forKey: .bundleIdentifier)
@@ -131,9 +109,8 @@ extension ImportRecord: Codable {
         switch outcome {
         case .success: try values.encode(OutcomeName.success, forKey: .outcome)
         case .interrupted: try values.encode(OutcomeName.interrupted, forKey: .outcome)
-        case .failure(let domain, let code, let description):
+        case .failure(let error):
             try values.encode(OutcomeName.failure, forKey: .outcome)
-            let error = StoredError(domain: domain, code: code, description: description)
             try values.encode(error, forKey: .error)
         }
         try values.encode(date, forKey: .date)

@@ -16,7 +16,7 @@ public enum MigrationStatus {
     /// How the import ended; `nil` where none did since the status was cleared.
     ///
     /// The error of a failure is an `NSError` with the domain, the code and the description of what
-    /// was thrown, or a ``MigrationError`` of code `interrupted` where the import was cut off. Where the
+    /// was thrown, and as much of its other information as ``PersistedError`` carries, or a ``MigrationError`` of code `interrupted` where the import was cut off. Where the
     /// persisted status can't be read, the result is a failure with a ``MigrationError`` of code
     /// `statusUnreadable`, or `containerInvalid` where there is no container, and the status stays as
     /// it is.
@@ -40,9 +40,7 @@ public enum MigrationStatus {
     private init(_ record: ImportRecord) {
         switch record.outcome {
         case .success: self = .success
-        case .failure(let domain, let code, let description):
-            let information = [NSLocalizedDescriptionKey: description]
-            self = .failure(NSError(domain: domain, code: code, userInfo: information))
+        case .failure(let error): self = .failure(error.error)
         case .interrupted:
             let error = MigrationError(.interrupted, "the import was interrupted")
             self = .failure(error)

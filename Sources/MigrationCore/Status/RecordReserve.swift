@@ -6,10 +6,8 @@ internal import MigrationSystem
 /// It is the file that replaces the record, so that neither bytes nor a file must be found for it. What
 /// a dead process leaves of it is removed like any file that was to replace another.
 struct RecordReserve {
-    /// More than a record takes, unless its reason names a path of many thousand bytes.
-    ///
-    /// Where there is no room for that one, the journal stays and says that the import was cut off.
-    private static let size = 32 * 1024
+    /// More than a record takes, whatever the error that it holds says.
+    private static let size = 64 * 1024
 
     private static let name = BookkeepingDirectory.temporaryName(
         for: BookkeepingDirectory.recordName

@@ -20,7 +20,7 @@ extension AppMigrationTester {
     /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where the extension does not export,
     ///   and otherwise what ``MigrationHost`` throws of a preflight.
     public func rehearseCancellation() async throws -> [ExtensionFinding] {
-        let report = try await MigrationHost().preflight(
+        let report = try await MigrationHost.forTests.preflight(
             subject.container,
             using: subject.appExtension,
             rehearsesCancellation: true

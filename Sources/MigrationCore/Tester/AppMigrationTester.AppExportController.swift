@@ -19,8 +19,8 @@ extension AppMigrationTester {
         ///   - request: What the export is for; `nil` is for the tester's platform.
         ///   - progress: Gets the extension's estimate as its total, and what was archived.
         /// - Returns: Where the extracted resources are, and what the extension said of them.
-        /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where the extension does not
-        ///   export, and otherwise what ``MigrationHost`` throws of an export.
+        /// - Throws: What the extension threw, as an `NSError`; ``MigrationError`` of code
+        ///   `extensionUnsuitable` where it does not export, and otherwise what ``MigrationHost`` throws of an export.
         public func exportResources(
             request: MigrationRequest? = nil,
             progress: Progress? = nil
@@ -35,8 +35,8 @@ extension AppMigrationTester {
         ///   - request: What the export is for; `nil` is for the tester's platform, with no options.
         ///   - progress: Gets the extension's estimate as its total, and what was archived.
         /// - Returns: Where the extracted resources are, and what the extension said of them.
-        /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where the extension does not
-        ///   export, or has other options, and otherwise what ``MigrationHost`` throws of an export.
+        /// - Throws: What the extension threw, as an `NSError`; ``MigrationError`` of code
+        ///   `extensionUnsuitable` where it does not export, or has other options, and otherwise what ``MigrationHost`` throws of an export.
         public func exportResources<SupportedOptions>(
             request: MigrationRequestWithOptions<SupportedOptions>? = nil,
             progress: Progress? = nil

@@ -14,6 +14,9 @@
 /// environment: `MIGRATION_EXTENSION` is the path of the extension's program, `MIGRATION_ENTITLEMENTS`
 /// that of its property list, if it is not beside the program, and `MIGRATION_CONTAINER` the
 /// directory of the container. It is for tests alone.
+///
+/// Tests run side by side: where several testers in one process use one container, each export, import
+/// and registration waits for its turn. ``waitLimit`` says how long a tester waits for other processes.
 public actor AppMigrationTester: Sendable {
     let subject: TestSubject
 

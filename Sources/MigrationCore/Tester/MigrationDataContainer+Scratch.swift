@@ -32,9 +32,12 @@ extension MigrationDataContainer {
 
     /// Replaces everything in the container, its bookkeeping too, by the directories of a fresh one.
     ///
-    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and `outputFailed`.
-    package func clear() throws(MigrationError) {
-        let lock = try ContainerLock(rootPath, .exclusive)
+    /// It waits for its turn as testers do.
+    ///
+    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and `outputFailed`;
+    ///   `CancellationError`.
+    package func clear() throws {
+        let lock = try MigrationHost.forTests.wait(CancellationFlag()).lock(rootPath)
         defer { lock.release() }
         do throws(SystemError) {
             let listing = try DirectoryListing(of: lock.root.descriptor)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationArchive
 internal import MigrationSystem
 
 /// What a tester tests, and what its controllers remember of it.
@@ -33,7 +34,7 @@ final class TestSubject: Sendable {
         self.platform = platform
         appExtension = tested.appExtension
         container = tested.container
-        description = try await MigrationHost().preflight(
+        description = try await MigrationHost.forTests.preflight(
             tested.container,
             using: tested.appExtension
         )
@@ -81,5 +82,20 @@ final class TestSubject: Sendable {
 
     func noteImport(_ report: ExtensionReport) {
         state.withLock { $0.findings = report.findings }
+    }
+}
+
+/// Does `body`, and throws what an extension threw as its app would get it rather than as a host does.
+func throwingErrorsOfExtension<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+        return try await body()
+    } catch let error as MigrationError where error.code == .extensionFailed {
+        switch error.cause {
+        case nil: throw error
+        // The archiver's own errors, which the extension let pass.
+        case let cause as MigrationError: throw cause
+        case let cause as ArchiveError: throw cause
+        case let cause?: throw PersistedError(cause).error
+        }
     }
 }

@@ -20,8 +20,8 @@ struct TesterCompletion {
     }
 
     /// Persists the status in the container.
-    func register() throws {
-        let lock = try ContainerLock(path, .exclusive)
+    func register(_ cancellation: CancellationFlag) throws {
+        let lock = try MigrationHost.forTests.wait(cancellation).lock(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
         let data = try BookkeepingCoding.encode(record)
@@ -40,7 +40,6 @@ extension ImportRecord.Outcome {
     init(_ status: MigrationStatus) {
         switch status {
         case .success: self = .success
-        case .failure(is CancellationError): self = .interrupted
         case .failure(let error as MigrationError) where error.code == .interrupted:
             self = .interrupted
         case .failure(let error as MigrationError): self.init(failure: error)

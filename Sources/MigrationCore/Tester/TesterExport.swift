@@ -28,13 +28,15 @@ struct TesterExport {
         let name = "resources-\(UUID().uuidString)"
         let archive = path(of: name + ".tar.zst")
         defer { remove(archive) }
-        let report = try await MigrationHost().exportContainer(
-            subject.container,
-            to: .file(path: archive.path, replacingExisting: false),
-            using: subject.appExtension,
-            options: options,
-            progress: progress
-        )
+        let report = try await throwingErrorsOfExtension {
+            try await MigrationHost.forTests.exportContainer(
+                subject.container,
+                to: .file(path: archive.path, replacingExisting: false),
+                using: subject.appExtension,
+                options: options,
+                progress: progress
+            )
+        }
         let resources = path(of: name)
         _ = try await ArchiveSource.file(path: archive.path).extract(
             toPath: resources.path,

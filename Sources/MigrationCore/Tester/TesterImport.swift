@@ -13,7 +13,7 @@ struct TesterImport {
     func run() throws {
         let (path, opened) = try openDirectory()
         let root = subject.container.rootPath
-        let lock = try ContainerLock(root, .exclusive)
+        let lock = try MigrationHost.forTests.wait(cancellation).lock(root)
         defer { lock.release() }
         try ContainerRecovery.recover(root, root: lock.root)
         let host = try AppExtensionHost.begin(

@@ -1,7 +1,7 @@
 import MigrationCore
 
 /// `migrate diff`: what differs between an archive and a container.
-struct DiffCommand: Command {
+struct DiffCommand: LockingCommand {
     static let description = CommandDescription(
         name: "diff",
         abstract: "Show what differs between an archive and a container.",
@@ -9,6 +9,7 @@ struct DiffCommand: Command {
         options: [
             .container("The container to compare with."),
             .includeCaches,
+            .wait,
             .json,
             .progress,
         ]
@@ -17,6 +18,7 @@ struct DiffCommand: Command {
     let archive: ArchiveName
     let container: [UInt8]
     let includesCaches: Bool
+    let waitLimit: Duration
     let answersInJSON: Bool
     let progress: ProgressMode
 
@@ -26,6 +28,7 @@ struct DiffCommand: Command {
         archive = try arguments.archive
         container = try arguments.path("container")
         includesCaches = arguments.has("include-caches")
+        waitLimit = try arguments.waitLimit
         answersInJSON = arguments.has("json")
         progress = try arguments.progress
     }
@@ -42,6 +45,7 @@ struct DiffCommand: Command {
             try await source.inspectComparing(
                 with: other,
                 includesCaches: includesCaches,
+                host: host(on: context.console),
                 progress: progress
             ) { difference in
                 try rows.write(DifferenceRow(difference))

@@ -2,7 +2,7 @@ import MigrationArchive
 import MigrationCore
 
 /// `migrate export`: one container into one archive.
-struct ExportCommand: Command {
+struct ExportCommand: LockingCommand {
     static let description = CommandDescription(
         name: "export",
         abstract: "Export a container into an archive.",
@@ -58,6 +58,7 @@ struct ExportCommand: Command {
             ),
             DestinationOptions.description,
         ] + OptionDescription.extensionTerms + [
+            .wait,
             .threads,
             OptionDescription(
                 name: "strict",
@@ -82,6 +83,7 @@ struct ExportCommand: Command {
     let appExtension: ExtensionOptions?
     let options: ExportOptions
     let replacesExisting: Bool
+    let waitLimit: Duration
     let answersInJSON: Bool
     let progress: ProgressMode
 
@@ -99,6 +101,7 @@ struct ExportCommand: Command {
         appExtension = try arguments.appExtension
         options = try Self.options(arguments)
         replacesExisting = arguments.has("force")
+        waitLimit = try arguments.waitLimit
         answersInJSON = arguments.has("json")
         progress = try arguments.progress
     }
@@ -114,7 +117,7 @@ struct ExportCommand: Command {
             bundleIdentifier: bundleIdentifier
         )
         let report = try await ProgressDisplay.showing(progress, on: console) { progress in
-            try await MigrationHost().exportContainer(
+            try await host(on: console).exportContainer(
                 source,
                 to: destination,
                 using: appExtension?.hosted(on: console, to: .export),

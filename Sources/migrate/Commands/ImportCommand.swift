@@ -2,7 +2,7 @@ import MigrationArchive
 import MigrationCore
 
 /// `migrate import`: one archive into one container, whole or not at all.
-struct ImportCommand: Command {
+struct ImportCommand: LockingCommand {
     static let description = CommandDescription(
         name: "import",
         abstract: "Import an archive into a container, whole or not at all.",
@@ -22,6 +22,7 @@ struct ImportCommand: Command {
                     + "it, everything is put back at its path."
             ),
         ] + SourceOptions.descriptions + OptionDescription.extensionTerms + [
+            .wait,
             .threads,
             .json,
             .progress,
@@ -33,6 +34,7 @@ struct ImportCommand: Command {
     let bundleIdentifier: String?
     let appExtension: ExtensionOptions?
     let options: ImportOptions
+    let waitLimit: Duration
     let answersInJSON: Bool
     let progress: ProgressMode
 
@@ -54,6 +56,7 @@ struct ImportCommand: Command {
         options.threadCount = try arguments.threads
         options.source = try SourceOptions.read(arguments)
         self.options = options
+        waitLimit = try arguments.waitLimit
         answersInJSON = arguments.has("json")
         progress = try arguments.progress
     }
@@ -81,7 +84,7 @@ struct ImportCommand: Command {
     ) async throws -> ImportReport {
         do {
             return try await ProgressDisplay.showing(progress, on: console) { progress in
-                try await MigrationHost().importArchive(
+                try await host(on: console).importArchive(
                     source,
                     into: destination,
                     using: appExtension?.hosted(on: console, to: .import),

@@ -2,7 +2,7 @@ import MigrationArchive
 import MigrationCore
 
 /// `migrate preflight`: what an extension says of itself, and what is wrong with it.
-struct PreflightCommand: Command {
+struct PreflightCommand: LockingCommand {
     static let description = CommandDescription(
         name: "preflight",
         abstract: "Ask an app's extension what it can do, before any data moves.",
@@ -15,6 +15,7 @@ struct PreflightCommand: Command {
                 name: "rehearse-cancellation",
                 help: "Begin an export and cancel it, to see whether the extension ends."
             ),
+            .wait,
             .json,
         ]
     )
@@ -23,6 +24,7 @@ struct PreflightCommand: Command {
     let appExtension: ExtensionOptions
     let bundleIdentifier: String?
     let rehearsesCancellation: Bool
+    let waitLimit: Duration
     let answersInJSON: Bool
 
     var subject: String { PrintableText.escaping(container) }
@@ -35,6 +37,7 @@ struct PreflightCommand: Command {
         self.appExtension = appExtension
         bundleIdentifier = try arguments.text("bundle-id")
         rehearsesCancellation = arguments.has("rehearse-cancellation")
+        waitLimit = try arguments.waitLimit
         answersInJSON = arguments.has("json")
     }
 
@@ -43,7 +46,7 @@ struct PreflightCommand: Command {
             atPath: container,
             bundleIdentifier: bundleIdentifier
         )
-        let report = try await MigrationHost().preflight(
+        let report = try await host(on: context.console).preflight(
             container,
             using: appExtension.hosted(on: context.console, to: .preflight),
             rehearsesCancellation: rehearsesCancellation

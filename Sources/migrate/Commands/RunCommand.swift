@@ -3,7 +3,7 @@ import MigrationCore
 import MigrationSystem
 
 /// `migrate run`: an app, with its container safe from migrations while it runs.
-struct RunCommand: Command {
+struct RunCommand: LockingCommand {
     static let description = CommandDescription(
         name: "run",
         abstract: "Run an app while no migration can touch its container.",
@@ -14,17 +14,19 @@ struct RunCommand: Command {
                 count: .commandLine
             )
         ],
-        options: [.container("The app's container.")]
+        options: [.container("The app's container."), .wait]
     )
 
     let container: [UInt8]
     let commandLine: [[UInt8]]
+    let waitLimit: Duration
 
     var subject: String { PrintableText.escaping(container) }
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         container = try arguments.path("container")
         commandLine = arguments.words
+        waitLimit = try arguments.waitLimit
         guard commandLine.first != [] else { throw UsageError("the command to run is empty") }
     }
 
@@ -32,7 +34,7 @@ struct RunCommand: Command {
         let container = try MigrationDataContainer(atPath: container)
         context.signals?.restoreInheritance()
         do {
-            try MigrationHost().execute(commandLine, in: container)
+            try host(on: context.console).execute(commandLine, in: container)
         } catch let error as SystemError {
             throw CommandFailure(commandLine: commandLine, cause: error)
         }

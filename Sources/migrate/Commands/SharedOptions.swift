@@ -39,6 +39,12 @@ extension OptionDescription {
         completion: .words(ExternalLinkPolicy.allCases.map(\.rawValue))
     )
 
+    static let wait = OptionDescription(
+        name: "wait",
+        help: "Wait so many seconds for a container that is in use; by default not at all.",
+        valueName: "s"
+    )
+
     static func container(_ help: String) -> OptionDescription {
         OptionDescription(
             name: "container",
@@ -71,6 +77,11 @@ extension ParsedArguments {
     /// The value of `--threads`.
     var threads: Int? {
         get throws(UsageError) { try number("threads", in: 1...64) }
+    }
+
+    /// The value of `--wait`.
+    var waitLimit: Duration {
+        get throws(UsageError) { try duration("wait") ?? .zero }
     }
 
     /// The value of `--progress`.

@@ -26,7 +26,11 @@ struct ErrorText: CustomStringConvertible {
         let name = type(of: command).description.name
         let subject = command.subject(of: error)
         let isNamed = (error as? MigrationError)?.isAbout(subject) ?? false
-        self.description = (isNamed ? name : "\(name) \(subject)") + ": " + description
+        let isBusy = (error as? MigrationError)?.code == .containerBusy
+        let hint = isBusy ? (command as? any LockingCommand)?.hintOfWait : nil
+        self.description =
+            (isNamed ? name : "\(name) \(subject)") + ": " + description
+            + (hint.map { "; \($0)" } ?? "")
     }
 
     private static func text(of error: any Error) -> String {
@@ -44,9 +48,10 @@ struct ErrorText: CustomStringConvertible {
     }
 
     private static func text(of error: MigrationError) -> String {
-        [error.message, error.path, error.cause.map { text(of: $0) }]
-            .compactMap(\.self)
-            .joined(separator: ": ")
+        let parts: [String?] = [error.message, error.path, error.cause.map { text(of: $0) }]
+        let line = parts.compactMap(\.self).joined(separator: ": ")
+        guard !error.printedLines.isEmpty else { return line }
+        return line + "; it printed last:\n" + error.printedLines.joined(separator: "\n")
     }
 }
 

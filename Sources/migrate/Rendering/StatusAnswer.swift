@@ -3,13 +3,6 @@ import MigrationCore
 
 /// What `migrate status` answers.
 struct StatusAnswer: Answer {
-    /// Why an import failed.
-    struct Failure: Encodable, Sendable {
-        let code: Int
-        let description: String
-        let domain: String
-    }
-
     /// How the last import ended, if there was one.
     enum Status: String, Encodable, Sendable {
         case failure, interrupted, none, success
@@ -18,7 +11,7 @@ struct StatusAnswer: Answer {
     let status: Status
     var bundleIdentifier: String?
     var date: Timestamp?
-    var failure: Failure?
+    var failure: PersistedError?
     var fingerprint: String?
     var platform: String?
     var resourcesVersion: String?
@@ -26,6 +19,7 @@ struct StatusAnswer: Answer {
     var text: String {
         let reason = failure.map { ": " + PrintableText.escaping($0.description) } ?? ""
         let rows = [
+            ("reason", failure?.failureReason), ("advice", failure?.recoverySuggestion),
             ("date", date?.localSeconds), ("app", bundleIdentifier), ("platform", platform),
             ("version", resourcesVersion), ("fingerprint", fingerprint),
         ]
@@ -42,12 +36,11 @@ extension StatusAnswer {
             self.init(status: .none)
             return
         }
-        let (status, failure): (Status, Failure?) =
+        let (status, failure): (Status, PersistedError?) =
             switch record.outcome {
             case .success: (.success, nil)
             case .interrupted: (.interrupted, nil)
-            case .failure(let domain, let code, let description):
-                (.failure, Failure(code: code, description: description, domain: domain))
+            case .failure(let error): (.failure, error)
             }
         self.init(
             status: status,

@@ -107,4 +107,53 @@ struct RunTests {
             #expect(try MigrateCommand.run(arguments).exitCode == 0)
         }
     }
+    @Test(arguments: [
+        ["export", "--out", "out"], ["import", "archive", "--replace"], ["diff", "archive"],
+        ["run", "--wait", "86400", "--", "true"],
+    ])
+    func `names the process that holds the container, and waits for it`(
+        _ words: [String]
+    ) throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        try place.export()
+        let source = place.path("source")
+        let arguments =
+            [words[0], "--container", source]
+            + words.dropFirst().map { ["out", "archive"].contains($0) ? place.path($0) : $0 }
+        let holder = try LockHolder(BytePath([UInt8](source.utf8)), LOCK_EX)
+        let hasty = try MigrateCommand.run(arguments.filter { !["--wait", "86400"].contains($0) })
+        hasty.expectFailure(75)
+        let reason = "the container is in use by process \(getpid())"
+        #expect(hasty.errors.contains(reason))
+        #expect(hasty.errors.hasSuffix("; --wait <s> waits for it\n"))
+        let isGiven = arguments.contains("--wait")
+        let patient = try MigrateCommand.start(
+            (arguments + (isGiven ? [] : ["--wait", "86400"])).map { [UInt8]($0.utf8) }
+        )
+        let notice = "migrate: \(reason); waiting at most 1,440m\n"
+        while String(decoding: try patient.errorsSoFar(), as: UTF8.self) != notice {
+            #expect(kill(patient.process, 0) == 0)
+            usleep(10_000)
+        }
+        holder.release()
+        let result = try patient.wait()
+        #expect(result.exitCode == 0, "\(result.errors)")
+    }
+
+    @Test func `ends its wait with a signal`() throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        let source = place.path("source")
+        let holder = try LockHolder(BytePath([UInt8](source.utf8)), LOCK_EX)
+        let words = ["export", "--container", source, "--out", place.path("out"), "--wait", "9"]
+        let command = try MigrateCommand.start(words.map { [UInt8]($0.utf8) })
+        while try command.errorsSoFar().isEmpty { usleep(10_000) }
+        command.send(SIGTERM)
+        let result = try command.wait()
+        // On a busy machine the nine seconds may be over first.
+        #expect([75, 143].contains(result.exitCode))
+        #expect(try place.names() == ["source"])
+        holder.release()
+    }
 }

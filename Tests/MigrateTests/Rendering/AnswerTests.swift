@@ -141,16 +141,29 @@ struct AnswerTests {
         #expect(StatusAnswer(status: .none).text == "none\n")
         #expect(try JSONText.line(StatusAnswer(status: .none)) == #"{"status":"none"}"#)
         let date = Timestamp(FileTime(seconds: 1_709_210_096))
+        let full = NSError(
+            domain: "Notes",
+            code: 4,
+            userInfo: [
+                NSLocalizedDescriptionKey: "no\nroom",
+                NSLocalizedFailureReasonErrorKey: "full",
+                NSLocalizedRecoverySuggestionErrorKey: "Make room.",
+                NSUnderlyingErrorKey: NSError(domain: "disk", code: 28),
+                "free": 12,
+            ]
+        )
         let answer = StatusAnswer(
             status: .failure,
             bundleIdentifier: "com.example.notes",
             date: date,
-            failure: .init(code: 4, description: "no\nroom", domain: "Notes"),
+            failure: PersistedError(full),
             platform: "iOS"
         )
         #expect(
             answer.text == """
                 failure: no\\nroom
+                reason    full
+                advice    Make room.
                 date      \(date.localSeconds)
                 app       com.example.notes
                 platform  iOS

@@ -12,9 +12,13 @@ struct ErrorTextTests {
     }
 
     @Test func `keeps what a program printed on lines that can't pass for messages`() throws {
-        let message = "Notes crashed; it printed last:\nmigrate: error: \\x1B\n\u{1B}[1mbold"
+        let error = MigrationError(
+            .extensionCrashed,
+            "Notes crashed",
+            printedLines: ["migrate: error: \\x1B", "\u{1B}[1mbold"]
+        )
         #expect(
-            try text(of: MigrationError(.extensionCrashed, message)) == """
+            try text(of: error) == """
                 status data/c: Notes crashed; it printed last:
                     migrate: error: \\x1B
                     \\x1B[1mbold

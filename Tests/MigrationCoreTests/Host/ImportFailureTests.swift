@@ -31,12 +31,12 @@ struct ImportFailureTests {
         if let isRecorded { #expect(!kept.isEmpty == isRecorded, comment) }
         guard !kept.isEmpty else { return }
         let record = try places.destinationContainer.importRecord()
-        guard case .failure(let domain, _, let description)? = record?.outcome else {
+        guard case .failure(let recorded)? = record?.outcome else {
             Issue.record("\(comment): no failure is recorded but \(String(describing: record))")
             return
         }
-        #expect(domain == "MigrationArchive.ArchiveError", comment)
-        #expect(description == failure.map { "\($0)" }, comment)
+        #expect(recorded.domain == "MigrationArchive.ArchiveError", comment)
+        #expect(recorded.description == failure.map { "\($0)" }, comment)
     }
 
     @Test func `changes nothing when the archive is cut off anywhere`() async throws {

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import MigrationArchive
 import MigrationCore
+import MigrationSystem
 import TestSupport
 import Testing
 
@@ -122,5 +123,90 @@ struct LockTests {
         #expect(try places.contents(of: places.destination).differences(from: expected) == [])
         #expect(try places.root.names() == ["app.migration", "destination", "source"])
         #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+    }
+    /// A host that waits as long as it takes; `onWait` is told when it begins to.
+    private static func patientHost(onWait: @escaping @Sendable () -> Void = {}) -> MigrationHost {
+        var host = MigrationHost()
+        host.waitLimit = .seconds(1_800)
+        host.waitHandler = { reason in
+            #expect(reason.code == .containerBusy)
+            #expect(reason.message.contains("\(getpid())"))
+            onWait()
+        }
+        return host
+    }
+
+    @Test func `exports one container several times at once where it may wait`() async throws {
+        let places = try Places()
+        try (places.source / "zeros").write("")
+        try (places.source / "zeros").truncate(to: 9 << 20)
+        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let prints = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 1...4 {
+                group.addTask {
+                    try await Self.patientHost().exportContainer(
+                        container,
+                        to: .file(
+                            path: (places.root / "\(number)").bytes,
+                            replacingExisting: false
+                        )
+                    ).fingerprint.description
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(prints.count == 1)
+        #expect(try places.root.names() == ["1", "2", "3", "4", "source"])
+    }
+
+    @Test(arguments: [LOCK_SH, LOCK_EX])
+    func `waits until the container is free`(_ lock: Int32) async throws {
+        let places = try Places()
+        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let holder = LockedState<LockHolder?>(try LockHolder(places.source, lock))
+        let host = Self.patientHost { holder.withLock { $0 = nil } }
+        let archive = ArchiveDestination.file(path: places.archive.bytes, replacingExisting: false)
+        _ = try await host.exportContainer(container, to: archive)
+        #expect(holder.withLock { $0 == nil })
+    }
+
+    @Test func `waits for a staging directory that is in use`() async throws {
+        let places = try await Places.withSmallArchive()
+        let staging = places.root / ".destination.migration-staging"
+        try staging.makeDirectory()
+        let holder = LockedState<LockHolder?>(try LockHolder(staging, LOCK_EX))
+        var host = MigrationHost()
+        host.waitLimit = .seconds(1_800)
+        host.waitHandler = { _ in holder.withLock { $0 = nil } }
+        _ = try await host.importArchive(
+            .file(path: places.archive.bytes),
+            into: places.destinationContainer
+        )
+        #expect(try places.contents(of: places.destination).nodes.count == 4)
+    }
+
+    @Test func `ends its wait when it is cancelled, and when it was long enough`() async throws {
+        let places = try Places()
+        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let holder = try LockHolder(places.source, LOCK_EX)
+        let (waits, continuation) = AsyncStream.makeStream(of: Void.self)
+        let host = Self.patientHost { continuation.finish() }
+        let task = Task {
+            try await host.exportContainer(container, to: .descriptor(-1))
+        }
+        for await _ in waits {}
+        task.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        var hasty = MigrationHost()
+        hasty.waitLimit = .milliseconds(200)
+        let error = await #expect(throws: MigrationError.self) {
+            _ = try await hasty.exportContainer(container, to: .descriptor(-1))
+        }
+        #expect(error?.code == .containerBusy)
+        #expect(
+            error?.message
+                == "the container is in use by this process, \(getpid()), itself, after 200ms of waiting"
+        )
+        holder.release()
     }
 }

@@ -8,7 +8,7 @@ import Testing
 struct CarriedErrorTests {
     private func carried(_ error: any Error) throws -> any Error {
         let data = try JSONEncoder().encode(CarriedError(error))
-        return try JSONDecoder().decode(CarriedError.self, from: data).error
+        return try JSONDecoder().decode(CarriedError.self, from: data).carried
     }
 
     @Test(arguments: ["a\nb", "a\\b", "\u{202E}a", "a"])

@@ -55,11 +55,9 @@ struct ImportRecordTests {
     @Test func `reads version 1 of a failure`() throws {
         let record = try makeContainer(fixture("status-1-failure")).destinationContainer
             .importRecord()
-        let outcome = ImportRecord.Outcome.failure(
-            domain: "com.example.NotesError",
-            code: 42,
-            description: "the notes are too old"
-        )
+        let information = [NSLocalizedDescriptionKey: "the notes are too old"]
+        let thrown = NSError(domain: "com.example.NotesError", code: 42, userInfo: information)
+        let outcome = ImportRecord.Outcome.failure(PersistedError(thrown))
         #expect(record?.outcome == outcome)
         #expect(record?.date == date)
     }

@@ -81,10 +81,25 @@ struct TesterCompletionTests {
     }
 
     @Test
-    func `rule 34: a cancellation is registered as an interruption`() async throws {
+    func `rule 34: a cancellation that was thrown is read back as an NSError`() async throws {
         let tester = try await AppMigrationTester(platform: .android)
         let controller = try await tester.importController
         try await controller.registerImportCompletion(with: .failure(CancellationError()))
+        #expect(failure?.domain == "Swift.CancellationError")
+        #expect(failure?.localizedDescription == "the operation was cancelled")
+    }
+
+    @Test
+    func `rule 34: an interruption is registered as one`() async throws {
+        let tester = try await AppMigrationTester(platform: .android)
+        let controller = try await tester.importController
+        let record = #"{"version":1,"outcome":"interrupted","date":"2026-01-01T00:00:00Z"}"#
+        let bookkeeping = tested.container.containerRootDirectory.appending(path: ".migration")
+        try FileManager.default.createDirectory(
+            at: bookkeeping,
+            withIntermediateDirectories: true
+        )
+        try Data(record.utf8).write(to: bookkeeping.appending(path: "import-status.json"))
         #expect(try tested.container.importRecord()?.outcome == .interrupted)
         guard case .failure(let error)? = MigrationStatus.importStatus else {
             Issue.record("no failure")

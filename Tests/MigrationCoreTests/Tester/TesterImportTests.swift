@@ -48,11 +48,12 @@ struct TesterImportTests {
     func `rule 33: a failure leaves the container as the extension left it`() async throws {
         try tested.write("old", as: "old.txt")
         let tester = try await AppMigrationTester(platform: .android)
-        let error = await #expect(throws: MigrationError.self) {
+        let error = await #expect(throws: NSError.self) {
             try await tester.importController.importResources(from: makeResources())
         }
-        #expect(error?.code == .extensionFailed)
-        #expect(error?.cause is FailingImporter.Failure)
+        #expect(error?.domain == "Notes")
+        #expect(error?.code == 7)
+        #expect(error?.localizedDescription == "The notes are too old.")
         #expect(tested.text(of: "old.txt") == "old")
         #expect(tested.text(of: "half.txt") == "half")
         #expect(MigrationStatus.importStatus == nil)

@@ -1,4 +1,5 @@
 import AppMigrationKit
+import ExtensionFoundation
 import Foundation
 
 final class FinalClassExtension: ResourcesImporting {
@@ -71,3 +72,15 @@ enum EnumerationExtension: ResourcesImporting {
 
 /// An extension that adopts no sub-protocol: it does nothing, and compiles.
 struct IdleExtension: AppMigrationExtension {}
+
+/// Says where it works, as the templates of newer SDKs do.
+struct BoundExtension: ResourcesImporting {
+    @AppExtensionPoint.Bind
+    var extensionPoint: AppExtensionPoint {
+        AppExtensionPoint.Identifier(host: "com.example.notes", name: "migration")
+    }
+
+    let resourcesImportProgress = Progress(totalUnitCount: 1)
+
+    func importResources(at url: URL, request: ResourcesImportRequest) async throws {}
+}

@@ -164,9 +164,7 @@ extension ExtensionConnection {
             message = "\(name) crashed: signal \(number) (\(signal))"
         }
         let cause = bounds.possibleCause.map { "; \($0)" } ?? ""
-        let lines = output.lastLines
-        let text = lines.isEmpty ? "" : "; it printed last:\n" + lines.joined(separator: "\n")
-        return MigrationError(.extensionCrashed, message + cause + text)
+        return MigrationError(.extensionCrashed, message + cause, printedLines: output.lastLines)
     }
 
     /// How the process ended; `nil` where it still runs after a while.

@@ -86,7 +86,7 @@ final class ProcessSession: ExtensionSession {
                 if summary.wasCancelled { throw SessionFailure.swallowedCancellation(name) }
                 if connection.isCancelled { throw CancellationError() }
                 return
-            case .failed(let error): throw connection.failure(of: error.error)
+            case .failed(let error): throw connection.failure(of: error.carried)
             default: throw unexpected("during an export")
             }
         }
@@ -110,7 +110,7 @@ final class ProcessSession: ExtensionSession {
             case .finished(let summary):
                 if connection.isCancelled { throw CancellationError() }
                 return summary.progress
-            case .failed(let error): throw connection.failure(of: error.error)
+            case .failed(let error): throw connection.failure(of: error.carried)
             default: throw unexpected("during an import")
             }
         }
