@@ -25,8 +25,7 @@ struct PathTests {
             beneath: name
         )
         try (stage.source / "Documents/own").write("own")
-        let group = stage.root / "group"
-        try group.makeDirectory()
+        let group = try stage.makeGroup()
         try (group / "shared").write("shared")
         var scripted = stage.scripted(hosting)
         scripted.applicationGroups = ["shared": group.url]
@@ -62,8 +61,7 @@ struct PathTests {
             """,
             files: ["file": "text"]
         )
-        let group = stage.root / "group"
-        try group.makeDirectory()
+        let group = try stage.makeGroup()
         var scripted = stage.scripted(hosting)
         scripted.applicationGroups = ["shared": group.url]
         let report = try await stage.importArchive(scripted)
@@ -134,8 +132,7 @@ struct PathTests {
             append tmp:notes as notes
             """
         )
-        let group = stage.root / "group"
-        try group.makeDirectory()
+        let group = try stage.makeGroup()
         var scripted = stage.scripted(hosting)
         scripted.applicationGroups = ["shared": group.url]
         try await stage.export(scripted)
