@@ -112,12 +112,13 @@ extension FileDescriptor {
         throw SystemError("rename", code: SystemError.existingCode)
     }
 
-    /// Swaps two names of this directory in one step.
+    /// Swaps `name` and what is called `other` in `directory` in one step.
     package borrowing func exchange(
         _ name: ByteString,
-        with other: ByteString
+        with other: ByteString,
+        in directory: borrowing FileDescriptor
     ) throws(SystemError) {
-        guard rename(name, to: other, in: self, by: unsafe migration_rename_exchange) else {
+        guard rename(name, to: other, in: directory, by: unsafe migration_rename_exchange) else {
             throw SystemError("renameat2")
         }
     }

@@ -3,10 +3,18 @@ extension FileDescriptor {
     ///
     /// Directories that forbid it are opened up first. Nothing is left open but a few directories,
     /// however deep the tree is: what lies deep is moved up before it is removed.
-    package borrowing func removeTree(_ name: ByteString) throws(SystemError) {
+    ///
+    /// - Parameters:
+    ///   - name: The directory's name.
+    ///   - last: The name in it that is removed when nothing else is left.
+    package borrowing func removeTree(
+        _ name: ByteString,
+        endingWith last: ByteString? = nil
+    ) throws(SystemError) {
         do {
             try setPermissionsOfDirectory(name, 0o700)
             let root = OpenFile(try open(name, .directory))
+            if let last { try root.descriptor.removeContents(except: last) }
             var remover = TreeRemover(root: root)
             try remover.removeContents()
             try removeDirectory(name)
@@ -16,7 +24,17 @@ extension FileDescriptor {
         }
     }
 
+    private borrowing func removeContents(except last: ByteString) throws(SystemError) {
+        let listing = try DirectoryListing(of: self)
+        for index in 0..<listing.count where listing[index] != last {
+            try removeTree(listing[index])
+        }
+    }
+
     /// Opens up a directory that forbids being listed or changed; what is no directory is left alone.
+    ///
+    /// What can be opened is changed by its descriptor, so that root, who can open every directory, never
+    /// changes a file that took the directory's name.
     fileprivate borrowing func setPermissionsOfDirectory(
         _ name: ByteString,
         _ permissions: UInt16
@@ -25,7 +43,12 @@ extension FileDescriptor {
         guard status.kind == .directory, status.permissions & permissions != permissions else {
             return
         }
-        try setPermissions(permissions, of: name)
+        do {
+            try open(name, .directory).setPermissions(permissions)
+        } catch {
+            guard error.isDenied else { throw error }
+            try setPermissions(permissions, of: name)
+        }
     }
 }
 

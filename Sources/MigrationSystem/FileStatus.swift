@@ -89,6 +89,12 @@ extension FileStatus {
     /// The user whose rights this process has.
     package static var currentUser: UInt32 { geteuid() }
 
+    /// Whether root must not rely on the file, since it belongs neither to root nor to the owner of
+    /// `place`; anybody else is kept from harm by the system.
+    package func isForeign(to place: FileStatus) -> Bool {
+        Self.currentUser == 0 && owner != 0 && owner != place.owner
+    }
+
     /// Whether the permission bits alone let `user` read the file, whatever groups they are in.
     package func isReadableByBits(to user: UInt32) -> Bool {
         if user == 0 { return true }

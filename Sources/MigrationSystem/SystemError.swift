@@ -49,6 +49,9 @@ extension SystemError {
     /// What a call says where it does not apply to what is at the path.
     package static func invalid(_ call: String) -> SystemError { SystemError(call, code: EINVAL) }
 
+    /// The error of what another user put in the way.
+    package static let notPermitted = SystemError("open", code: EPERM)
+
     /// There is nothing at the path.
     package var isMissing: Bool { code == ENOENT }
 
@@ -59,7 +62,7 @@ extension SystemError {
     package var isNotDirectory: Bool { code == ENOTDIR || code == ELOOP }
 
     /// A directory stands where something else was expected.
-    var isDirectory: Bool { code == EISDIR }
+    package var isDirectory: Bool { code == EISDIR }
 
     /// The file system, the quota or the file size limit has no room left.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }

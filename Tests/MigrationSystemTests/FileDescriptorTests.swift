@@ -44,7 +44,7 @@ struct FileDescriptorTests {
             ("readlink", { _ = try $0.symbolicLinkTarget([0x7A]) }),
             ("rename", { try $0.rename([0x7A], to: [0x79], in: $0) }),
             ("renameat2", { try $0.renameExclusively([0x7A], to: [0x79], in: $0) }),
-            ("renameat2", { try $0.exchange([0x7A], with: [0x79]) }),
+            ("renameat2", { try $0.exchange([0x7A], with: [0x79], in: $0) }),
             ("link", { try $0.makeHardLink([0x79], to: [0x7A], in: $0) }),
             ("fchmodat", { try $0.setPermissions(0o600, of: [0x7A]) }),
             ("utimensat", { try $0.setModificationTime(FileTime(seconds: 0), of: [0x7A]) }),
@@ -167,7 +167,7 @@ struct FileDescriptorTests {
         try place.directory.makeDirectory(other, permissions: 0o755)
         let identity = try place.directory.status(of: name).identity
         do {
-            try place.directory.exchange(name, with: other)
+            try place.directory.exchange(name, with: other, in: place.directory)
         } catch  where error.isExchangeImpossible {
             return
         }

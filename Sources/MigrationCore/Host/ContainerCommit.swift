@@ -10,6 +10,8 @@ struct ContainerCommit {
     let live: OpenFile
     let staging: StagingDirectory
     let record: ImportRecord
+    /// The room that is kept for the record of a failure, to be given away where it is needed.
+    var reserve: RecordReserve?
 
     /// Commits, and removes what was in the container before; returns why some of it is still there.
     func run() throws -> [MigrationError] {
@@ -21,7 +23,13 @@ struct ContainerCommit {
         case .done: leftovers.remove(staging)
         case .unproved(let error): leftovers.keep(staging, because: error)
         case .impossible:
-            let commit = JournaledCommit(path: path, live: live, staging: staging, record: record)
+            let commit = JournaledCommit(
+                path: path,
+                live: live,
+                staging: staging,
+                record: record,
+                reserve: reserve
+            )
             return try commit.run()
         }
         return leftovers.problems
@@ -56,7 +64,8 @@ struct ContainerCommit {
     }
 
     private func exchangeNames() throws(SystemError) {
-        try staging.parent.descriptor.exchange(path.name, with: staging.name)
+        let parent = try FileDescriptor.open(path.parent, .directory)
+        try parent.exchange(path.name, with: staging.name, in: staging.parent.descriptor)
     }
 
     /// Throws unless the locked container was exchanged, and that lasts.
@@ -67,5 +76,6 @@ struct ContainerCommit {
             throw MigrationError(.containerBusy, "the container was replaced", path: path.path)
         }
         try parent.descriptor.synchronize()
+        try FileDescriptor.open(path.parent, .directory).synchronize()
     }
 }

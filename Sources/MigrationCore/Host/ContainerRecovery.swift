@@ -43,20 +43,28 @@ enum ContainerRecovery {
         return lock
     }
 
-    /// Whether a journal or a staging directory says that an import did not come to its end.
+    /// Whether a journal, or something left of an import, says that it did not come to its end.
     private static func needsRecovery(_ path: PathName) throws(MigrationError) -> Bool {
         do throws(SystemError) {
             let root = OpenFile(try FileDescriptor.open(path.path, .directory))
-            let bookkeeping = try BookkeepingDirectory(in: root)
-            if try bookkeeping?.read(BookkeepingDirectory.journalName) != nil { return true }
-            let parent = try FileDescriptor.open(path.parent, .directory)
-            _ = try parent.status(of: StagingDirectory.nameBeside(path))
-            return true
+            guard let bookkeeping = try BookkeepingDirectory(in: root) else { return false }
+            if try bookkeeping.has(BookkeepingDirectory.journalName) { return true }
+            if try Leftovers.are(in: bookkeeping) { return true }
+            let tokens = StagingToken.all(in: bookkeeping)
+            guard !tokens.isEmpty else { return false }
+            let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
+            return try !StagingDirectory.leftovers(of: tokens, beside: path, in: parent).isEmpty
         } catch {
             if error.isMissing || error.isDenied || error.isNotDirectory { return false }
             let message = "the container can't be read"
             throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
         }
+    }
+
+    /// Whether a journal in the container that is open as `root` says that an import was cut off.
+    static func isCutOff(_ path: PathName, root: OpenFile) throws(MigrationError) -> Bool {
+        guard let bookkeeping = try openBookkeeping(of: path, root: root) else { return false }
+        return try ImportJournal.read(from: bookkeeping, of: path) != nil
     }
 
     /// Recovers the container whose root is locked and open as `root`.
@@ -67,6 +75,7 @@ enum ContainerRecovery {
         var leftovers = Leftovers(of: path)
         var isRecorded = true
         if let bookkeeping = try openBookkeeping(of: path, root: root) {
+            let tokens = StagingToken.all(in: bookkeeping)
             if let journal = try ImportJournal.read(from: bookkeeping, of: path) {
                 do {
                     try conclude(journal, path, root, bookkeeping)
@@ -75,13 +84,14 @@ enum ContainerRecovery {
                 {
                     isRecorded = false
                 } catch {
-                    let message = "an interrupted import can't be brought to its end"
+                    let message = "an interrupted import can't be brought to its end, only given up by "
+                        + "'migrate recover --discard'"
                     throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
                 }
             }
             leftovers.remove(in: bookkeeping)
+            leftovers.removeBeside(of: tokens)
         }
-        leftovers.removeBeside()
         return isRecorded
     }
 
@@ -106,7 +116,13 @@ enum ContainerRecovery {
         _ bookkeeping: BookkeepingDirectory
     ) throws {
         if journal.phase != .staging {
-            let staged = try openStaging(path, bookkeeping)
+            let staged = try StagingToken(journal.staging).flatMap { token in
+                try StagingDirectory.openContainer(
+                    of: token,
+                    for: path,
+                    inside: bookkeeping.openDirectory
+                )
+            }
             let isCommitted = try JournaledCommit.resume(
                 journal,
                 in: root,
@@ -115,29 +131,11 @@ enum ContainerRecovery {
             )
             if isCommitted { return }
         }
-        let data = try BookkeepingCoding.encode(ImportRecord.interrupted)
-        try RecordReserve.giveRoom(in: bookkeeping)
+        var record = ImportRecord.interrupted
+        record.staging = journal.staging
+        let data = try BookkeepingCoding.encode(record)
         try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
-    }
-
-    private static func openStaging(
-        _ path: PathName,
-        _ bookkeeping: BookkeepingDirectory
-    ) throws(SystemError) -> OpenFile? {
-        do {
-            let inside = bookkeeping.openDirectory
-            return OpenFile(try inside.descriptor.open(StagingDirectory.nameInside, .directory))
-        } catch {
-            guard error.isMissing else { throw error }
-        }
-        do {
-            let parent = try FileDescriptor.open(path.parent, .directory)
-            return OpenFile(try parent.open(StagingDirectory.nameBeside(path), .directory))
-        } catch {
-            guard error.isMissing else { throw error }
-            return nil
-        }
     }
 }
 

@@ -20,6 +20,8 @@ struct ImportJournal: Codable, Equatable {
     var phase: Phase
     /// The record that a success leaves.
     var record: ImportRecord?
+    /// The token that the import's staging directory holds.
+    var staging: String?
 
     private struct Versioned: Decodable {
         let version: Int
@@ -45,7 +47,8 @@ struct ImportJournal: Codable, Equatable {
             let message =
                 isUnderstood
                 ? "the container's bookkeeping can't be read"
-                : "the journal of an import can't be understood; it is left as it is"
+                : "the journal of an import can't be understood; it is left as it is until 'migrate "
+                    + "recover --discard'"
             let file = BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path)
             let cause = isUnderstood ? error : nil
             throw MigrationError(.containerInvalid, message, path: file.path, cause: cause)

@@ -3,17 +3,32 @@ internal import MigrationSystem
 
 /// What is looked at before an import makes anything.
 extension ImportSession {
-    /// Throws what can be known before anything is touched.
-    func checkBeforehand(_ header: ArchiveHeader?) throws {
-        guard let appExtension else { return try checkIdentifier(header) }
-        // The data may be of the app under another platform's name; the extension decides.
+    /// Throws what can be known of the extension before anything is touched.
+    func checkExtension() throws {
+        guard let appExtension else { return }
         do {
             _ = try Entitlement.check(appExtension, for: container)
         } catch let problem as EntitlementProblem {
             throw problem.error
         }
         _ = try appExtension.groupDirectories(apartFrom: path)
+    }
+
+    /// Throws what the archive's header shows to be asked for wrongly.
+    func checkHeader(_ header: ArchiveHeader?) throws {
+        // The data may be of the app under another platform's name; the extension decides.
+        guard appExtension != nil else { return try checkIdentifier(header) }
         _ = try ImportCall(directory: [], header: header, source: options.source)
+    }
+
+    func isContainerMissing() throws -> Bool {
+        do throws(SystemError) {
+            _ = try FileDescriptor.status(atPath: path.path)
+            return false
+        } catch {
+            guard error.isMissing else { throw Self.located(error, at: path) }
+            return true
+        }
     }
 
     /// Throws where the archive is known to be of another app.
@@ -29,12 +44,6 @@ extension ImportSession {
 
     /// Makes the container where there is none.
     func makeContainer() throws {
-        do throws(SystemError) {
-            // A parent that can't be read is no obstacle where the container is there.
-            if try FileDescriptor.status(atPath: path.path).kind == .directory { return }
-        } catch {
-            guard error.isMissing else { throw Self.located(error, at: path) }
-        }
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
             try parent.makeDirectory(path.name, permissions: 0o755)
@@ -47,11 +56,15 @@ extension ImportSession {
         }
     }
 
-    /// Throws where another process is still at work in the staging directory.
-    func checkStagingIsFree() throws(MigrationError) {
+    /// Throws where another process is still at work in a staging directory of the container.
+    func checkStagingIsFree(_ root: OpenFile) throws(MigrationError) {
         do throws(SystemError) {
-            let parent = try FileDescriptor.open(path.parent, .directory)
-            try parent.open(StagingDirectory.nameBeside(path), .directory).lock(.exclusive)
+            guard let bookkeeping = try BookkeepingDirectory(in: root) else { return }
+            let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
+            let tokens = StagingToken.all(in: bookkeeping)
+            for name in try StagingDirectory.leftovers(of: tokens, beside: path, in: parent) {
+                try parent.descriptor.open(name, .directory).lock(.exclusive)
+            }
         } catch {
             guard error.isBusy else { return }
             let message = "another migration of the container is not at its end"

@@ -9,7 +9,8 @@ extension ImportSession {
     func record(
         _ outcome: ImportRecord.Outcome,
         _ header: ArchiveHeader?,
-        _ fingerprint: Fingerprint? = nil
+        _ token: StagingToken,
+        fingerprint: Fingerprint? = nil
     ) -> ImportRecord {
         let source = options.source
         return ImportRecord(
@@ -18,8 +19,35 @@ extension ImportSession {
             bundleIdentifier: source.bundleIdentifier ?? header?.bundleIdentifier,
             platform: source.platform?.rawValue ?? header?.platform,
             resourcesVersion: source.version ?? header?.resourcesVersion,
-            fingerprint: fingerprint?.description
+            fingerprint: fingerprint?.description,
+            staging: token.text
         )
+    }
+
+    /// Whether the import was refused rather than failed: whoever asked for it can ask otherwise, and
+    /// what is known of an earlier import stays.
+    static func isRefusal(_ error: any Error) -> Bool {
+        guard let error = error as? MigrationError else { return false }
+        switch error.code {
+        case .confinementUnavailable, .containerBusy, .containerHoldsData, .entitlementInvalid,
+            .extensionUnsuitable, .identifierMismatch, .invalidOption, .pathNeedsEncoding:
+            return true
+        default: return false
+        }
+    }
+
+    /// Takes back that an import had begun, in the container whose root is locked.
+    func withdraw(in root: OpenFile) throws {
+        guard let bookkeeping = try BookkeepingDirectory(in: root),
+            try ImportJournal.read(from: bookkeeping)?.phase == .staging
+        else { return }
+        try RecordReserve.remove(from: bookkeeping)
+        try bookkeeping.remove(BookkeepingDirectory.journalName)
+        do {
+            try root.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
+        } catch {
+            guard error.isNotEmpty || error.isExisting else { throw error }
+        }
     }
 
     /// Persists why the import failed, in the container whose root is locked.
@@ -27,25 +55,20 @@ extension ImportSession {
         _ error: any Error,
         _ header: ArchiveHeader?,
         in root: OpenFile,
-        _ reserve: RecordReserve?
+        _ reserve: RecordReserve?,
+        _ token: StagingToken
     ) throws {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = try ImportJournal.read(from: bookkeeping)
         // A commit that could not be undone goes on at the next command; it did not fail yet.
-        guard journal?.phase == .staging else { return }
-        if (error as? MigrationError)?.code == .extensionUnsuitable {
-            // Whoever asked for it can ask for another; what the app is to hear stays.
-            let room = BookkeepingDirectory.temporaryName(for: BookkeepingDirectory.recordName)
-            try bookkeeping.remove(room)
-            return try bookkeeping.remove(BookkeepingDirectory.journalName)
-        }
+        guard journal == nil || journal?.phase == .staging else { return }
         let outcome: ImportRecord.Outcome
         if error is CancellationError {
             outcome = .interrupted
         } else {
             outcome = ImportRecord.Outcome(failure: error)
         }
-        let data = try BookkeepingCoding.encode(record(outcome, header))
+        let data = try BookkeepingCoding.encode(record(outcome, header, token))
         if try reserve?.write(data) != true {
             try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
         }

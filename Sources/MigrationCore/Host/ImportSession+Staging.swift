@@ -8,23 +8,24 @@ extension ImportSession {
     func restore(
         _ reader: ArchiveReader,
         beside root: OpenFile,
+        _ token: StagingToken,
+        _ reserve: RecordReserve?,
         replacingData: Bool
     ) throws -> Outcome {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
-        if let appExtension { try ask(appExtension, beside: root) }
-        var staging = try StagingDirectory.make(for: path, root: root)
+        let staging = try StagingDirectory.make(for: path, root: root, token: token)
         defer { staging.release() }
         do {
             try checkSpace(for: reader, in: staging)
-            let filled = try fill(&staging, from: reader, beside: root) { extractor in
+            let (extractor, appExtension) = try fill(staging, from: reader) { extractor in
                 if replacingData { try checkReplacement(by: extractor, from: reader) }
             }
-            let (extractor, appExtension) = filled
             let commit = ContainerCommit(
                 path: path,
                 live: root,
                 staging: staging,
-                record: record(.success, reader.header, reader.fingerprint)
+                record: record(.success, reader.header, token, fingerprint: reader.fingerprint),
+                reserve: reserve
             )
             try cancellation.check()
             return (extractor, appExtension, leftovers: try commit.run())
@@ -40,9 +41,8 @@ extension ImportSession {
 
     /// Makes the staged container of what the archive holds.
     private func fill(
-        _ staging: inout StagingDirectory,
+        _ staging: StagingDirectory,
         from reader: ArchiveReader,
-        beside root: OpenFile,
         checking check: (ArchiveExtractor) throws -> Void
     ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
         guard let appExtension else {
@@ -51,7 +51,7 @@ extension ImportSession {
             try check(extractor)
             return (extractor, nil)
         }
-        let directory = try ImportDirectory(in: staging, for: root)
+        let directory = try ImportDirectory(in: staging)
         let extractor = try extract(reader, into: directory.directory, leavingOut: [])
         try check(extractor)
         let host = try beginSession(with: appExtension, in: directory)
@@ -65,7 +65,7 @@ extension ImportSession {
         let report = try appImport.run(progress: progress, cancellation: cancellation) {
             try UnreadFiles(in: directory.directory, at: directory.path.path, cancellation)
         }
-        staging = try directory.takeContainer()
+        try directory.remove()
         return (extractor, report)
     }
 
@@ -73,14 +73,18 @@ extension ImportSession {
     ///
     /// It is ended again, and removed is the container that it was asked in, with what it made of that:
     /// while the archive is not yet proved whole, no extension may see it or get in its way.
-    private func ask(_ appExtension: MigrationExtension, beside root: OpenFile) throws {
-        let staging = try StagingDirectory.make(for: path, root: root)
+    func ask(
+        _ appExtension: MigrationExtension,
+        beside root: OpenFile,
+        _ token: StagingToken
+    ) throws {
+        let staging = try StagingDirectory.make(for: path, root: root, token: token)
         defer {
             // What stays of it, the next staging directory can't be made without removing.
             try? staging.remove()
             staging.release()
         }
-        let directory = try ImportDirectory(in: staging, for: root)
+        let directory = try ImportDirectory(in: staging)
         let host = try beginSession(with: appExtension, in: directory)
         defer { host.end() }
         try host.checkImports()

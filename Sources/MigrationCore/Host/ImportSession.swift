@@ -22,38 +22,73 @@ struct ImportSession {
     var path: PathName { container.rootPath }
 
     func run() throws -> ImportReport {
-        let threadCount = ThreadCount.resolve(options.threadCount)
         let input = try source.open(cancellation)
-        let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
         progress?.setTotal(Int64(clamping: input.size ?? 0))
-        try checkBeforehand(reader.header)
-        try makeContainer()
+        try checkExtension()
+        // A container that is missing has no lock and no record, and isn't made for the sake of one.
+        let early = try isContainerMissing() ? try openReader(input) : nil
+        if early != nil { try makeContainer() }
         let lock = try wait.lock(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
-        try wait.untilFree(path) { () throws(MigrationError) in try checkStagingIsFree() }
+        try wait.untilFree(path) { () throws(MigrationError) in
+            try checkStagingIsFree(lock.root)
+        }
         let holdsData = try ContainerContents.holdsData(lock.root, at: path)
         guard !holdsData || options.replacesData else {
             let message = "the container holds data; it is replaced only on request"
             throw MigrationError(.containerHoldsData, message, path: path.path)
         }
+        return try restore(input, early, replacing: holdsData, lock.root)
+    }
+
+    /// Restores the archive in the container whose root is locked, and keeps how that ended.
+    private func restore(
+        _ input: ArchiveInput,
+        _ early: ArchiveReader?,
+        replacing holdsData: Bool,
+        _ root: OpenFile
+    ) throws -> ImportReport {
+        let token = StagingToken()
         var reserve: RecordReserve?
+        var reader = early
         do {
-            reserve = try begin(in: lock.root)
-            let outcome = try restore(reader, beside: lock.root, replacingData: holdsData)
-            return report(reader, outcome, replacedData: holdsData)
+            let opened = try reader ?? openReader(input)
+            reader = opened
+            reserve = try begin(in: root, token)
+            if let appExtension { try ask(appExtension, beside: root, token) }
+            let outcome = try restore(
+                opened,
+                beside: root,
+                token,
+                reserve,
+                replacingData: holdsData
+            )
+            return report(opened, outcome, replacedData: holdsData)
         } catch {
             let error = Self.located(error, at: path)
-            // Where this can't be written, the journal stays and says that the import was cut off.
-            try? recordFailure(error, reader.header, in: lock.root, reserve)
+            if Self.isRefusal(error) {
+                try? withdraw(in: root)
+            } else {
+                // Where this can't be written, the journal stays and says that the import was cut off.
+                try? recordFailure(error, reader?.header, in: root, reserve, token)
+            }
             throw error
         }
     }
 
+    private func openReader(_ input: ArchiveInput) throws -> ArchiveReader {
+        let threadCount = ThreadCount.resolve(options.threadCount)
+        let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        try checkHeader(reader.header)
+        return reader
+    }
+
     /// Notes in the container that an import begins, and keeps room for how it may fail.
-    private func begin(in root: OpenFile) throws -> RecordReserve {
+    private func begin(in root: OpenFile, _ token: StagingToken) throws -> RecordReserve {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
-        try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
+        let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
+        try journal.write(to: bookkeeping)
         return try RecordReserve.make(in: bookkeeping)
     }
 

@@ -10,6 +10,8 @@ struct JournaledCommit {
     let live: OpenFile
     let staging: StagingDirectory
     let record: ImportRecord
+    /// The room that is kept for the record of a failure, to be given away where it is needed.
+    var reserve: RecordReserve?
 
     /// Commits from the beginning; returns why some of what imports left is still there.
     func run() throws -> [MigrationError] {
@@ -22,7 +24,6 @@ struct JournaledCommit {
         guard leftovers.problems.isEmpty else { return leftovers.problems }
         leftovers.remove(staging)
         leftovers.remove(in: bookkeeping)
-        leftovers.removeBeside()
         return leftovers.problems
     }
 
@@ -33,8 +34,11 @@ struct JournaledCommit {
             try Self.move(allOf: live, to: replaced)
             try Self.advance(to: .filling, record, in: live, bookkeeping)
             try Self.fill(live, from: staging.directory, resuming: false)
+            try reserve?.giveRoom()
             try Self.conclude(record, bookkeeping)
         } catch {
+            // A full disk may be what failed, and the journal takes room too.
+            try reserve?.giveRoom()
             try Self.restore(live, from: replaced, movingTo: staging.directory, record, bookkeeping)
             throw error
         }
@@ -47,7 +51,8 @@ struct JournaledCommit {
         _ bookkeeping: BookkeepingDirectory
     ) throws {
         try live.descriptor.synchronize()
-        try ImportJournal(phase: phase, record: record).write(to: bookkeeping)
+        let journal = ImportJournal(phase: phase, record: record, staging: record?.staging)
+        try journal.write(to: bookkeeping)
     }
 
     /// Undoes a commit that failed: new data back to staging, old data back to its place.
@@ -58,14 +63,15 @@ struct JournaledCommit {
         _ record: ImportRecord?,
         _ bookkeeping: BookkeepingDirectory
     ) throws {
-        // A full disk may be what failed, and the journal takes room too.
-        try RecordReserve.giveRoom(in: bookkeeping)
+        // What a dead process kept room with is in the way where the disk is full.
+        try RecordReserve.remove(from: bookkeeping)
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
             try move(allOf: live, to: staged, resuming: true)
         }
         try advance(to: .restoring, record, in: live, bookkeeping)
         try putBack(replaced, in: live)
-        try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
+        let journal = ImportJournal(phase: .staging, record: nil, staging: record?.staging)
+        try journal.write(to: bookkeeping)
         // It is empty now; the reason of the failure is what the person must hear.
         try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
     }
@@ -162,7 +168,6 @@ extension JournaledCommit {
     ) throws {
         guard let record else { return }
         let data = try BookkeepingCoding.encode(record)
-        try RecordReserve.giveRoom(in: bookkeeping)
         try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
     }
 }

@@ -58,19 +58,33 @@ struct Leftovers {
         }
     }
 
-    /// Removes what is beside the container, unless somebody is at work in it.
-    mutating func removeBeside() {
+    /// Removes what the imports with these tokens left beside the container, unless somebody is at work in
+    /// it.
+    mutating func removeBeside(of tokens: [StagingToken]) {
         // In a parent that can't be opened nothing was left.
         guard let parent = try? OpenFile(FileDescriptor.open(path.parent, .directory)) else {
             return
         }
-        let name = StagingDirectory.nameBeside(path)
-        remove(PathName(parent: path.parent, name: name), in: parent)
+        for token in tokens {
+            do throws(SystemError) {
+                let names = try StagingDirectory.leftovers(of: [token], beside: path, in: parent)
+                for name in names {
+                    let leftover = PathName(parent: path.parent, name: name)
+                    remove(leftover, in: parent, endingWith: token.name)
+                }
+            } catch {
+                note(error, at: PathName(parent: path.parent, name: [UInt8(ascii: ".")]))
+            }
+        }
     }
 
-    private mutating func remove(_ leftover: PathName, in directory: OpenFile) {
+    private mutating func remove(
+        _ leftover: PathName,
+        in directory: OpenFile,
+        endingWith last: ByteString? = nil
+    ) {
         do throws(SystemError) {
-            try StagingDirectory.removeLeftover(leftover.name, in: directory)
+            try StagingDirectory.removeLeftover(leftover.name, in: directory, endingWith: last)
         } catch {
             guard !error.isBusy else { return }
             let name = Self.setAside(leftover.name, in: directory)
@@ -98,9 +112,14 @@ struct Leftovers {
         return name
     }
 
+    /// Whether something in the bookkeeping is to be removed.
+    static func are(in bookkeeping: BookkeepingDirectory) throws(SystemError) -> Bool {
+        let listing = try DirectoryListing(of: bookkeeping.openDirectory.descriptor)
+        return (0..<listing.count).contains { isLeftover(listing[$0]) }
+    }
+
     private static func isLeftover(_ name: ByteString) -> Bool {
-        name == StagingDirectory.nameInside || name == StagingDirectory.passingName
-            || name.starts(with: replacedName)
+        name == StagingDirectory.nameInside || name.starts(with: replacedName)
             || BookkeepingDirectory.unfinishedNames.contains(name)
     }
 

@@ -22,6 +22,9 @@ struct BookkeepingDirectory {
             guard error.isMissing else { throw error }
             return nil
         }
+        guard try !directory.descriptor.status().isForeign(to: root.descriptor.status()) else {
+            throw .notPermitted
+        }
     }
 
     /// Opens the bookkeeping of a container, made first where there is none.
@@ -82,14 +85,46 @@ struct BookkeepingDirectory {
     /// The open directory, for what needs room beside the files.
     var openDirectory: OpenFile { directory }
 
-    /// Reads the file `name`; `nil` where there is none.
-    func read(_ name: String) throws(SystemError) -> Data? {
+    /// Whether anything is called `name`.
+    func has(_ name: String) throws(SystemError) -> Bool {
         do {
-            let file = try directory.descriptor.open(ByteString(utf8: name), .reading)
-            return try file.readAll(limit: Self.sizeLimit).map { Data($0) } ?? Data()
+            _ = try directory.descriptor.status(of: ByteString(utf8: name))
+            return true
         } catch {
             guard error.isMissing else { throw error }
-            return nil
+            return false
+        }
+    }
+
+    /// What stands where a file of the bookkeeping should be, and can't be one.
+    struct UnsuitableFile: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Reads the file `name`; `nil` where there is none.
+    ///
+    /// - Throws: ``SystemError``, or ``UnsuitableFile`` for what no import wrote there.
+    func read(_ name: String) throws -> Data? {
+        do {
+            let file = try directory.descriptor.open(ByteString(utf8: name), .reading)
+            try check(file.status())
+            return try file.readAll(limit: Self.sizeLimit).map { Data($0) } ?? Data()
+        } catch let error as SystemError {
+            if error.isMissing { return nil }
+            guard error.isNotDirectory else { throw error }
+            throw UnsuitableFile(description: "it is a symbolic link")
+        }
+    }
+
+    private func check(_ status: FileStatus) throws {
+        guard status.kind == .regular else {
+            throw UnsuitableFile(description: "it is no file but \(status.kind.name)")
+        }
+        guard status.linkCount <= 1 else {
+            throw UnsuitableFile(description: "it is a file that has other names too")
+        }
+        guard try !status.isForeign(to: directory.descriptor.status()) else {
+            throw UnsuitableFile(description: "it is another user's")
         }
     }
 
@@ -117,12 +152,16 @@ struct BookkeepingDirectory {
         try remove(ByteString(utf8: name))
     }
 
-    /// Removes the file of these bytes, if it is there.
+    /// Removes what is called `name`, whatever it is.
     func remove(_ name: ByteString) throws(SystemError) {
         do {
             // A read-only file system says that it is one, also of a file that is not there.
             _ = try directory.descriptor.status(of: name)
-            try directory.descriptor.removeFile(name)
+            do {
+                try directory.descriptor.removeFile(name)
+            } catch  where error.isDirectory {
+                try directory.descriptor.removeTree(name)
+            }
         } catch {
             guard error.isMissing else { throw error }
             return

@@ -32,6 +32,9 @@ public struct ImportRecord: Sendable, Equatable {
 
     /// The fingerprint of the archive in hexadecimal digits; `nil` where it has none.
     public let fingerprint: String?
+
+    /// The token of what the import may have left beside the container.
+    var staging: String?
 }
 
 extension ImportRecord.Outcome {
@@ -51,6 +54,12 @@ extension ImportRecord.Outcome {
 extension ImportRecord {
     /// The version of the persisted form that this code writes.
     static let version = 1
+
+    /// Reads the record of the container's last import; `nil` where there is none.
+    static func read(from bookkeeping: BookkeepingDirectory) throws -> ImportRecord? {
+        let data = try bookkeeping.read(BookkeepingDirectory.recordName)
+        return try data.map { try BookkeepingCoding.decode(ImportRecord.self, from: $0) }
+    }
 }
 
 extension ImportRecord: Codable {
@@ -62,6 +71,7 @@ extension ImportRecord: Codable {
         case platform
         case resourcesVersion
         case fingerprint
+        case staging
         case error
     }
 
@@ -97,6 +107,7 @@ extension ImportRecord: Codable {
         platform = try values.decodeIfPresent(String.self, forKey: .platform)
         resourcesVersion = try values.decodeIfPresent(String.self, forKey: .resourcesVersion)
         fingerprint = try values.decodeIfPresent(String.self, forKey: .fingerprint)
+        staging = try values.decodeIfPresent(String.self, forKey: .staging)
     }
 
     /// Writes the persisted form, with its version.
@@ -118,5 +129,6 @@ extension ImportRecord: Codable {
         try values.encodeIfPresent(platform, forKey: .platform)
         try values.encodeIfPresent(resourcesVersion, forKey: .resourcesVersion)
         try values.encodeIfPresent(fingerprint, forKey: .fingerprint)
+        try values.encodeIfPresent(staging, forKey: .staging)
     }
 }

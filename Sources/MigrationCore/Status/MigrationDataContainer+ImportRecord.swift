@@ -33,12 +33,12 @@ extension MigrationDataContainer {
         }
     }
 
-    private func storedImportRecord() throws(MigrationError) -> ImportRecord? {
-        let data: Data?
-        do throws(SystemError) {
+    /// Returns the record as it is persisted; `nil` where there is none.
+    func storedImportRecord() throws(MigrationError) -> ImportRecord? {
+        do {
             let root = OpenFile(try FileDescriptor.open(rootPath.path, .directory))
-            data = try BookkeepingDirectory(in: root)?.read(BookkeepingDirectory.recordName)
-        } catch {
+            return try BookkeepingDirectory(in: root).flatMap { try ImportRecord.read(from: $0) }
+        } catch let error as SystemError {
             if error.isMissing {
                 throw MigrationError(
                     .containerInvalid,
@@ -48,13 +48,11 @@ extension MigrationDataContainer {
             }
             let message = "the import status can't be read"
             throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
-        }
-        guard let data else { return nil }
-        do {
-            return try BookkeepingCoding.decode(ImportRecord.self, from: data)
         } catch {
-            let cause: (any Error)? = error as? ImportRecord.NewerVersion
+            let isExplained =
+                error is ImportRecord.NewerVersion || error is BookkeepingDirectory.UnsuitableFile
             let message = "the import status can't be understood; it is left as it is"
+            let cause = isExplained ? error : nil
             throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: cause)
         }
     }

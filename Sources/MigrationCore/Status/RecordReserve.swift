@@ -35,13 +35,15 @@ struct RecordReserve {
         return RecordReserve(directory: directory, file: file)
     }
 
-    /// Gives the room in `bookkeeping` to whoever has to write there, if any is kept.
-    static func giveRoom(in bookkeeping: BookkeepingDirectory) throws(SystemError) {
-        do {
-            try bookkeeping.openDirectory.descriptor.open(name, .writing).setSize(0)
-        } catch {
-            guard error.isMissing else { throw error }
-        }
+    /// Gives the room to whoever has to write: it is taken from the file that was made for it, whatever
+    /// has its name by now.
+    func giveRoom() throws(SystemError) {
+        try file.descriptor.setSize(0)
+    }
+
+    /// Removes from `bookkeeping` what a dead process kept room with.
+    static func remove(from bookkeeping: BookkeepingDirectory) throws(SystemError) {
+        try bookkeeping.remove(name)
     }
 
     /// Makes the room the record, which holds `data`.

@@ -11,6 +11,7 @@ enum CommandCatalog {
         VerifyCommand.self,
         DiffCommand.self,
         StatusCommand.self,
+        RecoverCommand.self,
         RunCommand.self,
         AndroidLintCommand.self,
         AndroidPreviewCommand.self,

@@ -90,7 +90,7 @@ struct ImportFailureTests {
             "--replace",
             input: [UInt8](archive[..<(archive.count / 2)])
         )
-        try place.wait { place.exists(".target.migration-staging/Documents") }
+        try place.wait { place.exists(".target.migration-staging/container/Documents") }
         return command
     }
 

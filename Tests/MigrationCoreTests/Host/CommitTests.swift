@@ -23,9 +23,11 @@ struct CommitTests {
         let path = try PathName(resolving: places.destination.bytes)
         let live = OpenFile(try FileDescriptor.open(path.path, .directory))
         let bookkeeping = try BookkeepingDirectory.make(in: live)
-        try ImportJournal(phase: .staging, record: nil).write(to: bookkeeping)
-        let staging = try StagingDirectory.make(for: path, root: live)
-        let staged = places.root / ".destination.migration-staging"
+        let token = StagingToken()
+        let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
+        try journal.write(to: bookkeeping)
+        let staging = try StagingDirectory.make(for: path, root: live, token: token)
+        let staged = places.root / ".destination.migration-staging/container"
         try (staged / "Documents").makeDirectory()
         try (staged / "Documents/new").write("new")
         try (staged / "locked").makeDirectory()
@@ -81,12 +83,8 @@ struct CommitTests {
         let (commit, _) = try makeCommit(places)
         let (path, directory) = (commit.path, "/proc/self/fdinfo")
         // What is in a directory of the system's own can't be moved into the container.
-        let staging = StagingDirectory(
-            parent: commit.staging.parent,
-            path: commit.staging.path,
-            directory: OpenFile(try FileDescriptor.open([UInt8](directory.utf8), .directory)),
-            place: .beside
-        )
+        var staging = commit.staging
+        staging.directory = OpenFile(try FileDescriptor.open([UInt8](directory.utf8), .directory))
         let failing = JournaledCommit(
             path: path,
             live: commit.live,

@@ -67,6 +67,61 @@ struct ImportFailureTests {
         }
     }
 
+    /// The rule: from the first byte that is read under the lock on, every failure is recorded.
+    @Test(arguments: [0, 1, 3, 100, 500, -9, -1], [true, false])
+    func `records every cut of the archive, from a file and from a pipe`(
+        _ place: Int,
+        _ isPiped: Bool
+    ) async throws {
+        let places = try await Places.withSmallArchive()
+        try places.makeOldDestination()
+        try await places.importArchive(replacing: true)
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+        let whole = try places.archive.contents()
+        try #require(whole.count > 600)
+        let cut = whole.prefix(place < 0 ? whole.count + place : place)
+        try places.archive.write(cut)
+        let file = try FileHandle(forReadingFrom: places.archive.url)
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: cut)
+        try pipe.fileHandleForWriting.close()
+        let reading = isPiped ? pipe.fileHandleForReading : file
+        var options = ImportOptions()
+        options.replacesData = true
+        let error = await #expect(throws: ArchiveError.self) {
+            try await MigrationHost().importArchive(
+                .descriptor(reading.fileDescriptor),
+                into: places.destinationContainer,
+                options: options
+            )
+        }
+        let outcome = try places.destinationContainer.importRecord()?.outcome
+        guard case .failure(_, _, let description)? = outcome else {
+            Issue.record("no failure is recorded but \(String(describing: outcome))")
+            return
+        }
+        #expect(description == error?.description)
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        try reading.close()
+    }
+
+    @Test(arguments: [0, 30])
+    func `makes no container for the record of a failure`(_ count: Int) async throws {
+        let places = try await Places.withSmallArchive()
+        try places.archive.write(places.archive.contents().prefix(count))
+        await #expect(throws: ArchiveError.self) { try await places.importArchive() }
+        #expect(!places.destination.exists)
+        #expect(try places.root.names() == ["app.migration", "source"])
+    }
+
+    @Test func `records nothing of an archive that can't be opened`() async throws {
+        let places = try await Places.withSmallArchive()
+        try await places.importArchive()
+        try places.archive.removeFile()
+        await #expect(throws: ArchiveError.self) { try await places.importArchive(replacing: true) }
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+    }
+
     /// The data frames of an archive and what follows them, as its seek table says.
     private func parts(of archive: Data) -> (frames: [Data], end: Data) {
         let bytes = [UInt8](archive)

@@ -87,15 +87,17 @@ struct LockTests {
         let old = try places.makeOldDestination()
         let staging = places.root / ".destination.migration-staging"
         try staging.makeDirectory()
+        try (staging / places.stagingToken(ofNewRecord: true)).write("")
         let holder = try LockHolder(staging, LOCK_EX)
         let error = await #expect(throws: MigrationError.self) {
             try await places.importArchive(replacing: true)
         }
         #expect(error?.code == .containerBusy)
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
-        #expect(try places.destinationContainer.importRecord() == nil)
+        #expect(try places.destinationContainer.importRecord()?.outcome == .interrupted)
         holder.release()
         try await places.importArchive(replacing: true)
+        #expect(!staging.exists)
     }
 
     @Test(arguments: [false, true])

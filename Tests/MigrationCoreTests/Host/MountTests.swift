@@ -81,7 +81,7 @@ struct MountTests {
             done
             grep -c warning: warned
             cat other/file
-            umount .destination.migration-staging/Documents/other
+            umount .destination.migration-staging/container/Documents/other
             $migrate status --container destination | head -n 1
             rm -r other said warned again
             """,

@@ -65,7 +65,7 @@ struct RaceTests {
     private func race(_ places: Places, _ outcome: inout Outcome) async throws {
         let outside = places.root / "outside"
         let racer = Racer(
-            in: places.root / ".destination.migration-staging",
+            in: places.root / ".destination.migration-staging/container",
             swapping: Self.directories,
             with: outside
         )

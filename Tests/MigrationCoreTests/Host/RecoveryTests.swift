@@ -31,6 +31,8 @@ struct RecoveryTests {
     private static let oldNames: [BytePath] = ["Documents", "Library", "link"]
     private static let newNames: [BytePath] = ["Documents", "top"]
 
+    private static let token: BytePath = "0E9D7A52-6C0B-4B39-9A57-3B1D6F1C2E44"
+
     private static let record = ImportRecord(
         outcome: .success,
         date: Date(timeIntervalSince1970: 1_772_600_767),
@@ -45,10 +47,13 @@ struct RecoveryTests {
         let live = places.destination
         let bookkeeping = live / ".migration"
         if !bookkeeping.exists { try bookkeeping.makeDirectory() }
-        let staged =
+        let holder =
             isInside ? bookkeeping / "staged" : places.root / ".destination.migration-staging"
+        let staged = holder / "container"
         let replaced = bookkeeping / "replaced"
         if moment != .journalWritten {
+            try holder.makeDirectory()
+            try (holder / Self.token).write("")
             try staged.makeDirectory()
             try (staged / "Documents").makeDirectory()
             try (staged / "Documents/new").write("new")
@@ -74,7 +79,8 @@ struct RecoveryTests {
             try (bookkeeping / "import-status.json").write(data)
         }
         let record = moment.phase == .staging ? nil : Self.record
-        let journal = ImportJournal(phase: moment.phase, record: record)
+        let token = String(decoding: Self.token.bytes, as: UTF8.self)
+        let journal = ImportJournal(phase: moment.phase, record: record, staging: token)
         try (bookkeeping / "import-journal.json").write(BookkeepingCoding.encode(journal))
     }
 
@@ -170,11 +176,44 @@ struct RecoveryTests {
         try await places.importArchive()
         let left = places.root / ".destination.migration-staging"
         try left.makeDirectory()
+        try (left / places.stagingToken()).write("")
         try (left / "locked").makeDirectory()
         try (left / "locked/old").write("old")
         try (left / "locked").setMode(0o500)
         #expect(try places.destinationContainer.importRecord()?.outcome == .success)
         #expect(!left.exists)
+    }
+
+    /// A directory of that name that is somebody's own.
+    @Test(arguments: [true, false])
+    func `leaves a sibling alone that only has the name`(_ isCutOff: Bool) async throws {
+        let places = try await Places.withSmallArchive()
+        try places.makeOldDestination()
+        let sibling = places.root / ".destination.migration-staging"
+        try sibling.makeDirectory()
+        try (sibling / "container").makeDirectory()
+        try (sibling / "container/mine").write("mine")
+        if isCutOff { try makeState(.journalWritten, places, isInside: false) }
+        _ = try places.destinationContainer.importRecord()
+        try await places.importArchive(replacing: true)
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+        #expect(try (sibling / "container/mine").contents() == Data("mine".utf8))
+        #expect(try sibling.names() == ["container"])
+        let expected = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: places.destination).differences(from: expected) == [])
+        let names = try places.root.names()
+        #expect(names == [".destination.migration-staging", "app.migration", "destination", "source"])
+    }
+
+    @Test(arguments: ["replaced", "staged"] as [BytePath])
+    func `removes what a cut-off commit left behind its journal`(_ name: BytePath) async throws {
+        let places = try await Places.withSmallArchive()
+        try await places.importArchive()
+        let left = places.destination / ".migration" / name
+        try left.makeDirectory()
+        try (left / "Documents").makeDirectory()
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+        #expect(try places.bookkeepingNames() == ["import-status.json"])
     }
 
     @Test func `removes old data that a journaled commit left`() async throws {
@@ -231,7 +270,9 @@ struct RecoveryTests {
         let error = #expect(throws: MigrationError.self) {
             try places.destinationContainer.importRecord()
         }
-        let message = "the journal of an import can't be understood; it is left as it is"
+        let message =
+            "the journal of an import can't be understood; it is left as it is until 'migrate "
+            + "recover --discard'"
         #expect(error?.description == "\(message): \(journal.url.path)")
         #expect(try journal.contents() == Data(text.utf8))
     }

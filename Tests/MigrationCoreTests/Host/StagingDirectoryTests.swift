@@ -46,11 +46,28 @@ struct StagingDirectoryTests {
         }
         let root = OpenFile(try FileDescriptor.open(container.bytes, .directory))
         let path = try PathName(resolving: container.bytes)
-        let staging = try StagingDirectory.make(for: path, root: root)
+        let staging = try StagingDirectory.make(for: path, root: root, token: StagingToken())
         defer { staging.release() }
         let attribute = ExtendedAttribute(name: ByteString(utf8: list), value: Self.list)
         let attributes = try staging.directory.descriptor.extendedAttributes()
         #expect(attributes == (place == "" ? [attribute] : []))
+    }
+
+    @Test func `has another name where something else has the first`() {
+        let path = PathName(
+            parent: [UInt8]("/containers".utf8),
+            name: [UInt8](repeating: UInt8(ascii: "n"), count: 255)
+        )
+        let names = [StagingToken(), StagingToken()].map { StagingDirectory.nameBeside(path, $0) }
+        #expect(names[0] != names[1])
+        #expect(names.allSatisfy { $0.count == 255 })
+    }
+
+    @Test(arguments: ["", "x", "../../etc", "container", "6f9619ff-8b86-d011-b42d-00cf4fc964ff"])
+    func `takes only what it made for a token`(_ text: String) {
+        #expect(StagingToken(text) == nil)
+        let token = StagingToken()
+        #expect(StagingToken(token.text) == token)
     }
 
     @Test func `shows whose it is`() {

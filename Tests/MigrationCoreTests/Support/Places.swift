@@ -97,6 +97,24 @@ struct Places {
         )
     }
 
+    /// The token of the destination's last import, as its record names it, or as one does that is made.
+    func stagingToken(ofNewRecord isNew: Bool = false) throws -> BytePath {
+        let record = destination / ".migration/import-status.json"
+        let token = "7D1C1B0A-5F5E-4D0B-8B7B-0C9F6E3A2D11"
+        if isNew {
+            if !(destination / ".migration").exists {
+                try (destination / ".migration").makeDirectory()
+            }
+            let date = "2026-03-04T05:06:07Z"
+            try record.write(
+                #"{"version":1,"outcome":"interrupted","date":"\#(date)","staging":"\#(token)"}"#
+            )
+            return BytePath([UInt8](token.utf8))
+        }
+        let fields = try JSONSerialization.jsonObject(with: record.contents()) as? [String: Any]
+        return BytePath([UInt8]((fields?["staging"] as? String ?? "").utf8))
+    }
+
     /// The destination as a container.
     var destinationContainer: MigrationDataContainer {
         get throws { try MigrationDataContainer(atPath: destination.bytes) }

@@ -48,7 +48,11 @@ final class Racer: Sendable {
         for _ in 0..<20 {
             for name in names {
                 do throws(SystemError) {
-                    try directory.exchange(name.bytes, with: Self.trap(for: name).bytes)
+                    try directory.exchange(
+                        name.bytes,
+                        with: Self.trap(for: name).bytes,
+                        in: directory
+                    )
                     count.add(1, ordering: .relaxed)
                 } catch {
                     continue
