@@ -4,7 +4,7 @@ SWIFT ?= swift
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check bench corpus containment bounds fidelity enumerate fuzz torture docs clean
+.PHONY: help demo test install check bench corpus containment bounds fidelity enumerate fuzz torture allocations soak docs clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -20,6 +20,7 @@ test: ## runs everything that CI runs
 	$(SWIFT) test --package-path Examples/NotesApp --disable-xctest
 	$(SWIFT) test --package-path Examples/GuidePatterns --disable-xctest
 	$(SWIFT) test --skip-build --disable-xctest --parallel
+	Scripts/prove --debug soak --seconds 45
 
 install: ## installs migrate, one binary, into $(DESTDIR)$(PREFIX)/bin
 	Scripts/install-dependencies build
@@ -56,6 +57,12 @@ fuzz: ## looks for inputs that break the readers, T=60 seconds each
 
 torture: ## fails every call of exports and imports in every way, S=1 (every S-th point)
 	@Scripts/torture --step $(or $(S),1)
+
+allocations: ## fails every allocation of an operation, POINTS=100 of each that are spread evenly
+	@Scripts/prove allocations $(if $(POINTS),--points $(POINTS))
+
+soak: ## mixes operations, kills and faults at random, T=3600 seconds, SEED=1 repeats the choices
+	@Scripts/prove soak $(if $(T),--seconds $(T)) $(if $(SEED),--seed $(SEED))
 
 docs: ## builds the documentation into .build/docs
 	@Scripts/check docs

@@ -102,6 +102,13 @@ let package = Package(
         ),
         .executableTarget(name: "CallProbe", path: "Tests/CallProbe"),
         .executableTarget(name: "FaultInjector", path: "Tests/FaultInjector"),
+        .executableTarget(
+            name: "Proofs",
+            dependencies: ["TestSupport"],
+            path: "Proofs",
+            exclude: ["allocations.c"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "MigrationSystemTests",
             dependencies: ["CallProbe", "MigrationSystem", "TestSupport"],
