@@ -341,3 +341,7 @@ pid_t migration_start(const struct migration_program *program) {
   return supervisor;
 }
 #endif
+
+void migration_name_thread(const char *name) {
+  prctl(PR_SET_NAME, name);
+}

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// Where in an archive the fault lies, added by those who know it.
 extension ArchiveError {
     /// Whether the archive is at fault, so that a place in it says something.
@@ -24,5 +26,18 @@ extension ArchiveError {
     func following(_ path: EntryPath?) -> ArchiveError {
         guard isOfArchive, entry == nil, let path else { return self }
         return ArchiveError(code, "\(message), after \(path)", offset: offset, cause: cause)
+    }
+}
+
+extension ArchiveError {
+    /// Starts threads, and says so where there are none to be had.
+    static func startingThreads(
+        _ body: () throws(SystemError) -> WorkerThreads
+    ) throws(ArchiveError) -> WorkerThreads {
+        do {
+            return try body()
+        } catch {
+            throw ArchiveError(.inputFailed, "no thread can be started", cause: error)
+        }
     }
 }

@@ -46,7 +46,7 @@ package final class ArchiveReader {
                 prefetcher = nil
                 source = try FrameSeeker(reading: input, index: knownIndex)
             } else {
-                let prefetcher = Self.prefetcher(of: input, knownIndex, access)
+                let prefetcher = try Self.prefetcher(of: input, knownIndex, access)
                 self.prefetcher = prefetcher
                 source = prefetcher
             }
@@ -63,8 +63,8 @@ package final class ArchiveReader {
         of input: ArchiveInput,
         _ index: ArchiveIndex?,
         _ access: Access
-    ) -> FramePrefetcher {
-        FramePrefetcher(
+    ) throws -> FramePrefetcher {
+        try FramePrefetcher(
             reading: FrameSource(reading: input, index: index),
             for: .decompress,
             threadCount: access.threadCount,

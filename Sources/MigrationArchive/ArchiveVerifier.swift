@@ -55,7 +55,7 @@ package enum ArchiveVerifier {
         guard case .migration(let header) = try ArchiveFormat.detect(in: input) else {
             return try readThrough(input, onProgress: onProgress)
         }
-        let prefetcher = FramePrefetcher(
+        let prefetcher = try FramePrefetcher(
             reading: FrameSource(reading: input, index: try ArchiveIndex.read(from: input)),
             for: .verify,
             threadCount: threadCount,

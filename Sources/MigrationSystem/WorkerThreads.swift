@@ -1,20 +1,72 @@
-internal import Foundation
+internal import CMigrationShims
+internal import Glibc
+
+/// A thread of this process, made by the system's own call: Foundation's says nothing where the system
+/// gives no thread, and whoever waits for its work waits for ever.
+package enum SystemThread {
+    private final class Work {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        func run() {
+            unsafe name.withCString { unsafe migration_name_thread($0) }
+            body()
+        }
+    }
+
+    /// Starts a thread that runs `body`.
+    ///
+    /// - Throws: ``SystemError`` where the system gives no thread.
+    package static func start(
+        named name: String,
+        _ body: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        let work = unsafe Unmanaged.passRetained(Work(name, body))
+        var thread = pthread_t()
+        let result = unsafe pthread_create(&thread, nil, { argument in
+            guard let argument = unsafe argument else { return nil }
+            unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
+            return nil
+        }, work.toOpaque())
+        guard result == 0 else {
+            unsafe work.release()
+            throw SystemError("pthread_create", code: result)
+        }
+        unsafe pthread_detach(thread)
+    }
+}
 
 /// Threads that run the same blocking work and are waited for together.
 package final class WorkerThreads: Sendable {
     private let running: Monitor<Int>
 
-    /// Starts `count` threads that each run `body` once.
-    package init(count: Int, named name: String, _ body: @escaping @Sendable () -> Void) {
-        let running = Monitor(count)
+    /// Starts `count` threads that each run `body` once, or as many as the system gives.
+    ///
+    /// - Throws: ``SystemError`` where the system gives none.
+    package init(
+        count: Int,
+        named name: String,
+        _ body: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        let running = Monitor(0)
         self.running = running
-        for _ in 0..<count {
-            let thread = Thread {
-                body()
+        for number in 0..<count {
+            running.withLock { $0 += 1 }
+            do {
+                try SystemThread.start(named: name) {
+                    body()
+                    running.withLock { $0 -= 1 }
+                }
+            } catch {
                 running.withLock { $0 -= 1 }
+                guard number > 0 else { throw error }
+                return
             }
-            thread.name = name
-            thread.start()
         }
     }
 

@@ -22,6 +22,7 @@ struct CommandRunner: Sendable {
     }
 
     private func run(_ command: any Command) async -> ExitCode {
+        if command.isForItsAnswer, let error = closedOutput { return report(error, from: command) }
         do {
             let code = try await command.run(in: context)
             try console.output.flush()
@@ -35,7 +36,13 @@ struct CommandRunner: Sendable {
         }
     }
 
+    /// Why an answer would be lost.
+    private var closedOutput: OutputError? {
+        console.closedStreams.contains(.output) ? .closed : nil
+    }
+
     private func print(_ text: String) -> ExitCode {
+        if let error = closedOutput { return report(error, from: nil) }
         do throws(OutputError) {
             try console.output.write(text)
             try console.output.flush()

@@ -9,6 +9,7 @@ struct Migrate {
     static func main() async {
         checkDescriptors()
         let closedStreams = StandardStream.replaceClosed()
+        Surroundings.check()
         let signals = SignalWatch.start()
         tzset()
         let context = CommandContext(

@@ -42,7 +42,7 @@ struct MonitorTests {
     func `waits by a clock that nobody sets`(_ isBounded: Bool) async throws {
         let monitor = Monitor(false)
         let name = isBounded ? "waits bounded" : "waits"
-        let waiters = WorkerThreads(count: 1, named: name) {
+        let waiters = try WorkerThreads(count: 1, named: name) {
             try? name.write(toFile: "/proc/thread-self/comm", atomically: false, encoding: .utf8)
             if isBounded {
                 _ = monitor.wait(atMost: 86_400) { $0 }

@@ -55,5 +55,8 @@ int migration_make_pipe(int ends[_Nonnull 2]);
 /// Makes a pair of connected stream sockets; the program that replaces this one has neither.
 int migration_make_sockets(int ends[_Nonnull 2]);
 
+/// Names the calling thread; the system takes 15 bytes of the name.
+void migration_name_thread(const char *name);
+
 #pragma clang assume_nonnull end
 #endif

@@ -137,7 +137,8 @@ package final class ArchiveExtractor {
     /// replace an earlier one.
     private func makeWriters(for reader: ArchiveReader) -> FileWriters? {
         guard makesFiles, !options.isLenient, reader.threadCount > 1 else { return nil }
-        return FileWriters(
+        // Where the system gives no more threads, this one writes.
+        return try? FileWriters(
             threadCount: reader.threadCount,
             mode: mode,
             cancellation: reader.cancellation

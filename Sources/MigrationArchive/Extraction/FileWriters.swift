@@ -11,12 +11,12 @@ final class FileWriters {
     private let workers: WorkerThreads
     private var batch = FileBatch()
 
-    init(threadCount: Int, mode: NewFileMode, cancellation: CancellationFlag) {
+    init(threadCount: Int, mode: NewFileMode, cancellation: CancellationFlag) throws(SystemError) {
         let stage = Stage(depth: threadCount, mode: mode, cancellation: cancellation)
         self.stage = stage
         self.mode = mode
         self.cancellation = cancellation
-        workers = WorkerThreads(count: threadCount, named: "migration-write") { stage.work() }
+        workers = try WorkerThreads(count: threadCount, named: "migration-write") { stage.work() }
     }
 
     /// Makes `file` soon; what goes wrong is thrown by a later call.

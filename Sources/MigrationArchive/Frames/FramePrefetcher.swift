@@ -12,7 +12,7 @@ final class FramePrefetcher: ChunkSource {
         for purpose: FrameReadingPipeline.Purpose,
         threadCount: Int,
         cancellation: CancellationFlag
-    ) {
+    ) throws {
         let pipeline = FrameReadingPipeline(
             source: source,
             purpose: purpose,
@@ -20,7 +20,9 @@ final class FramePrefetcher: ChunkSource {
             cancellation: cancellation
         )
         self.pipeline = pipeline
-        workers = WorkerThreads(count: threadCount, named: "migration-read") { pipeline.work() }
+        workers = try ArchiveError.startingThreads { () throws(SystemError) in
+            try WorkerThreads(count: threadCount, named: "migration-read") { pipeline.work() }
+        }
     }
 
     deinit {

@@ -41,7 +41,7 @@ package final class ArchiveWriter {
     ) throws {
         self.output = output
         self.cancellation = cancellation
-        pipeline = FrameCompressionPipeline(
+        pipeline = try FrameCompressionPipeline(
             writingTo: output,
             level: level,
             isCompressible: header.isCompressible,

@@ -52,13 +52,15 @@ final class FrameCompressionPipeline: @unchecked Sendable {
         isCompressible: Bool,
         threadCount: Int,
         cancellation: CancellationFlag
-    ) {
+    ) throws {
         self.output = output
         self.level = level
         self.isCompressible = isCompressible
         self.cancellation = cancellation
         depth = threadCount
-        workers = WorkerThreads(count: threadCount, named: "migration-compress") { self.work() }
+        workers = try ArchiveError.startingThreads { () throws(SystemError) in
+            try WorkerThreads(count: threadCount, named: "migration-compress") { self.work() }
+        }
     }
 
     /// Returns an empty chunk to fill.

@@ -50,7 +50,8 @@ final class FileReadAhead: @unchecked Sendable {
 
     private func startWorkers() {
         guard workers == nil, threadCount > 0 else { return }
-        workers = WorkerThreads(count: threadCount, named: "migration-read") {
+        // Where the system gives no more threads, whoever needs a batch reads it.
+        workers = try? WorkerThreads(count: threadCount, named: "migration-read") {
             [monitor, cancellation] in
             while let batch = Self.takeWaiting(from: monitor) {
                 batch.read(cancellation)

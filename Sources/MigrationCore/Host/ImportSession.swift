@@ -52,11 +52,13 @@ struct ImportSession {
         let token = StagingToken()
         var reserve: RecordReserve?
         var reader = early
+        var hasBegun = false
         do {
             let opened = try reader ?? openReader(input)
             reader = opened
             reserve = try begin(in: root, token)
             if let appExtension { try ask(appExtension, beside: root, token) }
+            hasBegun = true
             let outcome = try restore(
                 opened,
                 beside: root,
@@ -67,7 +69,7 @@ struct ImportSession {
             return report(opened, outcome, replacedData: holdsData)
         } catch {
             let error = Self.located(error, at: path)
-            if Self.isRefusal(error) {
+            if !hasBegun, Self.isRefusal(error) {
                 try? withdraw(in: root)
             } else {
                 // Where this can't be written, the journal stays and says that the import was cut off.

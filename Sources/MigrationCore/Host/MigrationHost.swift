@@ -140,7 +140,12 @@ func withOperationThread<Result>(
     _ body: (CancellationFlag) async throws -> Result
 ) async throws -> Result {
     let cancellation = CancellationFlag()
-    let thread = OperationThread()
+    let thread: OperationThread
+    do {
+        thread = try OperationThread()
+    } catch {
+        throw MigrationError(.outputFailed, "no thread can be started", cause: error)
+    }
     defer { thread.close() }
     return try await withTaskCancellationHandler {
         try await withTaskExecutorPreference(thread) {

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MigrationSystem
 
 /// A thread on which an operation may block without keeping other tasks from running.
@@ -10,10 +9,11 @@ final class OperationThread: TaskExecutor {
 
     private let monitor = Monitor(State())
 
-    init() {
-        let thread = Thread { [self] in work() }
-        thread.name = "migration"
-        thread.start()
+    /// Starts the thread.
+    ///
+    /// - Throws: ``SystemError`` where the system gives none.
+    init() throws(SystemError) {
+        try SystemThread.start(named: "migration") { [self] in work() }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

@@ -175,8 +175,20 @@ enum BookkeepingCoding {
     static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var value = encoder.singleValueContainer()
+            try value.encode(Self.readable(date).formatted(.iso8601))
+        }
         return try encoder.encode(value) + Data("\n".utf8)
+    }
+
+    /// The date, or the nearest that has a year of four digits: a clock may say anything, and what is
+    /// written here must be read again.
+    static func readable(_ date: Date) -> Date {
+        // The first second of the year 1 and the last one of the year 9999.
+        let known = -62_135_596_800.0...253_402_300_799.0
+        let seconds = date.timeIntervalSince1970
+        return Date(timeIntervalSince1970: min(max(seconds, known.lowerBound), known.upperBound))
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {

@@ -12,6 +12,9 @@ protocol Command: Sendable {
     /// What an error of this command is about.
     func subject(of error: any Error) -> String
 
+    /// Whether the command does nothing but answer on standard output.
+    var isForItsAnswer: Bool { get }
+
     /// Makes a command of words that fit its description.
     init(_ arguments: ParsedArguments) throws(UsageError)
 
@@ -21,6 +24,8 @@ protocol Command: Sendable {
 
 extension Command {
     func subject(of error: any Error) -> String { subject }
+
+    var isForItsAnswer: Bool { false }
 }
 
 /// A command that takes the lock of a container.

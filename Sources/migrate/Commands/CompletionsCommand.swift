@@ -14,6 +14,8 @@ struct CompletionsCommand: Command {
 
     let shell: Shell
 
+    var isForItsAnswer: Bool { true }
+
     var subject: String { shell.rawValue }
 
     init(_ arguments: ParsedArguments) throws(UsageError) {

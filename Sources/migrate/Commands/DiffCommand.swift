@@ -22,6 +22,8 @@ struct DiffCommand: LockingCommand {
     let answersInJSON: Bool
     let progress: ProgressMode
 
+    var isForItsAnswer: Bool { true }
+
     var subject: String { archive.sourceText }
 
     init(_ arguments: ParsedArguments) throws(UsageError) {

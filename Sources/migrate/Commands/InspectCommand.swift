@@ -12,6 +12,8 @@ struct InspectCommand: Command {
     let archive: ArchiveName
     let answersInJSON: Bool
 
+    var isForItsAnswer: Bool { true }
+
     var subject: String { archive.sourceText }
 
     init(_ arguments: ParsedArguments) throws(UsageError) {

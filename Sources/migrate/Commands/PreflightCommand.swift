@@ -27,6 +27,8 @@ struct PreflightCommand: LockingCommand {
     let waitLimit: Duration
     let answersInJSON: Bool
 
+    var isForItsAnswer: Bool { true }
+
     var subject: String { PrintableText.escaping(container) }
 
     init(_ arguments: ParsedArguments) throws(UsageError) {

@@ -17,6 +17,8 @@ struct StatusCommand: Command {
     let clearsStatus: Bool
     let answersInJSON: Bool
 
+    var isForItsAnswer: Bool { true }
+
     var subject: String { PrintableText.escaping(container) }
 
     init(_ arguments: ParsedArguments) throws(UsageError) {

@@ -3,6 +3,9 @@ import MigrationSystem
 
 /// Why text could not be written.
 enum OutputError: Error, Hashable, Sendable {
+    /// The stream was closed when the process started.
+    case closed
+
     /// Nobody reads any more.
     case brokenPipe
 
@@ -17,7 +20,7 @@ enum OutputError: Error, Hashable, Sendable {
         switch self {
         case .brokenPipe: .signal(SIGPIPE)
         case .interrupted: .failure
-        case .failed: .cannotCreateOutput
+        case .closed, .failed: .cannotCreateOutput
         }
     }
 }
@@ -25,6 +28,7 @@ enum OutputError: Error, Hashable, Sendable {
 extension OutputError: CustomStringConvertible {
     var description: String {
         switch self {
+        case .closed: "standard output is closed"
         case .brokenPipe: "nobody reads standard output"
         case .interrupted: "interrupted while writing to standard output"
         case .failed(let error): "writing to standard output: \(error)"

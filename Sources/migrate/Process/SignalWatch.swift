@@ -1,5 +1,5 @@
-import Foundation
 import Glibc
+import MigrationSystem
 import Synchronization
 
 /// Turns the signals that ask a process to end into one call, so that a command can clean up.
@@ -29,7 +29,7 @@ final class SignalWatch: Sendable {
     /// Starts to watch; a broken pipe becomes a failed write.
     static func start() -> SignalWatch {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { abort() }
+        guard pipe(&ends) == 0 else { Surroundings.end("no pipe can be made: \(SystemError("pipe"))") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         signalPipe.store(ends[1], ordering: .sequentiallyConsistent)
@@ -41,7 +41,11 @@ final class SignalWatch: Sendable {
         }
         let watch = SignalWatch(inheritance)
         let source = ends[0]
-        Thread.detachNewThread { watch.takeSignals(from: source) }
+        do throws(SystemError) {
+            try SystemThread.start(named: "migrate signals") { watch.takeSignals(from: source) }
+        } catch {
+            Surroundings.end("no thread can be started: \(error)")
+        }
         return watch
     }
 
@@ -66,6 +70,9 @@ final class SignalWatch: Sendable {
         // Dispatch blocks most signals in its threads.
         var mask = inheritance.mask
         pthread_sigmask(SIG_SETMASK, &mask, nil)
+        // One that came before does now what it would have done then.
+        let missed = firstSignal.load(ordering: .sequentiallyConsistent)
+        if missed != 0 { kill(getpid(), missed) }
     }
 
     private func takeSignals(from source: Int32) {
@@ -88,9 +95,17 @@ final class SignalWatch: Sendable {
 /// The end of the pipe that handlers write to.
 private let signalPipe = Atomic<Int32>(-1)
 
-/// Handles a signal: nothing but a write to a pipe, which is safe in a handler.
+/// The first signal that came, known before the thread that reads the pipe learns of it.
+private let firstSignal = Atomic<Int32>(0)
+
+/// Handles a signal: nothing but a note and a write to a pipe, which are safe in a handler.
 private func passOn(_ number: Int32) {
     let error = errno
+    _ = firstSignal.compareExchange(
+        expected: 0,
+        desired: number,
+        ordering: .sequentiallyConsistent
+    )
     var byte = UInt8(truncatingIfNeeded: number)
     _ = write(signalPipe.load(ordering: .relaxed), &byte, 1)
     errno = error

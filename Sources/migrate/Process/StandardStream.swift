@@ -1,4 +1,5 @@
 import Glibc
+import MigrationSystem
 
 /// One of the three streams that a process is started with.
 enum StandardStream: Int32, CaseIterable, Sendable {
@@ -16,7 +17,9 @@ enum StandardStream: Int32, CaseIterable, Sendable {
         var closed: Set<StandardStream> = []
         for stream in allCases where fcntl(stream.rawValue, F_GETFD) == -1 && errno == EBADF {
             closed.insert(stream)
-            guard open("/dev/null", O_RDWR) == stream.rawValue else { abort() }
+            guard open("/dev/null", O_RDWR) == stream.rawValue else {
+                Surroundings.end("/dev/null can't be opened: \(SystemError("open"))")
+            }
         }
         return closed
     }

@@ -1,14 +1,18 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/time.h>
 #include <time.h>
 
 // A library to load before others: whoever looks at the clock on the wall finds it an hour ahead, and
-// the next time an hour behind. The clocks that nobody sets are as they are.
+// the next time an hour behind. Where CLOCK_OFFSET is set, it is off by as many seconds. The clocks that
+// nobody sets are as they are.
 
 static long jump(void) {
   static atomic_uint looks;
+  const char *offset = getenv("CLOCK_OFFSET");
+  if (offset) return atol(offset);
   return atomic_fetch_add(&looks, 1) % 2 ? -3600 : 3600;
 }
 

@@ -34,6 +34,25 @@ struct ClockTests {
         #expect(result.exitCode == 0, "\(result.errors)")
     }
 
+    /// Years before the first, and of five digits.
+    @Test(arguments: [-69_430_000_000, 300_000_000_000])
+    func `writes a status that can be read, whatever the clock says`(_ offset: Int) throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        try place.export()
+        let result = try run(
+            """
+            export CLOCK_OFFSET=\(offset)
+            $jumping import archive --container app >&2 && $jumping status --container app &&
+            $migrate status --container app && $migrate status --container app --json
+            """,
+            in: place
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+        #expect(result.output.split(separator: "\n").filter { $0 == "success" }.count == 2)
+        #expect(result.output.contains(offset < 0 ? "\"0001-01-01T" : "\"9999-12-31T"))
+    }
+
     @Test(arguments: [("sleep 300", 40, 0), ("sleep-on 30000", 1, 1)])
     func `ends an extension that hangs, and no other`(
         _ command: String,

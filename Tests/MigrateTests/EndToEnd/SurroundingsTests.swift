@@ -67,6 +67,21 @@ struct SurroundingsTests {
         #expect(try place.names() == ["again", "archive", "source", "target"])
     }
 
+    /// The answer is all that these commands are for.
+    @Test(
+        arguments: [
+            "list archive", "inspect archive", "diff archive --container source",
+            "status --container source", "completions bash", "--help", "--version", "help list",
+        ]
+    )
+    func `says that an answer has nowhere to go`(_ words: String) throws {
+        let place = try Workplace()
+        _ = try makeArchive(place)
+        let result = try place.shell("$migrate \(words) >&-")
+        #expect(result.exitCode == 73)
+        #expect(result.errorLine?.hasSuffix("standard output is closed") == true)
+    }
+
     @Test func `works in a directory that is gone`() throws {
         let place = try Workplace()
         let expected = try makeArchive(place)

@@ -69,7 +69,7 @@ final class InProcessSession: ExtensionSession {
         observer.noteActivity()
         let outcome = Monitor<Result<Value, any Error>?>(nil)
         let context = place.context(as: paths)
-        let thread = OperationThread()
+        let thread = try OperationThread()
         defer { thread.close() }
         let task = Task.detached(executorPreference: thread) {
             let result: Result<Value, any Error>

@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Runs commands where the system gives them too little: an error says what, and nothing hangs.
+@Suite(.scratchDirectory)
+struct ScarcityTests {
+    private static let source = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Fixtures/FewThreads/threads.c").standardizedFileURL.path
+
+    /// Every command that works on archives, on copies of its own.
+    private static let commands = """
+        export --container source --out again
+        import archive --container target
+        verify archive
+        list archive
+        extract archive --to out
+        diff archive --container source
+        status --container source
+        """
+
+    private func makePlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 1)
+        try place.export()
+        return place
+    }
+
+    /// Expects of each line `command code: errors` a success, or a failure that says `reason`.
+    private func expect(_ result: MigrateCommand.Result, _ limit: Int, reasons: [String]) -> Int {
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == Self.commands.split(separator: "\n").count, "\(result.output)")
+        var successes = 0
+        for line in lines {
+            let words = line.split(separator: " ", maxSplits: 2).map(String.init)
+            guard words.count > 1, let code = Int(words[1]) else {
+                Issue.record("\(limit): \(line)")
+                continue
+            }
+            if code == 0 {
+                successes += 1
+            } else {
+                #expect([1, 73].contains(code), "\(limit): \(line)")
+                #expect(reasons.contains { line.contains($0) }, "\(limit): \(line)")
+            }
+        }
+        return successes
+    }
+
+    /// Runs all commands, one of which is ended where it hangs, after `preparation`.
+    private func run(
+        _ place: Workplace,
+        _ preparation: String,
+        prefix: String = ""
+    ) throws -> MigrateCommand.Result {
+        try place.shell(
+            """
+            cat > all <<'END'
+            \(Self.commands)
+            END
+            cat > run.sh <<'END'
+            while read -r line; do
+                errors=$(timeout -s KILL 1200 \(prefix) $migrate $line 2>&1 >/dev/null </dev/null)
+                echo "${line%% *} $? $(echo "$errors" | head -n 1)"
+                rm -rf again target out
+            done < all
+            END
+            \(preparation)
+            """
+        )
+    }
+
+    @Test(arguments: [0, 1, 3, 5, 6, 7, 8, 9, 10, 12, 14, 40])
+    func `fails clearly where there are no threads to be had, or takes fewer`(
+        _ limit: Int
+    ) throws {
+        let place = try makePlace()
+        // The Swift toolchain links with this compiler.
+        let compiled = try place.shell("clang -shared -fPIC -o threads.so '\(Self.source)' -ldl")
+        try #require(compiled.exitCode == 0, "\(compiled.errors)")
+        let result = try run(
+            place,
+            "sh run.sh",
+            prefix: "env LD_PRELOAD=$PWD/threads.so THREAD_LIMIT=\(limit)"
+        )
+        let successes = expect(result, limit, reasons: ["thread"])
+        if limit < 3 { #expect(successes == 0) }
+        if limit == 40 { #expect(successes == 7, "\(result.output)") }
+    }
+
+    @Test(
+        .enabled(if: Machine.isRoot, "needs root to become a user who has no other process"),
+        arguments: [1, 4, 8, 64]
+    )
+    func `fails clearly where a user may have few processes`(_ limit: Int) throws {
+        let place = try makePlace()
+        let user = 60_000 + Int(getpid()) % 5000
+        let become = "setpriv --reuid \(user) --regid \(user) --clear-groups"
+        let result = try run(
+            place,
+            """
+            chown -R \(user):\(user) .
+            \(become) $migrate --version >/dev/null 2>&1 || exit 99
+            sh run.sh
+            """,
+            prefix: "\(become) prlimit --nproc=\(limit)"
+        )
+        if result.exitCode == 99 { try Test.cancel("another user can't run the program") }
+        let successes = expect(result, limit, reasons: ["thread"])
+        if limit == 1 { #expect(successes == 0) }
+        if limit == 64 { #expect(successes == 7, "\(result.output)") }
+    }
+
+    /// Descriptors that the test's process has open for other tests don't count.
+    @Test(.enabled(if: Machine.has("bash"), "needs bash"), arguments: Array(4...24) + [64])
+    func `fails clearly where few files may be open`(_ limit: Int) throws {
+        let place = try makePlace()
+        let result = try run(
+            place,
+            """
+            exec bash -c '
+                for file in /proc/$$/fd/*; do
+                    number=${file##*/}
+                    if [ $number -gt 2 ]; then eval "exec $number>&-"; fi
+                done
+                . ./run.sh'
+            """,
+            prefix: "bash -c 'ulimit -n \(limit) && exec \"$@\"' -"
+        )
+        let successes = expect(result, limit, reasons: ["Too many open files"])
+        if limit < 8 { #expect(successes == 0) }
+        if limit == 64 { #expect(successes == 7, "\(result.output)") }
+    }
+
+    @Test func `says that the system's own files are missing`() throws {
+        let place = try makePlace()
+        let result = try place.shell(
+            """
+            unshare -rm true 2>/dev/null || exit 99
+            unshare -rm sh -c 'mount -t tmpfs none /proc && $migrate list archive'
+            """
+        )
+        if result.exitCode == 99 { try Test.cancel("there are no namespaces here") }
+        result.expectFailure(1)
+        #expect(result.errors.contains("/proc is missing"))
+    }
+}
