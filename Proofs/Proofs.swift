@@ -32,7 +32,8 @@ enum Proofs {
                 failures = try Allocations(tools, points: options["points"]).run()
             case "soak":
                 let seed = options["seed"] ?? Int.random(in: 1...1_000_000)
-                failures = try Soak(tools, seconds: options["seconds"] ?? 3600, seed: seed).run()
+                var soak = try Soak(tools, seconds: options["seconds"] ?? 3600, seed: seed)
+                failures = try soak.run()
             default: throw ProofError(usage)
             }
             exit(failures == 0 ? 0 : 1)
@@ -46,7 +47,8 @@ enum Proofs {
         var options: [String: Int] = [:]
         var rest = words[...]
         while let word = rest.popFirst() {
-            guard word.hasPrefix("--"), let value = rest.popFirst().flatMap(Int.init), value > 0 else {
+            let text = rest.popFirst()
+            guard word.hasPrefix("--"), let text, let value = Int(text), value > 0 else {
                 throw ProofError("'\(word)' is not understood\n\(usage)")
             }
             options[String(word.dropFirst(2))] = value

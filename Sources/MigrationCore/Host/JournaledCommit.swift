@@ -98,6 +98,9 @@ extension JournaledCommit {
         staged: OpenFile?
     ) throws -> Bool {
         let replaced = try makeReplaced(in: bookkeeping, resuming: true)
+        // What goes on here may be cut off again, and is taken up by the same token.
+        var record = journal.record
+        record?.staging = journal.staging
         if journal.phase == .restoring {
             try putBack(replaced, in: live)
             return false
@@ -111,12 +114,12 @@ extension JournaledCommit {
         do {
             if journal.phase == .clearing {
                 try move(allOf: live, to: replaced, resuming: true)
-                try advance(to: .filling, journal.record, in: live, bookkeeping)
+                try advance(to: .filling, record, in: live, bookkeeping)
             }
             try fill(live, from: staged, resuming: true)
-            try conclude(journal.record, bookkeeping)
+            try conclude(record, bookkeeping)
         } catch let error as SystemError where error.isOutOfSpace {
-            try restore(live, from: replaced, movingTo: staged, journal.record, bookkeeping)
+            try restore(live, from: replaced, movingTo: staged, record, bookkeeping)
             return false
         }
         try bookkeeping.remove(BookkeepingDirectory.journalName)

@@ -124,6 +124,20 @@ struct RecoveryTests {
         #expect(try places.destinationContainer.importRecord() == record)
     }
 
+    /// A directory in the place of the record makes the last step fail.
+    @Test(arguments: [Moment.clearingHalfDone, .fillingHalfDone], [false, true])
+    func `can be cut off itself`(_ moment: Moment, _ isInside: Bool) throws {
+        let places = try Places()
+        let old = try places.makeOldDestination()
+        try makeState(moment, places, isInside: isInside)
+        let obstacle = places.destination / ".migration/import-status.json"
+        try obstacle.makeDirectory()
+        #expect(throws: MigrationError.self) { try places.destinationContainer.importRecord() }
+        try FileManager.default.removeItem(at: obstacle.url)
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+        try expectWhole(moment, places, old)
+    }
+
     @Test(arguments: Moment.allCases)
     func `is done by an export too, before it reads anything`(_ moment: Moment) async throws {
         let places = try Places()
