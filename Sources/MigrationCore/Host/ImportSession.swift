@@ -49,7 +49,8 @@ struct ImportSession {
         replacing holdsData: Bool,
         _ root: OpenFile
     ) throws -> ImportReport {
-        let token = StagingToken()
+        // What an earlier import left and nobody could remove stays known by its token.
+        let token = try StagingDirectory.tokenOfLeftovers(beside: path, root: root) ?? StagingToken()
         var reserve: RecordReserve?
         var reader = early
         var hasBegun = false

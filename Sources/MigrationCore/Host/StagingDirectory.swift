@@ -197,6 +197,22 @@ extension StagingDirectory {
         return names
     }
 
+    /// Finds the token of what is still left beside the container whose root is open as `root`.
+    static func tokenOfLeftovers(
+        beside path: PathName,
+        root: OpenFile
+    ) throws(SystemError) -> StagingToken? {
+        // In a parent that can't be opened nothing was left.
+        guard let bookkeeping = try BookkeepingDirectory(in: root),
+            let parent = try? OpenFile(FileDescriptor.open(path.parent, .directory))
+        else { return nil }
+        for token in StagingToken.all(in: bookkeeping)
+        where try !leftovers(of: [token], beside: path, in: parent).isEmpty {
+            return token
+        }
+        return nil
+    }
+
     /// Opens the directory `name` where the token is in it.
     private static func open(
         _ name: ByteString,

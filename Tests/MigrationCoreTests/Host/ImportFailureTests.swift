@@ -105,10 +105,9 @@ struct ImportFailureTests {
         try reading.close()
     }
 
-    @Test(arguments: [0, 30])
-    func `makes no container for the record of a failure`(_ count: Int) async throws {
+    @Test func `makes no container for the record of a failure`() async throws {
         let places = try await Places.withSmallArchive()
-        try places.archive.write(places.archive.contents().prefix(count))
+        try places.archive.write("")
         await #expect(throws: ArchiveError.self) { try await places.importArchive() }
         #expect(!places.destination.exists)
         #expect(try places.root.names() == ["app.migration", "source"])
