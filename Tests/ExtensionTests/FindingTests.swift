@@ -96,6 +96,25 @@ struct FindingTests {
         #expect("\(error)".contains(append.advice))
     }
 
+    @Test(
+        arguments: Hosting.allCases,
+        [("", true), (" \n", true), ("0", false), (" 1", false)]
+    )
+    func `versionEmpty: a version that tells nothing`(
+        _ hosting: Hosting,
+        _ version: (text: String, isFound: Bool)
+    ) async throws {
+        let stage = try Stage("append Documents as a")
+        try (stage.source / "settings/version").write(version.text)
+        let expected: [ExtensionFinding.Code] = version.isFound ? [.versionEmpty] : []
+        #expect(try await Self.codes(stage.export(stage.scripted(hosting))) == expected)
+        let report = try await MigrationHost().preflight(
+            stage.container(at: stage.source),
+            using: stage.scripted(hosting)
+        )
+        #expect(report.findings.map(\.code) == expected)
+    }
+
     @Test(arguments: Hosting.allCases)
     func `appendGap: a wait of over a third of the hang timeout`(
         _ hosting: Hosting

@@ -87,6 +87,12 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
         run.note("source \(source.bundleIdentifier) \(source.platform.rawValue)")
         run.note("store \(source.storeIdentifier.rawValue) version \(request.sourceVersion)")
         for command in try Self.commands(in: url) {
+            if command[0] == "refuse-all-but" {
+                guard command[1...].contains(request.sourceVersion) else {
+                    throw ScriptError("the version \(request.sourceVersion) is not known")
+                }
+                continue
+            }
             guard try await run.perform(command) == nil else {
                 throw ScriptError("an import appends nothing")
             }

@@ -1,4 +1,4 @@
-internal import MigrationSystem
+package import MigrationSystem
 
 extension MigrationHost {
     /// Replaces this process by an app that runs `command` with the container to itself.
@@ -13,12 +13,35 @@ extension MigrationHost {
         _ command: [[UInt8]],
         in container: MigrationDataContainer
     ) throws -> Never {
+        let lock = try lockWhole(container)
+        try lock.root.descriptor.passToSuccessor()
+        try ProcessReplacement.execute(command, settingVariable: Self.assignment(of: container))
+    }
+
+    /// Starts an app that runs `command` with the container to itself, as ``execute(_:in:)`` does, beside
+    /// this process.
+    package func start(
+        _ command: [ByteString],
+        in container: MigrationDataContainer,
+        _ signals: ForegroundProcess.Signals
+    ) throws -> ForegroundProcess {
+        let lock = try lockWhole(container)
+        try lock.root.descriptor.passToSuccessor()
+        return try ForegroundProcess.start(
+            command,
+            settingVariable: Self.assignment(of: container),
+            signals
+        )
+    }
+
+    private func lockWhole(_ container: MigrationDataContainer) throws -> ContainerLock {
         let path = container.rootPath
-        let lock = try wait(CancellationFlag()).untilFree(path) { () throws(MigrationError) in
+        return try wait(CancellationFlag()).untilFree(path) { () throws(MigrationError) in
             try ContainerRecovery.lockWhole(path)
         }
-        let assignment = ByteString(utf8: Self.containerVariable + "=") + path.path
-        try lock.root.descriptor.passToSuccessor()
-        try ProcessReplacement.execute(command, settingVariable: assignment)
+    }
+
+    private static func assignment(of container: MigrationDataContainer) -> ByteString {
+        ByteString(utf8: containerVariable + "=") + container.rootPath.path
     }
 }

@@ -13,21 +13,26 @@ extension MigrationHost {
     ///   - appExtension: The extension.
     ///   - rehearsesCancellation: Whether an export is begun, to be cancelled at its first append, which
     ///     shows whether the extension lets the cancellation pass. Nothing of it is kept.
+    ///   - versionRehearsal: An import in a version that the extension can't know, which shows whether it
+    ///     looks at the version. Nothing of it is kept.
     /// - Returns: What the extension says of itself, how it is confined, and what is wrong with it.
     /// - Throws: ``MigrationError`` of codes `confinementUnavailable`, `containerBusy`,
     ///   `containerInvalid`, `extensionCrashed`, `extensionFailed`, `extensionHung`,
     ///   `extensionUnsuitable`, `invalidOption` and `sessionFailed`; `CancellationError`.
+    ///   With a rehearsal of a version also what an export and an import throw.
     @concurrent
     public func preflight(
         _ container: MigrationDataContainer,
         using appExtension: MigrationExtension,
-        rehearsesCancellation: Bool = false
+        rehearsesCancellation: Bool = false,
+        versionRehearsal: VersionRehearsal? = nil
     ) async throws -> PreflightReport {
         try await withOperationThread { cancellation in
             let session = PreflightSession(
                 container: container,
                 appExtension: appExtension,
                 rehearsesCancellation: rehearsesCancellation,
+                versionRehearsal: versionRehearsal,
                 cancellation: cancellation,
                 wait: wait(cancellation)
             )

@@ -7,10 +7,26 @@ struct PreflightSession {
     let container: MigrationDataContainer
     let appExtension: MigrationExtension
     let rehearsesCancellation: Bool
+    let versionRehearsal: VersionRehearsal?
     let cancellation: CancellationFlag
     let wait: LockWait
 
     func run() throws -> PreflightReport {
+        var (report, wasStarted) = try ask()
+        guard wasStarted, let versionRehearsal else { return report }
+        let session = VersionRehearsalSession(
+            rehearsal: versionRehearsal,
+            container: container,
+            appExtension: appExtension,
+            cancellation: cancellation,
+            wait: wait
+        )
+        try session.run(addingTo: &report)
+        return report
+    }
+
+    /// Asks the extension, unless it may not be started.
+    private func ask() throws -> (report: PreflightReport, wasStarted: Bool) {
         let lock = try wait.lock(container.rootPath)
         defer { lock.release() }
         try ContainerRecovery.recover(container.rootPath, root: lock.root)
@@ -18,7 +34,7 @@ struct PreflightSession {
         do {
             _ = try Entitlement.check(appExtension, for: container)
         } catch let problem as EntitlementProblem {
-            return refused(problem, availableSpace: space)
+            return (refused(problem, availableSpace: space), wasStarted: false)
         }
         let rehearsal = CancellationFlag(following: cancellation)
         let host = try AppExtensionHost.begin(
@@ -35,7 +51,7 @@ struct PreflightSession {
             try cancellation.check()
         }
         try host.session.end()
-        return host.preflight(availableSpace: space, findings: findings)
+        return (host.preflight(availableSpace: space, findings: findings), wasStarted: true)
     }
 
     /// The report where the extension may not be started.

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import MigrationSystem
 
 extension MigrationDataContainer {
@@ -26,11 +26,43 @@ extension MigrationDataContainer {
         try ContainerRecovery.recoverIfIdle(rootPath)
         do {
             let root = OpenFile(try FileDescriptor.open(rootPath.path, .directory))
-            try BookkeepingDirectory(in: root)?.remove(BookkeepingDirectory.recordName)
+            let bookkeeping = try BookkeepingDirectory(in: root)
+            try bookkeeping?.remove(BookkeepingDirectory.recordName)
+            // Without the record it says nothing.
+            try? bookkeeping?.remove(StatusReading.fileName)
         } catch {
             let message = "the import status can't be cleared"
             throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
         }
+    }
+
+    /// Returns when an app first asked ``MigrationStatus`` for the status that is set.
+    ///
+    /// A status is to be cleared once the person was told: one that was asked for long ago, and is still
+    /// set, was forgotten. An addition to Apple's interface.
+    ///
+    /// - Returns: The date, to the second; `nil` where no status is set or nobody asked for it, or that could
+    ///   not be kept.
+    /// - Throws: ``MigrationError`` as ``importRecord()`` does.
+    public func importRecordReadDate() throws(MigrationError) -> Date? {
+        guard let record = try importRecord() else { return nil }
+        do {
+            guard let bookkeeping = try openBookkeeping() else { return nil }
+            return try StatusReading.find(of: record, in: bookkeeping)?.date
+        } catch {
+            let message = "the import status can't be read"
+            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+        }
+    }
+
+    /// Keeps that an app asked for `record`.
+    func noteReading(of record: ImportRecord) throws {
+        guard let bookkeeping = try openBookkeeping() else { return }
+        try StatusReading.note(of: record, in: bookkeeping)
+    }
+
+    private func openBookkeeping() throws(SystemError) -> BookkeepingDirectory? {
+        try BookkeepingDirectory(in: OpenFile(try FileDescriptor.open(rootPath.path, .directory)))
     }
 
     /// Returns the record as it is persisted; `nil` where there is none.

@@ -23,7 +23,10 @@ public enum MigrationStatus {
     public static var importStatus: MigrationStatus? {
         do {
             guard let container = try currentContainer else { return nil }
-            return try container.importRecord().map(MigrationStatus.init)
+            guard let record = try container.importRecord() else { return nil }
+            // A container that takes no changes has a status all the same.
+            try? container.noteReading(of: record)
+            return MigrationStatus(record)
         } catch {
             return .failure(error)
         }

@@ -31,4 +31,23 @@ extension AppMigrationTester {
         }
         return report.findings
     }
+
+    /// Imports in a version that the extension can't know, to see whether it looks at the version.
+    ///
+    /// The extension exports first, and imports that in its own version too; both into containers and app
+    /// groups that nobody keeps. An addition to Apple's interface.
+    ///
+    /// - Parameter version: The version, such as one that a later release might export.
+    /// - Returns: The mistakes that showed; none where the extension refused the import.
+    /// - Throws: What ``MigrationHost`` throws of a preflight with a ``VersionRehearsal``.
+    public func rehearseVersion(_ version: String) async throws -> [ExtensionFinding] {
+        var rehearsal = VersionRehearsal(version: version)
+        rehearsal.source.platform = subject.platform
+        let report = try await MigrationHost().preflight(
+            subject.container,
+            using: subject.appExtension,
+            versionRehearsal: rehearsal
+        )
+        return report.findings
+    }
 }

@@ -10,15 +10,20 @@ package enum ProcessReplacement {
         settingVariable assignment: ByteString
     ) throws(SystemError) -> Never {
         guard let program = command.first else { throw SystemError("execvp", code: ENOENT) }
-        guard let variable = assignment.withPath({ unsafe strdup($0) }) else {
-            throw SystemError("strdup")
-        }
-        guard unsafe putenv(variable) == 0 else { throw SystemError("putenv") }
+        try setVariable(assignment)
         let arguments = CStringList(command)
         _ = program.withPath { program in
             arguments.withPointer { unsafe execvp(program, $0) }
         }
         throw SystemError("execvp")
+    }
+
+    /// Sets a variable of the environment to bytes, which need not be text.
+    static func setVariable(_ assignment: ByteString) throws(SystemError) {
+        guard let variable = assignment.withPath({ unsafe strdup($0) }) else {
+            throw SystemError("strdup")
+        }
+        guard unsafe putenv(variable) == 0 else { throw SystemError("putenv") }
     }
 }
 

@@ -15,9 +15,20 @@ struct PreflightCommand: LockingCommand {
                 name: "rehearse-cancellation",
                 help: "Begin an export and cancel it, to see whether the extension ends."
             ),
-            .wait,
-            .json,
-        ]
+            OptionDescription(
+                name: "rehearse-version",
+                help: "Import in this version, which the extension can't know, into a container that "
+                    + "is not kept, to see whether it refuses.",
+                valueName: "v"
+            ),
+            OptionDescription(
+                name: "archive",
+                help: "The archive to rehearse with; by default the extension exports one.",
+                valueName: "archive",
+                completion: .file,
+                companion: "rehearse-version"
+            ),
+        ] + SourceOptions.descriptions.map { $0.with("rehearse-version") } + [.wait, .json]
     )
 
     let container: [UInt8]
@@ -25,6 +36,7 @@ struct PreflightCommand: LockingCommand {
     let bundleIdentifier: String?
     let rehearsesCancellation: Bool
     let waitLimit: Duration
+    let versionRehearsal: VersionRehearsal?
     let answersInJSON: Bool
 
     var isForItsAnswer: Bool { true }
@@ -40,7 +52,24 @@ struct PreflightCommand: LockingCommand {
         bundleIdentifier = try arguments.text("bundle-id")
         rehearsesCancellation = arguments.has("rehearse-cancellation")
         waitLimit = try arguments.waitLimit
+        versionRehearsal = try Self.versionRehearsal(arguments)
         answersInJSON = arguments.has("json")
+    }
+
+    private static func versionRehearsal(
+        _ arguments: ParsedArguments
+    ) throws(UsageError) -> VersionRehearsal? {
+        guard let version = try arguments.text("rehearse-version") else { return nil }
+        var rehearsal = VersionRehearsal(version: version)
+        rehearsal.source = try SourceOptions.read(arguments)
+        if arguments.isGiven("archive") {
+            let archive = ArchiveName(try arguments.path("archive"))
+            guard !archive.isStandardStream else {
+                throw UsageError("option '--archive' needs a file: it is read twice")
+            }
+            rehearsal.archive = .file(path: archive.bytes)
+        }
+        return rehearsal
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
@@ -51,7 +80,8 @@ struct PreflightCommand: LockingCommand {
         let report = try await host(on: context.console).preflight(
             container,
             using: appExtension.hosted(on: context.console, to: .preflight),
-            rehearsesCancellation: rehearsesCancellation
+            rehearsesCancellation: rehearsesCancellation,
+            versionRehearsal: versionRehearsal
         )
         let answer = PreflightAnswer(report)
         try context.console.output.write(answer, inJSON: answersInJSON)

@@ -17,6 +17,13 @@ extension OptionDescription {
         return option
     }
 
+    /// The same option, for a command in which it means nothing without `companion`.
+    func with(_ companion: String) -> OptionDescription {
+        var option = self
+        option.companion = companion
+        return option
+    }
+
     static let threads = OptionDescription(
         name: "threads",
         help: "Use this many threads, from 1 to 64; by default one a core, at most three.",

@@ -30,7 +30,10 @@ struct StatusCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let container = try MigrationDataContainer(atPath: container)
         if clearsStatus { try container.clearImportRecord() }
-        let answer = StatusAnswer(try container.importRecord())
+        let answer = StatusAnswer(
+            try container.importRecord(),
+            read: try container.importRecordReadDate()
+        )
         try context.console.output.write(answer, inJSON: answersInJSON)
         return .success
     }

@@ -11,6 +11,7 @@ final class SignalWatch: Sendable {
     private struct State: Sendable {
         var received: Int32?
         var handler: (@Sendable () -> Void)?
+        var forwarding: (@Sendable (Int32) -> Void)?
     }
 
     /// What signals did when the process started, for a program that takes its place.
@@ -61,6 +62,25 @@ final class SignalWatch: Sendable {
         if hasCome { handler() }
     }
 
+    /// Passes every signal from now on to `forwarding` instead, which sends it to another process.
+    func forward(_ forwarding: @escaping @Sendable (Int32) -> Void) {
+        let pending = state.withLock { state in
+            state.forwarding = forwarding
+            return state.received
+        }
+        if let pending { forwarding(pending) }
+    }
+
+    /// What signals did at the start, for a program that this process starts.
+    var inheritedSignals: ForegroundProcess.Signals {
+        let pipe = inheritance.actions[SIGPIPE]?.__sigaction_handler.sa_handler
+        let isDefault = unsafeBitCast(pipe, to: Int.self) == unsafeBitCast(SIG_DFL, to: Int.self)
+        return ForegroundProcess.Signals(
+            mask: inheritance.mask,
+            defaults: isDefault ? [SIGPIPE] : []
+        )
+    }
+
     /// Makes signals do what they did at the start, for a program that this thread turns into.
     func restoreInheritance() {
         for (number, action) in inheritance.actions {
@@ -81,6 +101,7 @@ final class SignalWatch: Sendable {
             guard read(source, &byte, 1) == 1 else { continue }
             let number = Int32(byte)
             let handler = state.withLock { state -> (@Sendable () -> Void)? in
+                if let forwarding = state.forwarding { return { forwarding(number) } }
                 guard state.received == nil else { return nil }
                 state.received = number
                 return state.handler

@@ -12,7 +12,7 @@ struct PreflightAnswer: Answer {
     var text: String {
         let rows = wasStarted ? sessionRows : [("entitlement", "not in order: it was not started")]
         let name = [("extension", PrintableText.escaping(report.name))]
-        return Table(rows: name + rows + groupRows).text
+        return Table(rows: name + rows + groupRows + rehearsalRows).text
             + report.warnings.reduce("") {
                 $0 + "warning: \(PrintableText.escapingRest(of: $1))\n"
             }
@@ -47,6 +47,13 @@ struct PreflightAnswer: Answer {
         PreflightText.groups(report).enumerated().map { index, group in
             (index == 0 ? "app groups" : "", group)
         }
+    }
+
+    private var rehearsalRows: [(String, String)] {
+        guard let rehearsed = report.rehearsedVersion else { return [] }
+        let result = rehearsed.refusal.map { "refused: \(PrintableText.escaping($0))" }
+        let version = PrintableText.escaping(rehearsed.version)
+        return [("rehearsal", "version \(version): \(result ?? "imported all the same")")]
     }
 
     private var exportRows: [(String, String)] {

@@ -1,3 +1,4 @@
+import Foundation
 import MigrationArchive
 import MigrationCore
 
@@ -14,6 +15,7 @@ struct StatusAnswer: Answer {
     var failure: PersistedError?
     var fingerprint: String?
     var platform: String?
+    var readDate: Timestamp?
     var resourcesVersion: String?
 
     var text: String {
@@ -22,6 +24,7 @@ struct StatusAnswer: Answer {
             ("reason", failure?.failureReason), ("advice", failure?.recoverySuggestion),
             ("date", date?.localSeconds), ("app", bundleIdentifier), ("platform", platform),
             ("version", resourcesVersion), ("fingerprint", fingerprint),
+            ("asked for", readDate.map { "\($0.localSeconds), and not cleared since" }),
         ]
         let known = rows.compactMap { name, value in
             value.map { (name: name, value: PrintableText.escaping($0)) }
@@ -31,7 +34,7 @@ struct StatusAnswer: Answer {
 }
 
 extension StatusAnswer {
-    init(_ record: ImportRecord?) {
+    init(_ record: ImportRecord?, read: Date?) {
         guard let record else {
             self.init(status: .none)
             return
@@ -49,6 +52,7 @@ extension StatusAnswer {
             failure: failure,
             fingerprint: record.fingerprint,
             platform: record.platform,
+            readDate: read.map { Timestamp($0) },
             resourcesVersion: record.resourcesVersion
         )
     }

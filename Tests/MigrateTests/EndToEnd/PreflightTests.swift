@@ -39,6 +39,20 @@ struct PreflightTests {
         #expect(try stage.place.names() == ["entitlements", "source"])
     }
 
+    @Test(arguments: [("progress 10 10", 1), ("refuse-all-but 1.0", 0)])
+    func `rehearses a version`(_ script: String, _ code: Int32) throws {
+        try stage.script("append Documents\nappend import as script")
+        try stage.write(script, to: "import")
+        let result = try stage.run("preflight", "--rehearse-version", "99")
+        #expect(result.exitCode == code, "\(result.errors)")
+        #expect(result.output.contains("\nfinding: versionIgnored: ") == (code == 1))
+        let row = code == 1 ? "version 99: imported all the same\n" : "version 99: refused: "
+        #expect(result.output.contains(row), "\(result.output)")
+        #expect(try stage.place.names() == ["entitlements", "source"])
+        let answer = try stage.run("preflight", "--rehearse-version", "99", "--json").output
+        #expect(answer.contains("\"isRefused\" : \(code == 0)"), "\(answer)")
+    }
+
     @Test func `says of another app's entitlement that it is one`() throws {
         let result = try stage.run("preflight", "--bundle-id", "com.example.other")
         #expect(result.exitCode == 1)

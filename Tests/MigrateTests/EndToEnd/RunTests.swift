@@ -1,4 +1,6 @@
+import Foundation
 import Glibc
+import MigrationCore
 import TestSupport
 import Testing
 
@@ -47,6 +49,69 @@ struct RunTests {
         result.expectFailure(1)
         let expected = "migrate: error: run \(place.path("source")): the command can't be run: "
         #expect(result.errorLine?.hasPrefix(expected + "no\\x07: No such file") ?? false)
+    }
+
+    /// Makes a container into which something was imported.
+    private func imported() throws -> Workplace {
+        let place = try Workplace()
+        try place.makeContainer()
+        try place.export()
+        let arguments = ["import", place.path("archive"), "--container", place.path("new")]
+        #expect(try MigrateCommand.run(arguments).exitCode == 0)
+        return place
+    }
+
+    @Test func `warns where the app leaves the status set that it asked for`() throws {
+        let place = try imported()
+        let run = ["run", "--container", place.path("new"), "--", "sh", "-c"]
+        let unasked = try MigrateCommand.run(run + ["echo out; exit 5"])
+        #expect(unasked.exitCode == 5)
+        #expect(unasked.output == "out\n")
+        #expect(unasked.errorLine?.hasPrefix("migrate: note: the import status of ") ?? false)
+        #expect(unasked.errors.contains(" is still set; the app did not ask for it"))
+        MigrationStatus.containerDirectory = URL(filePath: place.path("new"))
+        defer { MigrationStatus.containerDirectory = nil }
+        guard case .success? = MigrationStatus.importStatus else {
+            Issue.record("no success")
+            return
+        }
+        let asked = try MigrateCommand.run(run + ["exit 6"])
+        #expect(asked.exitCode == 6)
+        #expect(asked.errorLine?.hasPrefix("migrate: warning: the import status of ") ?? false)
+        #expect(asked.errors.contains(" is still set, though the app asked for it on "))
+        let status = try place.migrate("status", "--container", place.path("new"))
+        #expect(status.output.contains(", and not cleared since\n"), "\(status.output)")
+        let answer = try place.migrate("status", "--container", place.path("new"), "--json")
+        #expect(answer.output.contains("\"readDate\" : \"2"))
+        let cleared = try MigrateCommand.run(
+            run + ["\(MigrateCommand.path) status --clear --container \"$MIGRATION_CONTAINER\""]
+        )
+        #expect(cleared.exitCode == 0)
+        #expect(cleared.errors.isEmpty, "\(cleared.errors)")
+        #expect(try MigrateCommand.run(run + ["exit 7"]).errors.isEmpty)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGPIPE])
+    func `an app with a status gets its signals, and ends its run as it ended`(
+        _ signal: Int32
+    ) throws {
+        let place = try imported()
+        let words = ["run", "--container", place.path("new"), "--", "sh", "-c"]
+        let own = try MigrateCommand.run(words + ["kill -\(signal) $$; exit 3"])
+        #expect(own.signal == signal)
+        guard signal != SIGPIPE else { return }
+        let app = try MigrateCommand.start(
+            (words + ["trap 'exit 9' \(signal); echo started; while :; do sleep 0.1; done"]).map {
+                [UInt8]($0.utf8)
+            },
+            output: .unread
+        )
+        app.waitUntilItWrites()
+        let busy = ["export", "--container", place.path("new"), "--out", place.path("out")]
+        #expect(try MigrateCommand.run(busy).exitCode == 75)
+        app.send(signal)
+        #expect(try app.wait().exitCode == 9)
+        #expect(try MigrateCommand.run(busy).exitCode == 0)
     }
 
     @Test func `leaves signals to the app`() throws {

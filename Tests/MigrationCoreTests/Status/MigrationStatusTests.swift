@@ -89,9 +89,40 @@ import Testing
             _ = root.withPointer { setenv("MIGRATION_CONTAINER", $0, 1) }
             if case .success? = MigrationStatus.importStatus {} else { Issue.record("no success") }
             try record.removeFile()
+            try? (root / ".migration/import-status-read.json").removeFile()
             guard removeDirectory(root / ".migration"), removeDirectory(root) else {
                 throw CallFailure("rmdir")
             }
+        }
+    }
+
+    @Test func `keeps when an app first asked, until the status is cleared or another`() async {
+        await #expect(processExitsWith: .success) {
+            let root = try MigrationStatusTests.makeContainer(MigrationStatusTests.success)
+            defer { try? MigrationStatusTests.remove(root) }
+            _ = root.withPointer { setenv("MIGRATION_CONTAINER", $0, 1) }
+            let container = try MigrationDataContainer(atPath: root.bytes)
+            #expect(try container.importRecordReadDate() == nil)
+            // Whoever looks at the record is no app.
+            _ = try container.importRecord()
+            #expect(try container.importRecordReadDate() == nil)
+            let start = Date(timeIntervalSinceNow: -1)
+            _ = MigrationStatus.importStatus
+            let first = try #require(try container.importRecordReadDate())
+            #expect(first >= start && first <= Date())
+            let file = root / ".migration/import-status-read.json"
+            let kept = try file.contents()
+            _ = MigrationStatus.importStatus
+            #expect(try file.contents() == kept)
+            try (root / ".migration/import-status.json").write(MigrationStatusTests.failure)
+            #expect(try container.importRecordReadDate() == nil)
+            _ = MigrationStatus.importStatus
+            #expect(try container.importRecordReadDate() != nil)
+            try file.write("{")
+            #expect(try container.importRecordReadDate() == nil)
+            MigrationStatus.clearImportStatus()
+            #expect(try container.importRecordReadDate() == nil)
+            #expect(try (root / ".migration").names() == [])
         }
     }
 

@@ -150,6 +150,8 @@ extension AppExtensionHost {
             paths: session.paths.form,
             warnings: warnings,
             findings: findings
+                + [description.exports.flatMap { .emptyVersion($0.resourcesVersion) }]
+                .compactMap { $0 }
         )
     }
 

@@ -4,6 +4,7 @@ internal import MigrationSystem
 /// What an export showed of an extension's mistakes.
 struct ExportFindings {
     private let estimate: Int
+    private let version: String
     private let longestWait: Duration
     private let hangTimeout: Duration
     private let copies: SessionObserver.Examples
@@ -18,6 +19,7 @@ struct ExportFindings {
     init(_ host: AppExtensionHost, _ call: ExportCall) {
         estimate = host.description.exports?.sizeEstimate ?? 0
         options = call.options.keys.sorted()
+        version = host.description.exports?.resourcesVersion ?? ""
         longestWait = host.observer.longestWait
         hangTimeout = host.appExtension.hangTimeout
         copies = host.observer.convertedCopies
@@ -29,10 +31,13 @@ struct ExportFindings {
     func all(of totals: ArchiveTotals) -> [ExtensionFinding] {
         let entries =
             totals.files + totals.directories + totals.symbolicLinks + totals.hardLinks
+        let ofVersion = ExtensionFinding.emptyVersion(version)
         guard entries > 0 else {
-            return [.nothingExported] + [sourceMisnamed].compactMap { $0 }
+            return [.nothingExported] + [ofVersion, sourceMisnamed].compactMap { $0 }
         }
-        return [estimateOff(totals), appendGap, convertedCopy, nameEncoded, sourceMisnamed]
+        return [
+            ofVersion, estimateOff(totals), appendGap, convertedCopy, nameEncoded, sourceMisnamed,
+        ]
             .compactMap { $0 }
     }
 

@@ -25,6 +25,12 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
         /// An app group was named for the session that the entitlements don't declare.
         case groupNotDeclared
 
+        /// `resourcesVersion` is empty.
+        case versionEmpty
+
+        /// An import in a version that the extension can't know succeeded.
+        case versionIgnored
+
         /// The size estimate is off by more than a fifth.
         case estimateOff
 

@@ -27,6 +27,18 @@ public struct PreflightReport: Sendable, Codable {
         public let isLeftOut: Bool
     }
 
+    /// What an import showed in a version that the extension can't know.
+    public struct RehearsedVersion: Sendable, Codable, Equatable {
+        /// The version that the extension was told.
+        public let version: String
+
+        /// Whether it refused the import by an error.
+        public let isRefused: Bool
+
+        /// What the error says; `nil` where the import succeeded.
+        public let refusal: String?
+    }
+
     /// The name of the extension's type.
     public let name: String
 
@@ -54,5 +66,8 @@ public struct PreflightReport: Sendable, Codable {
     public let warnings: [String]
 
     /// The mistakes that were found.
-    public let findings: [ExtensionFinding]
+    public internal(set) var findings: [ExtensionFinding]
+
+    /// What the rehearsal of a version showed; `nil` where there was none.
+    public internal(set) var rehearsedVersion: RehearsedVersion?
 }

@@ -1,0 +1,89 @@
+package import Glibc
+
+/// A program that runs in this one's stead, while this one waits for it.
+package struct ForegroundProcess: Sendable {
+    /// How a program ended.
+    package enum Outcome: Sendable, Equatable {
+        case exited(Int32)
+        case signalled(Int32)
+    }
+
+    /// What the program's signals do.
+    package struct Signals {
+        let mask: sigset_t
+        let defaults: [Int32]
+
+        /// Blocks `mask`; a signal of `defaults` does what it does by default, though it is ignored here.
+        package init(mask: sigset_t, defaults: [Int32]) {
+            self.mask = mask
+            self.defaults = defaults
+        }
+    }
+
+    private let process: pid_t
+
+    /// Starts `command`, found by `PATH`, with a variable set.
+    ///
+    /// - Throws: ``SystemError`` where the program can't be run.
+    package static func start(
+        _ command: [ByteString],
+        settingVariable assignment: ByteString,
+        _ signals: Signals
+    ) throws(SystemError) -> ForegroundProcess {
+        guard let program = command.first else { throw SystemError("posix_spawnp", code: ENOENT) }
+        try ProcessReplacement.setVariable(assignment)
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var (mask, defaults) = (signals.mask, sigset_t())
+        unsafe sigemptyset(&defaults)
+        for number in signals.defaults { unsafe sigaddset(&defaults, number) }
+        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+        unsafe posix_spawnattr_setflags(&attributes, flags)
+        let arguments = CStringList(command)
+        var process: pid_t = 0
+        let code = program.withPath { program in
+            arguments.withPointer { arguments in
+                unsafe posix_spawnp(&process, program, nil, &attributes, arguments, environ)
+            }
+        }
+        guard code == 0 else { throw SystemError("posix_spawnp", code: code) }
+        return ForegroundProcess(process: process)
+    }
+
+    /// Sends the program a signal.
+    package func send(_ signal: Int32) {
+        kill(process, signal)
+    }
+
+    /// Waits until the program has ended.
+    package func wait() throws(SystemError) -> Outcome {
+        var status: Int32 = 0
+        let process = process
+        _ = try retryingOnInterrupt("waitpid") { unsafe Int(waitpid(process, &status, 0)) }
+        let signal = status & 0x7F
+        return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
+    }
+
+    /// Ends this process by a signal, as the program was; it returns where the signal can't do that.
+    package static func end(by signal: Int32) {
+        // The program has left its core, if there is to be one.
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = SIG_DFL
+        unsafe sigaction(signal, &action, nil)
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        unsafe sigaddset(&mask, signal)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+        raise(signal)
+    }
+
+    /// Whether the terminal sends its signals to this process and what it started alike.
+    package static var isInForeground: Bool {
+        tcgetpgrp(STDIN_FILENO) == getpgrp()
+    }
+}
