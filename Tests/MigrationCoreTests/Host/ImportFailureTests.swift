@@ -96,11 +96,11 @@ struct ImportFailureTests {
             )
         }
         let outcome = try places.destinationContainer.importRecord()?.outcome
-        guard case .failure(_, _, let description)? = outcome else {
+        guard case .failure(let persisted)? = outcome else {
             Issue.record("no failure is recorded but \(String(describing: outcome))")
             return
         }
-        #expect(description == error?.description)
+        #expect(persisted.description == error?.description)
         #expect(try places.bookkeepingNames() == ["import-status.json"])
         try reading.close()
     }
