@@ -146,6 +146,9 @@ static _Noreturn void run(const struct migration_program *program, int *files, p
   // What the sandbox forbids comes before it, and the signal at the parent's end after what changes
   // credentials, which clears it.
   mount_directories(program);
+  if (program->identity != NULL && migration_become(program->identity) < 0) {
+    fail(child_failures, "setresuid");
+  }
   set_limits(supervisor);
   enter_bounds(program);
   if (chdir(program->directory) < 0) fail(child_failures, "chdir");

@@ -39,6 +39,23 @@ extension FileDescriptor {
         guard fchown(rawValue, owner, group) == 0 else { throw SystemError("fchown") }
     }
 
+    /// Gives the open file to `owner`.
+    package borrowing func setOwner(_ owner: FileOwner) throws(SystemError) {
+        try setOwner(owner.user, group: owner.group)
+    }
+
+    /// Gives `name` in this directory, which may be a link, to `owner`.
+    package borrowing func setOwner(
+        _ owner: FileOwner,
+        of name: ByteString
+    ) throws(SystemError) {
+        let rawValue = rawValue
+        let result = name.withPath {
+            unsafe fchownat(rawValue, $0, owner.user, owner.group, AT_SYMLINK_NOFOLLOW)
+        }
+        guard result == 0 else { throw SystemError("fchownat") }
+    }
+
     /// Gives the open file to the owner and the group that `status` names, where it has others.
     package borrowing func adoptOwner(of other: FileStatus) throws(SystemError) {
         let status = try status()

@@ -52,6 +52,9 @@ extension SystemError {
     /// The error of what another user put in the way.
     package static let notPermitted = SystemError("open", code: EPERM)
 
+    /// The error of what somebody may not do.
+    package static let denied = SystemError("access", code: EACCES)
+
     /// There is nothing at the path.
     package var isMissing: Bool { code == ENOENT }
 

@@ -55,6 +55,7 @@ struct ScriptRun {
             progress.totalUnitCount = Int64(number(words[1]))
             progress.completedUnitCount = Int64(number(words[0]))
         case "describe": describe()
+        case "identity": note("identity \(Attempts.identity())")
         case "new-progress": state.makesNewProgress = true
         case "notes": try write(notes.joined(separator: "\n"), to: words[0])
         case "write": try write(words.dropFirst().joined(separator: " "), to: words[0])
@@ -148,6 +149,7 @@ struct ScriptRun {
         switch words[0] {
         case "write": Attempts.write(url(words[1]).path)
         case "list": Attempts.list(url(words[1]).path)
+        case "chmod": Attempts.chmod(url(words[1]).path)
         case "connect": Attempts.connect()
         case "signal": Attempts.signal(Int32(number(words[1])))
         case "end-supervisor": Attempts.endSupervisor()

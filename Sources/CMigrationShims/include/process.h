@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "identity.h"
+
 #pragma clang assume_nonnull begin
 
 /// What a program is started with; all of it stays as it is until the call returns.
@@ -33,6 +35,8 @@ struct migration_program {
   int group;
   /// The bytes of its data segments and private memory (RLIMIT_DATA); 0 for no limit.
   uint64_t memory_limit;
+  /// Whom it runs as; null for the host's own user.
+  const struct migration_identity *_Nullable identity;
 };
 
 /// The call that kept a program from being started.

@@ -52,6 +52,7 @@ extension ArchiveExtractor {
         let name = ByteString(entry.path.lastComponent)
         do throws(SystemError) {
             try directory.makeDirectory(name, permissions: 0o700)
+            try give(name, in: directory)
             count(entry)
         } catch {
             guard error.isExisting && options.isLenient else { throw error }
@@ -82,7 +83,14 @@ extension ArchiveExtractor {
         }
         try removeReplaced(by: entry.path, in: directory)
         try directory.makeDirectory(name, permissions: 0o700)
+        try give(name, in: directory)
         count(entry)
+    }
+
+    /// Gives what was made as `name` in `directory` to the owner of all of it, where that is another.
+    func give(_ name: ByteString, in directory: any RestoredDirectory) throws(SystemError) {
+        guard let owner = options.owner, let directory = directory as? OpenFile else { return }
+        try directory.descriptor.setOwner(owner, of: name)
     }
 
     func restoreHardLink(

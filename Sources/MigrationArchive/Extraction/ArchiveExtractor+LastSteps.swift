@@ -76,6 +76,7 @@ extension ArchiveExtractor {
             to: link.target,
             modificationTime: link.modificationTime
         )
+        try give(name, in: directory)
         if !options.linkTargets.contains(path) { totals.symbolicLinks += 1 }
     }
 

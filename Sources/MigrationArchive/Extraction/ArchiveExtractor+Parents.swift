@@ -68,6 +68,7 @@ extension ArchiveExtractor {
         var directory = try cursor.deepest()
         for (index, name) in components.enumerated().dropFirst(cursor.depth) {
             try directory.makeDirectory(ByteString(name), permissions: 0o755)
+            try give(ByteString(name), in: directory)
             if isCounted(depth: index + 1, of: components) { totals.directories += 1 }
             try remember(EntryPath(joining: components.prefix(index + 1)))
             directory = try cursor.descend(to: ByteString(name))

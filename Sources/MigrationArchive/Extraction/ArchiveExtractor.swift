@@ -25,6 +25,8 @@ package final class ArchiveExtractor {
         package var leftOut: [EntryPath] = []
         /// The bytes of content that there may be at most.
         package var byteLimit = UInt64.max
+        /// Whose all of it is; `nil` for this process's own user.
+        package var owner: FileOwner?
 
         package init() {}
     }
@@ -78,7 +80,8 @@ package final class ArchiveExtractor {
     /// Restores beneath `root`.
     package convenience init(root: consuming FileDescriptor, options: Options) {
         let root = OpenFile(root)
-        self.init(root: root, mode: NewFileMode(in: root.descriptor), options: options) {
+        let mode = NewFileMode(in: root.descriptor, owner: options.owner)
+        self.init(root: root, mode: mode, options: options) {
             () throws(SystemError) in try root.descriptor.openTemporary()
         }
     }

@@ -20,6 +20,7 @@ struct RestoredFile: Sendable {
             size: entry.contentSize
         )
         guard let file else { return nil }
+        if let owner = mode.owner { try file.setOwner(owner) }
         return FileContentWriter(writingTo: file, lacking: hasFinalMode ? nil : permissions)
     }
 

@@ -64,6 +64,10 @@ extension ItemArchiver {
                 try archiver.appendSoon(.omission(Omission(item.path, reason, bytes: bytes)))
                 return false
             }
+            if archiver.reader != nil, let omission = try unreadable(item, opened) {
+                try archiver.appendSoon(.omission(omission))
+                return false
+            }
             try archiver.appendSoon(.directory(item, opened: opened))
             return true
         }
@@ -77,6 +81,19 @@ extension ItemArchiver {
             // Nobody can tell its bytes.
             try archiver.appendSoon(.omission(Omission(item.path, reason)))
             return true
+        }
+
+        /// The omission of a directory that the container's owner can't read or enter.
+        private func unreadable(_ item: SourceItem, _ opened: OpenFile) throws -> Omission? {
+            let found = try archiver.unreadable(
+                item.name,
+                in: item.directory,
+                item.status,
+                at: item.path,
+                bytes: 0
+            )
+            guard let found else { return nil }
+            return Omission(item.path, found.reason, bytes: try archiver.measure(opened))
         }
 
         private func omit(_ item: SourceItem, _ reason: Omission.Reason) throws {

@@ -20,6 +20,7 @@ extension ItemArchiver {
     }
 
     private func appendFile(_ item: SourceItem, at path: EntryPath) throws {
+        if try omitsUnreadable(item.name, in: item.directory, item.status, at: item.path) { return }
         if try appendFurtherName(item.status, at: path) { return }
         let file: OpenFile
         let before: FileStatus

@@ -35,6 +35,8 @@ extension ItemArchiver {
             try append(item)
             return status.kind == .regular ? status.size : 0
         case .directory:
+            let directory = location.directory
+            if try omitsUnreadable(itemName, in: directory, status, at: name) { return 0 }
             let opened = try Self.reading(path) { () throws(SystemError) in
                 OpenFile(try location.directory.descriptor.open(itemName, .directory))
             }

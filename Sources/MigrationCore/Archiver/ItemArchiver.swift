@@ -16,6 +16,9 @@ final class ItemArchiver {
     /// Whether what no archive can hold ends the export.
     private let isStrict: Bool
 
+    /// The user for whom root exports; `nil` where this process exports its own user's files.
+    var reader: UserIdentity?
+
     /// Is called whenever content was read.
     var activityHandler: (() -> Void)?
 
@@ -84,6 +87,45 @@ extension ItemArchiver {
     }
 }
 
+extension ItemArchiver {
+    /// The omission of `name` in `directory` where root can read it, and who it exports for can't.
+    func unreadable(
+        _ name: ByteString,
+        in directory: OpenFile,
+        _ status: FileStatus,
+        at path: ByteString,
+        bytes: UInt64
+    ) throws -> Omission? {
+        guard let reader else { return nil }
+        let isReadable: Bool
+        do throws(SystemError) {
+            isReadable = try reader.mayRead(name, in: directory.descriptor, status)
+        } catch {
+            throw SourceWalker.unreadable(path, error)
+        }
+        if isReadable { return nil }
+        guard !isStrict else {
+            let message = "the container's owner, \(reader.text), can't read it"
+            throw ArchiveError(.sourceUnreadable, message, entry: EntryPath(bytes: path))
+        }
+        return Omission(path, .unreadableToOwner, bytes: bytes)
+    }
+
+    /// Leaves out a file that its container's owner can't read; returns whether it did.
+    func omitsUnreadable(
+        _ name: ByteString,
+        in directory: OpenFile,
+        _ status: FileStatus,
+        at path: ByteString
+    ) throws -> Bool {
+        guard
+            let omission = try unreadable(name, in: directory, status, at: path, bytes: status.size)
+        else { return false }
+        omissions.append(omission)
+        return true
+    }
+}
+
 // MARK: - Items whose turn comes later
 
 extension ItemArchiver {
@@ -113,6 +155,12 @@ extension ItemArchiver {
         queue.putBack(batch)
     }
 
+    private func omitsUnreadable(_ file: UnreadFile, _ status: FileStatus) throws -> Bool {
+        if reader == nil { return false }
+        let name = ByteString(file.name)
+        return try omitsUnreadable(name, in: file.directory, status, at: file.path.bytes)
+    }
+
     /// Appends a file, and returns how many bytes of its content the progress does not know of.
     private func append(
         _ file: UnreadFile,
@@ -122,11 +170,13 @@ extension ItemArchiver {
         switch reading {
         case .read(let status, let attributes, let range):
             try Self.checkIsRepresentable(file.path)
+            if try omitsUnreadable(file, status) { return 0 }
             if try appendFurtherName(status, at: file.path) { return 0 }
             try append(batch.content(range).span, attributes, of: status, at: file.path)
             return range.count
         case .opened(let opened, let status):
             try Self.checkIsRepresentable(file.path)
+            if try omitsUnreadable(file, status) { return 0 }
             if try appendFurtherName(status, at: file.path) { return 0 }
             try appendContent(of: opened, status, at: file.path)
         case .changed: throw Self.changed(file.path)

@@ -13,7 +13,7 @@ struct ContainerLayout {
     static let ownNames = [bookkeepingName, metadataName]
 
     /// The directories that a fresh container has.
-    private static let skeleton = [
+    static let skeleton = [
         "Documents", "Library", "Library/Application Support", "Library/Caches",
         "Library/Preferences", "tmp",
     ]

@@ -8,6 +8,9 @@ internal import MigrationSystem
 struct AbandonedDirectories {
     private static let prefix = ByteString(utf8: "migration-private-")
 
+    /// The permissions of a directory that another user passes through.
+    static let passable: UInt16 = 0o711
+
     private let parent: OpenFile
 
     /// Looks among the files of `parent`.
@@ -39,7 +42,8 @@ struct AbandonedDirectories {
         do throws(SystemError) {
             let directory = OpenFile(try parent.descriptor.open(name, .directory))
             let status = try directory.descriptor.status()
-            guard status.owner == geteuid(), status.permissions == 0o700 else { return }
+            guard status.owner == geteuid(), [0o700, Self.passable].contains(status.permissions)
+            else { return }
             try directory.descriptor.lock(.exclusive)
             try parent.descriptor.removeTree(name)
         } catch {

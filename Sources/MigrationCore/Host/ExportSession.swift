@@ -24,7 +24,7 @@ struct ExportSession {
             let properties = try hosted.properties(availableSpace: file.availableSpace)
             progress?.setTotal(Int64(clamping: properties.sizeEstimate))
             try checkSpace(for: properties, available: file.availableSpace)
-            report = try write(hosted, properties, to: file.output, file.identity)
+            report = try write(hosted, properties, to: file.output, file.identity, root: lock.root)
         } catch {
             file.discard()
             throw error
@@ -71,7 +71,8 @@ struct ExportSession {
         _ hosted: any ExportingExtension,
         _ properties: ExportProperties,
         to output: ArchiveOutput,
-        _ identity: FileStatus.Identity?
+        _ identity: FileStatus.Identity?,
+        root: OpenFile
     ) throws -> ExportReport {
         let header = header(properties, of: hosted.container)
         let writer = try ArchiveWriter(
@@ -89,6 +90,7 @@ struct ExportSession {
             isStrict: options.isStrict,
             cancellation: cancellation
         )
+        archiver.reader = try FileOwner(servedIn: root.descriptor).map { UserIdentity($0) }
         do {
             try hosted.exportResources(to: archiver)
             let left = try hosted.leftBehind(by: archiver)

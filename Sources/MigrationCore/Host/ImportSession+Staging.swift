@@ -17,7 +17,7 @@ extension ImportSession {
         defer { staging.release() }
         do {
             try checkSpace(for: reader, in: staging)
-            let (extractor, appExtension) = try fill(staging, from: reader) { extractor in
+            let (extractor, appExtension) = try fill(staging, of: root, from: reader) { extractor in
                 if replacingData { try checkReplacement(by: extractor, from: reader) }
             }
             let commit = ContainerCommit(
@@ -42,18 +42,21 @@ extension ImportSession {
     /// Makes the staged container of what the archive holds.
     private func fill(
         _ staging: StagingDirectory,
+        of root: OpenFile,
         from reader: ArchiveReader,
         checking check: (ArchiveExtractor) throws -> Void
     ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
         guard let appExtension else {
             let names = ContainerLayout.ownNames
-            let extractor = try extract(reader, into: staging.directory, leavingOut: names)
+            let place = staging.directory
+            let extractor = try extract(reader, into: place, of: root, leavingOut: names)
             try check(extractor)
             return (extractor, nil)
         }
-        let directory = try ImportDirectory(in: staging)
-        let extractor = try extract(reader, into: directory.directory, leavingOut: [])
+        let directory = try ImportDirectory(in: staging, for: root)
+        let extractor = try extract(reader, into: directory.directory, of: root, leavingOut: [])
         try check(extractor)
+        try directory.handOver()
         let host = try beginSession(with: appExtension, in: directory)
         defer { host.end() }
         let call = try ImportCall(
@@ -84,7 +87,8 @@ extension ImportSession {
             try? staging.remove()
             staging.release()
         }
-        let directory = try ImportDirectory(in: staging)
+        let directory = try ImportDirectory(in: staging, for: root)
+        try directory.handOver()
         let host = try beginSession(with: appExtension, in: directory)
         defer { host.end() }
         try host.checkImports()
@@ -114,9 +118,11 @@ extension ImportSession {
     private func extract(
         _ reader: ArchiveReader,
         into directory: OpenFile,
+        of root: OpenFile,
         leavingOut names: [ByteString]
     ) throws -> ArchiveExtractor {
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: directory)
+        extraction.owner = try FileOwner(servedIn: root.descriptor)
         extraction.leftOut = names.map { EntryPath(bytes: $0) }
         return try ArchiveExtractor.restore(
             reader,

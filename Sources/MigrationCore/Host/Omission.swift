@@ -17,6 +17,9 @@ public struct Omission: Hashable, Sendable, Codable {
         /// Set-user-id, set-group-id or sticky bits, which are not restored.
         case specialPermissions
 
+        /// A file or a directory that the container's owner, for whom root exported, can't read.
+        case unreadableToOwner
+
         /// A symbolic link that leads out of the container, left out because the person asked for it.
         case externalLink
 

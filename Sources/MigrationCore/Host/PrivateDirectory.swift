@@ -53,6 +53,37 @@ package final class PrivateDirectory: Sendable {
         }
     }
 
+    /// Makes a directory in this one that is `owner`'s, for whom root works.
+    package func makeDirectory(
+        _ name: ByteString,
+        for owner: FileOwner
+    ) throws(MigrationError) -> PathName {
+        try letPass()
+        try changing { () throws(SystemError) in
+            try directory.descriptor.makeDirectory(name, permissions: 0o700)
+            try directory.descriptor.setOwner(owner, of: name)
+        }
+        return PathName(parent: path.path, name: name)
+    }
+
+    /// Lets everybody pass through the directory who knows the names in it.
+    package func letPass() throws(MigrationError) {
+        try changing { () throws(SystemError) in
+            try directory.descriptor.setPermissions(AbandonedDirectories.passable)
+        }
+    }
+
+    private func changing(
+        _ body: () throws(SystemError) -> Void
+    ) throws(MigrationError) {
+        do {
+            try body()
+        } catch {
+            let message = "a temporary directory can't be shared with the container's owner"
+            throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+        }
+    }
+
     /// The directory as Foundation names it.
     package var url: URL { URL(directoryAtPath: path.path) }
 

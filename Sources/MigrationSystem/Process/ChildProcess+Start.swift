@@ -85,28 +85,39 @@ extension ChildProcess.Configuration {
             arguments.withPointer { arguments in
                 environment.withPointer { environment in
                     mounts.withPointer { mounts in
-                        var program = unsafe migration_program(
-                            executable: paths[0].unsafelyUnwrapped,
-                            arguments: arguments,
-                            environment: environment,
-                            directory: paths[1].unsafelyUnwrapped,
-                            mounts: mounts,
-                            control: control,
-                            failures: failures,
-                            connection: connection,
-                            output: output,
-                            is_confined: isConfined,
-                            ruleset: ruleset?.descriptor.rawValue ?? -1,
-                            is_filtered: isFiltered,
-                            group: group?.entrance.descriptor.rawValue ?? -1,
-                            memory_limit: memoryLimit ?? 0
-                        )
-                        return unsafe migration_start(&program)
+                        withIdentity { identity in
+                            var program = unsafe migration_program(
+                                executable: paths[0].unsafelyUnwrapped,
+                                arguments: arguments,
+                                environment: environment,
+                                directory: paths[1].unsafelyUnwrapped,
+                                mounts: mounts,
+                                control: control,
+                                failures: failures,
+                                connection: connection,
+                                output: output,
+                                is_confined: isConfined,
+                                ruleset: ruleset?.descriptor.rawValue ?? -1,
+                                is_filtered: isFiltered,
+                                group: group?.entrance.descriptor.rawValue ?? -1,
+                                memory_limit: memoryLimit ?? 0,
+                                identity: identity
+                            )
+                            return unsafe migration_start(&program)
+                        }
                     }
                 }
             }
         }
         guard supervisor >= 0 else { throw SystemError("fork") }
         return supervisor
+    }
+
+    @safe
+    private func withIdentity<Result>(
+        _ body: (UnsafePointer<migration_identity>?) -> Result
+    ) -> Result {
+        guard let user else { return body(nil) }
+        return user.withPointer(body)
     }
 }

@@ -31,6 +31,8 @@ package final class ChildProcess: Sendable {
         package var group: ControlGroup?
         /// The bytes of memory that it may have to itself, and so may each process that it starts.
         package var memoryLimit: UInt64?
+        /// Whom it runs as; `nil` for this process's own user.
+        package var user: UserIdentity?
 
         package init(
             executable: ByteString,
@@ -40,7 +42,8 @@ package final class ChildProcess: Sendable {
             mounts: [Mount] = [],
             sandbox: Sandbox?,
             group: ControlGroup? = nil,
-            memoryLimit: UInt64? = nil
+            memoryLimit: UInt64? = nil,
+            user: UserIdentity? = nil
         ) {
             self.executable = executable
             self.arguments = arguments
@@ -50,6 +53,7 @@ package final class ChildProcess: Sendable {
             self.sandbox = sandbox
             self.group = group
             self.memoryLimit = memoryLimit
+            self.user = user
         }
     }
 

@@ -34,15 +34,23 @@ extension Sandbox {
     ///
     /// - Throws: ``SystemError`` where the executable can't be read.
     package static func rules(forRunning executable: ByteString) throws(SystemError) -> [Rule] {
-        let path = try PathName.realPath(executable)
-        let brought = try LinkedLibraries(of: path).paths.sorted {
-            $0.lexicographicallyPrecedes($1)
-        }
-        let rules = ([path] + brought).map { Rule(path: $0, access: .readAndExecute) }
-        let bundles = try resourceBundles(in: PathName.parent(of: path))
+        let files = try files(forRunning: executable)
+        let rules = files.map { Rule(path: $0, access: .readAndExecute) }
+        let bundles = try resourceBundles(in: PathName.parent(of: files[0]))
         // Whoever lays a link beside the executable must not decide what else it may read.
         return common + rules
             + bundles.map { Rule(path: $0, access: .read, followsLink: false) }
+    }
+
+    /// The path of `executable`, with no link in it, and those of the libraries that it brings along.
+    ///
+    /// - Throws: ``SystemError`` where the executable can't be read.
+    package static func files(
+        forRunning executable: ByteString
+    ) throws(SystemError) -> [ByteString] {
+        let path = try PathName.realPath(executable)
+        return try [path]
+            + LinkedLibraries(of: path).paths.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     /// The directories that a package's build puts beside an executable that has resources.

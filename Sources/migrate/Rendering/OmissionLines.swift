@@ -32,7 +32,7 @@ struct OmissionLines: Sendable {
 
     private static func hasContent(_ reason: Omission.Reason) -> Bool {
         switch reason {
-        case .leftOutByDefault, .excluded: true
+        case .leftOutByDefault, .excluded, .unreadableToOwner: true
         default: false
         }
     }
@@ -45,6 +45,7 @@ struct OmissionLines: Sendable {
         case .extendedAttribute: "extended attribute"
         case .specialPermissions: "special permissions"
         case .externalLink: "link that leads out"
+        case .unreadableToOwner: "unreadable to the container's owner"
         case .applicationGroup: "app group, on request"
         }
     }

@@ -28,13 +28,14 @@ struct PreflightAnswer: Answer {
 
     private var sessionRows: [(String, String)] {
         let gaps = Self.rows("not confined", report.confinement.gaps)
+        let user = report.confinement.user.map { [("runs as", $0)] } ?? []
         let bounds = Self.rows("bounded", report.confinement.bounds)
         let paths = PreflightText.paths(report.paths).map { [("paths", $0)] } ?? []
         return [
             ("entitlement", PrintableText.escaping(report.entitlement ?? "")),
             ("exports", report.exports.map(PreflightText.version) ?? "no"),
             ("imports", report.imports ? "yes" : "no"),
-        ] + exportRows + [("confined", PreflightText.confinement(report.confinement))] + gaps
+        ] + exportRows + user + [("confined", PreflightText.confinement(report.confinement))] + gaps
             + bounds + paths
     }
 

@@ -20,6 +20,7 @@ struct PreflightText {
                 + skills.compactMap(\.self).joined(separator: " and "),
             report.groups.isEmpty ? nil : "app groups: \(Self.groups(report).joined(separator: "; "))",
             space.isEmpty ? nil : space,
+            report.confinement.user.map { "runs as: \($0)" },
             report.confinement.isConfined
                 ? "confined: \(Self.confinement(report.confinement))" : nil,
             "not confined: \(report.confinement.gaps.joined(separator: "; "))",

@@ -35,17 +35,18 @@ struct ExtensionTests {
         try stage.script("print \u{1B}[1mhello\nappend Documents/note")
         let result = try stage.run("export", "--no-sandbox", "--out", place.path("archive"))
         let lines = result.errors.split(separator: "\n").map(String.init)
-        try #require(lines.count == 6, "\(result.errors)")
+        try #require(lines.count == 7, "\(result.errors)")
         #expect(
             lines[0] == "migrate: ScriptedExtensionProgram of com.example.notes "
                 + "exports version 1.0 (options: account, theme) and imports"
         )
         #expect(lines[1].hasPrefix("migrate: estimate 0 B, ") && lines[1].hasSuffix(" free"))
-        #expect(lines[2] == "migrate: not confined: everything: no confinement was asked for")
-        #expect(lines[3].hasPrefix("migrate: bounded: 1073741824 bytes in its temporary directory"))
-        #expect(lines[4] == "scripted-extension: \\x1B[1mhello")
+        #expect(lines[2].hasPrefix("migrate: runs as: "))
+        #expect(lines[3] == "migrate: not confined: everything: no confinement was asked for")
+        #expect(lines[4].hasPrefix("migrate: bounded: 1073741824 bytes in its temporary directory"))
+        #expect(lines[5] == "scripted-extension: \\x1B[1mhello")
         #expect(
-            lines[5] == "migrate: finding: estimateOff: resourcesSizeEstimate said 0 bytes, "
+            lines[6] == "migrate: finding: estimateOff: resourcesSizeEstimate said 0 bytes, "
                 + "7 were exported; add up the sizes of the files that exportResources appends"
         )
     }

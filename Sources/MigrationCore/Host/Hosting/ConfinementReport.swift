@@ -14,6 +14,9 @@ public struct ConfinementReport: Sendable, Codable, Equatable {
     /// What was not confined or bounded, a phrase each.
     public let gaps: [String]
 
+    /// Whom it ran as, in a phrase; `nil` where it did not run in a process of its own.
+    public let user: String?
+
     /// How much of the machine it could take, a phrase each.
     public let bounds: [String]
 }
@@ -29,7 +32,32 @@ extension ConfinementReport {
         filtersSystemCalls = false
         gaps = ["everything: \(reason)"]
         bounds = []
+        user = nil
     }
+
+    /// The same, of an extension that runs as `user`, or where that is `nil` as its host's user.
+    func running(as user: UserIdentity?) -> ConfinementReport {
+        let own = FileStatus.currentUser
+        let other = user.map { "\($0.text), whose container it is, and with no right of root's" }
+        let text = other ?? (own == 0 ? "root, whose container it is" : "user \(own)")
+        let gaps = own == 0 && user != nil ? gaps.map(Self.withoutRoot) : gaps
+        return ConfinementReport(
+            isConfined: isConfined,
+            landlockVersion: landlockVersion,
+            filtersSystemCalls: filtersSystemCalls,
+            gaps: gaps,
+            user: text,
+            bounds: bounds
+        )
+    }
+
+    /// What a gap is where root's rights were given up.
+    private static func withoutRoot(_ gap: String) -> String {
+        gap.replacing(ownersOfRoot, with: "").replacing(kernelOfRoot, with: "")
+    }
+
+    private static let ownersOfRoot = ", for root the owners too"
+    private static let kernelOfRoot = ", and root of the kernel"
 
     /// The same, of an extension whose process is bounded, too.
     func bounded(by bounds: SessionBounds) -> ConfinementReport {
@@ -39,6 +67,7 @@ extension ConfinementReport {
             landlockVersion: landlockVersion,
             filtersSystemCalls: filtersSystemCalls,
             gaps: isOpen ? gaps : gaps + bounds.gaps,
+            user: user,
             bounds: bounds.phrases
         )
     }
@@ -56,6 +85,7 @@ extension ConfinementReport {
             landlockVersion: support.landlockVersion,
             filtersSystemCalls: support.filtersSystemCalls,
             gaps: Self.gaps(support),
+            user: nil,
             bounds: []
         )
     }
@@ -64,9 +94,9 @@ extension ConfinementReport {
     private static func gaps(_ support: Sandbox.Support) -> [String] {
         var gaps = [
             "the names, sizes, times, links and attributes of files anywhere (stat, readlink)",
-            "the modes, times and attributes of the user's own files anywhere, for root the owners "
-                + "too (chmod, utimes, setxattr, chown)",
-            "what /proc tells everybody of a process whose number is known, and root of the kernel",
+            "the modes, times and attributes of the user's own files anywhere\(ownersOfRoot) (chmod, "
+                + "utimes, setxattr, chown)",
+            "what /proc tells everybody of a process whose number is known\(kernelOfRoot)",
         ]
         if !support.confinesFiles {
             gaps.append("all files that the user may read or write (no Landlock)")

@@ -11,13 +11,17 @@ struct ImportDirectory {
     private static let name = ByteString(utf8: "import")
 
     private let staging: StagingDirectory
+    private let owner: FileOwner?
 
     /// The open directory.
     let directory: OpenFile
 
     /// Makes a fresh container in `staging`, which is empty, with an empty import directory beside it.
-    init(in staging: StagingDirectory) throws(SystemError) {
+    ///
+    /// It is to take the place of the container that is open as `root`.
+    init(in staging: StagingDirectory, for root: OpenFile) throws(SystemError) {
         self.staging = staging
+        owner = try FileOwner(servedIn: root.descriptor)
         try ContainerLayout.makeSkeleton(in: staging.directory)
         let holder = staging.parent
         try holder.descriptor.makeDirectory(Self.name, permissions: 0o700)
@@ -33,11 +37,34 @@ struct ImportDirectory {
     /// The absolute path of the container.
     var containerPath: PathName { staging.path }
 
+    /// Gives the container and the import directory to the container's owner, as whom the extension runs.
+    ///
+    /// The directory that holds both stays root's, so that the extension can't touch the staging token.
+    func handOver() throws(SystemError) {
+        guard let owner else { return }
+        for path in ContainerLayout.skeleton {
+            try staging.directory.descriptor.setOwner(owner, of: ByteString(utf8: path))
+        }
+        for file in [staging.directory, directory] {
+            try file.descriptor.setOwner(owner)
+        }
+        try staging.parent.descriptor.setPermissions(0o711)
+    }
+
+    /// Takes back what was handed over, so that only root reaches it until the commit.
+    private func takeBack() throws(SystemError) {
+        guard owner != nil else { return }
+        try staging.parent.descriptor.setPermissions(0o700)
+        try staging.directory.descriptor.setOwner(FileOwner(user: 0, group: 0))
+        try staging.directory.descriptor.setPermissions(0o700)
+    }
+
     /// Removes the directory and what in the container is not the app's, whoever made it.
     ///
     /// - Throws: ``MigrationError`` of code `extensionFailed` where the extension has put another
     ///   directory in its container's place.
     func remove() throws {
+        try takeBack()
         for name in ContainerLayout.ownNames {
             do throws(SystemError) {
                 try staging.directory.descriptor.removeTree(name)

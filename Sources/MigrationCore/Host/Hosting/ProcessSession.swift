@@ -26,10 +26,12 @@ final class ProcessSession: ExtensionSession {
             in: place,
             policy: terms.confinement
         )
+        let user = place.owner.map { UserIdentity($0) }
+        if let user { try Self.check(program, isReadableTo: user) }
         let bounds = try SessionBounds(terms, in: place)
         let process: ChildProcess
         (process, paths) = try Self.start(program, in: place, sandbox: sandbox, bounds)
-        confinement = report.bounded(by: bounds)
+        confinement = report.bounded(by: bounds).running(as: user)
         connection = try ExtensionConnection(
             to: process,
             named: PrintableText.escaping(program.name),
@@ -127,13 +129,20 @@ extension ProcessSession {
         sandbox: Sandbox?,
         _ bounds: SessionBounds
     ) throws(MigrationError) -> (ChildProcess, SessionPaths) {
-        let mounted = try SessionPaths(mounting: place.directories)
+        let mounted = try SessionPaths(
+            mounting: place.directories,
+            forOther: place.owner != nil
+        )
         do {
             return (try start(program, in: place, as: mounted, sandbox: sandbox, bounds), mounted)
         } catch {
             guard let cause = error.cause as? SystemError, cause.isAboutMounts else { throw error }
             mounted.remove()
-            let linked = try SessionPaths(linking: place.directories, because: .denied(cause))
+            let linked = try SessionPaths(
+                linking: place.directories,
+                because: .denied(cause),
+                forOther: place.owner != nil
+            )
             return (try start(program, in: place, as: linked, sandbox: sandbox, bounds), linked)
         }
     }
@@ -156,7 +165,8 @@ extension ProcessSession {
                     mounts: paths.mounts,
                     sandbox: sandbox,
                     group: bounds.group,
-                    memoryLimit: bounds.memoryOfEach
+                    memoryLimit: bounds.memoryOfEach,
+                    user: place.owner.map { UserIdentity($0) }
                 )
             )
         } catch {
@@ -215,6 +225,27 @@ extension ProcessSession {
 
     private func unexpected(_ phase: String) -> MigrationError {
         MigrationError(.sessionFailed, "\(name) sent an unexpected message \(phase)")
+    }
+
+    /// Throws where the program, or a library that it brings along, is out of the owner's reach.
+    private static func check(
+        _ program: PathName,
+        isReadableTo user: UserIdentity
+    ) throws(MigrationError) {
+        var path = program.path
+        do throws(SystemError) {
+            for (index, file) in try Sandbox.files(forRunning: program.path).enumerated() {
+                path = file
+                guard try user.may(index == 0 ? .readAndExecute : .read, at: file) else {
+                    throw SystemError.denied
+                }
+            }
+        } catch {
+            let message =
+                "the extension runs as the container's owner, \(user.text), who can't read this; let "
+                + "them read it, and enter the directories that lead to it"
+            throw MigrationError(.extensionUnsuitable, message, path: path, cause: error)
+        }
     }
 
     private static func resolve(_ executable: ByteString) throws(MigrationError) -> PathName {

@@ -42,12 +42,14 @@ struct SessionPaths {
     /// Where the other paths begin, as long as the session.
     private let directory: PrivateDirectory?
 
-    /// Mounts those of `directories` whose paths need encoding.
-    init(mounting directories: [SessionDirectory]) throws(MigrationError) {
+    /// Mounts those of `directories` whose paths need encoding; `isForOther` says that the extension
+    /// runs as another user.
+    init(mounting directories: [SessionDirectory], forOther isForOther: Bool) throws(MigrationError) {
         let encoded = directories.filter { $0.path.path.needsEncoding }
         form = encoded.isEmpty ? .unchanged : .mounted
         directory = encoded.isEmpty ? nil : try Self.makeDirectory()
         guard let directory else { return }
+        if isForOther { try directory.letPass() }
         for (index, encoded) in encoded.enumerated() {
             let name = ByteString(utf8: "\(encoded.label)-\(index)")
             let place = PathName(parent: directory.path.path, name: name).path
@@ -68,7 +70,8 @@ struct SessionPaths {
     /// - Throws: ``MigrationError`` of code `pathNeedsEncoding` where its own name needs it too.
     init(
         linking directories: [SessionDirectory],
-        because obstacle: Obstacle
+        because obstacle: Obstacle,
+        forOther isForOther: Bool = false
     ) throws(MigrationError) {
         let encoded = directories.filter { $0.path.path.needsEncoding }
         for encoded in encoded where encoded.isListed && encoded.path.name.needsEncoding {
@@ -77,6 +80,7 @@ struct SessionPaths {
         form = encoded.isEmpty ? .unchanged : .linked
         directory = encoded.isEmpty ? nil : try Self.makeDirectory()
         guard let directory else { return }
+        if isForOther { try directory.letPass() }
         for (index, encoded) in encoded.enumerated() {
             let name = ByteString(utf8: "\(encoded.label)-\(index)")
             let link = PathName(parent: directory.path.path, name: name).path

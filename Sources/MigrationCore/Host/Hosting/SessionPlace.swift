@@ -21,6 +21,9 @@ struct SessionPlace {
     /// and nothing else; `nil` where they are apart.
     var importDirectory: (path: PathName, holder: PathName?)?
 
+    /// Who owns the container, where root works for them.
+    let owner: FileOwner?
+
     /// The temporary directory, where it ends with the session.
     private let ownDirectory: PrivateDirectory?
 
@@ -33,10 +36,16 @@ struct SessionPlace {
         self.role = role
         isContainerFixed = role == .exporting
         self.container = container
+        owner = try Self.owner(of: container.rootPath)
         groups = try appExtension.groupDirectories(apartFrom: container.rootPath)
         if case .executable = appExtension.place {
             let directory = try PrivateDirectory()
-            temporaryDirectory = directory.path
+            temporaryDirectory =
+                if let owner {
+                    try directory.makeDirectory(ByteString(utf8: "files"), for: owner)
+                } else {
+                    directory.path
+                }
             ownDirectory = directory
         } else {
             temporaryDirectory = try Self.commonDirectory()
@@ -94,6 +103,20 @@ struct SessionPlace {
             groups: groups.mapValues { URL(containerAtPath: paths.shown($0.path)) },
             temporaryDirectory: URL(directoryAtPath: temporaryDirectory.path)
         )
+    }
+
+    private static func owner(of container: PathName) throws(MigrationError) -> FileOwner? {
+        do {
+            return try FileOwner(servedIn: FileDescriptor.open(container.path, .directory))
+        } catch {
+            let message = "the container can't be opened"
+            throw MigrationError(
+                .containerInvalid,
+                message,
+                path: container.path,
+                cause: error
+            )
+        }
     }
 
     private static func commonDirectory() throws(MigrationError) -> PathName {

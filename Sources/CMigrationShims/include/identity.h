@@ -1,0 +1,30 @@
+#ifndef CMIGRATION_IDENTITY_H
+#define CMIGRATION_IDENTITY_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#pragma clang assume_nonnull begin
+
+/// A user, with all their groups.
+struct migration_identity {
+  uid_t user;
+  gid_t group;
+  const gid_t *_Nullable groups;
+  size_t group_count;
+};
+
+/// Asks as that user whether `path` may be accessed; for root, and for the calling thread alone.
+int migration_access_as(
+  const struct migration_identity *identity,
+  int directory,
+  const char *path,
+  int mode,
+  int flags
+);
+
+/// Makes this process, which has one thread, that user's for good.
+int migration_become(const struct migration_identity *identity);
+
+#pragma clang assume_nonnull end
+#endif

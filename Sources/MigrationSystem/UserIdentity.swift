@@ -1,0 +1,114 @@
+internal import CMigrationShims
+internal import Glibc
+
+/// Whose a file is.
+package struct FileOwner: Sendable, Hashable {
+    package let user: UInt32
+    package let group: UInt32
+
+    package init(user: UInt32, group: UInt32) {
+        self.user = user
+        self.group = group
+    }
+
+    /// The owner of the open `directory` where root works for them; `nil` where this process is not
+    /// root, or the directory is root's own.
+    package init?(servedIn directory: borrowing FileDescriptor) throws(SystemError) {
+        let status = try directory.status()
+        guard geteuid() == 0, status.owner != 0 else { return nil }
+        self.init(user: status.owner, group: status.group)
+    }
+}
+
+/// A user for whom root works, with all their groups.
+package struct UserIdentity: Sendable, Hashable {
+    /// What may be done with a file.
+    package enum Access: Sendable {
+        case read
+        case readAndEnter
+        case readAndExecute
+    }
+
+    /// The name of the account, where there is one.
+    package let name: String?
+    package let user: UInt32
+    package let group: UInt32
+    package let groups: [UInt32]
+
+    /// Looks `owner` up among the system's accounts; one without an account has the file's group.
+    package init(_ owner: FileOwner) {
+        user = owner.user
+        guard let account = unsafe getpwuid(owner.user), let text = unsafe account.pointee.pw_name
+        else {
+            (name, group, groups) = (nil, owner.group, [])
+            return
+        }
+        let primary = unsafe account.pointee.pw_gid
+        var count: CInt = 64
+        var list = [gid_t](repeating: 0, count: Int(count))
+        if unsafe getgrouplist(text, primary, &list, &count) < 0 {
+            list = [gid_t](repeating: 0, count: Int(count))
+            count = unsafe getgrouplist(text, primary, &list, &count) < 0 ? 0 : count
+        }
+        name = unsafe String(cString: text)
+        group = primary
+        groups = Array(list[..<Int(count)])
+    }
+
+    /// The account as a person reads it.
+    package var text: String { name.map { "\($0) (user \(user))" } ?? "user \(user)" }
+
+    /// Whether the user has `access` to the file at `path`, all directories on its way included.
+    package func may(_ access: Access, at path: ByteString) throws(SystemError) -> Bool {
+        try may(access, path, in: AT_FDCWD, flags: 0)
+    }
+
+    /// Whether the user may read `name` in `directory`, and enter it where it is a directory.
+    ///
+    /// Of the user's own files the status says it all; the kernel is asked of others'.
+    package func mayRead(
+        _ name: ByteString,
+        in directory: borrowing FileDescriptor,
+        _ status: FileStatus
+    ) throws(SystemError) -> Bool {
+        let isDirectory = status.kind == .directory
+        if status.owner == user {
+            let needed: UInt16 = isDirectory ? 0o500 : 0o400
+            return status.permissions & needed == needed
+        }
+        let access = isDirectory ? Access.readAndEnter : .read
+        return try may(access, name, in: directory.rawValue, flags: AT_SYMLINK_NOFOLLOW)
+    }
+
+    /// Calls `body` with the identity as C takes it, which is valid until it returns.
+    @safe
+    func withPointer<Result>(_ body: (UnsafePointer<migration_identity>) -> Result) -> Result {
+        unsafe groups.withUnsafeBufferPointer { groups in
+            var identity = unsafe migration_identity(
+                user: user,
+                group: group,
+                groups: groups.baseAddress,
+                group_count: groups.count
+            )
+            return unsafe body(&identity)
+        }
+    }
+
+    private func may(
+        _ access: Access,
+        _ path: ByteString,
+        in directory: CInt,
+        flags: CInt
+    ) throws(SystemError) -> Bool {
+        let mode = access == .read ? R_OK : R_OK | X_OK
+        let result = path.withPath { path in
+            withPointer { identity in
+                unsafe migration_access_as(identity, directory, path, mode, flags)
+            }
+        }
+        if result == 0 { return true }
+        let error = SystemError("faccessat2")
+        guard error.isDenied || error.isMissing || error.isNotDirectory else { throw error }
+        return false
+    }
+}
