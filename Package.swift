@@ -134,6 +134,7 @@ let package = Package(
                 "AndroidMigration", "MigrationArchive", "MigrationCore", "MigrationSystem",
                 "TestSupport", "migrate",
             ],
+            exclude: ["Fixtures"],
             swiftSettings: settings
         ),
         .testTarget(

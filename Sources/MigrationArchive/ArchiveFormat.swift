@@ -91,7 +91,7 @@ private struct StreamStart {
 }
 
 extension UstarBlock {
-    init(copying bytes: ArraySlice<UInt8>) {
+    package init(copying bytes: ArraySlice<UInt8>) {
         for (index, byte) in bytes.prefix(TarFormat.blockSize).enumerated() {
             self.bytes[index] = byte
         }

@@ -44,6 +44,11 @@ extension FileDescriptor {
         }
     }
 
+    /// Moves to `offset` of the file, from where it is read next.
+    package borrowing func seek(to offset: UInt64) throws(SystemError) {
+        guard lseek(rawValue, off_t(offset), SEEK_SET) >= 0 else { throw SystemError("lseek") }
+    }
+
     /// Reads the whole file from its start, at most `limit` bytes; `nil` where it holds more.
     package borrowing func readAll(limit: Int) throws(SystemError) -> [UInt8]? {
         var contents: [UInt8] = []

@@ -110,6 +110,9 @@ struct DevicePath {
     /// The names of the path as on iOS.
     let components: [[UInt8]]
 
+    /// The package whose storage it is.
+    let package: String
+
     /// Reads the names of an absolute path; `nil` where it leads to no app's storage.
     init?(_ names: [[UInt8]]) {
         let words = names.prefix(4).map { String(decoding: $0, as: UTF8.self) }
@@ -121,6 +124,7 @@ struct DevicePath {
             default: (0, [])
             }
         guard count > 0, names.count >= count else { return nil }
+        package = String(decoding: names[count - 1], as: UTF8.self)
         components = prefix.map { [UInt8]($0.utf8) } + names.dropFirst(count)
     }
 }

@@ -22,7 +22,7 @@ package final class ArchiveOutput: @unchecked Sendable {
     }
 
     /// Writes every byte of `bytes`.
-    func write(_ bytes: Span<UInt8>) throws {
+    package func write(_ bytes: Span<UInt8>) throws {
         try reportingFailures {
             if isPipe { return try writeInUnits(bytes) }
             try cancellation.check()

@@ -1,20 +1,23 @@
 /// The records of a pax extended header: `length key=value\n` (POSIX.1-2017, pax, "pax Extended Header").
-struct PaxRecords: Equatable {
-    struct Record: Equatable {
-        let key: [UInt8]
-        let value: [UInt8]
+package struct PaxRecords: Equatable {
+    package struct Record: Equatable {
+        package let key: [UInt8]
+        package let value: [UInt8]
     }
 
     /// What is wrong with the bytes of an extended header.
-    struct Malformation: Error {
+    package struct Malformation: Error {
         let reason: String
     }
 
-    private(set) var records: [Record] = []
+    package private(set) var records: [Record] = []
+
+    /// Makes an empty list.
+    package init() {}
 
     var isEmpty: Bool { records.isEmpty }
 
-    mutating func append(_ key: String, _ value: [UInt8]) {
+    package mutating func append(_ key: String, _ value: [UInt8]) {
         records.append(Record(key: [UInt8](key.utf8), value: value))
     }
 
@@ -27,7 +30,7 @@ struct PaxRecords: Equatable {
 
 extension PaxRecords {
     /// Appends the records, in their order, to `output`.
-    func encode(to output: inout [UInt8]) {
+    package func encode(to output: inout [UInt8]) {
         for record in records {
             Self.append(record.key, record.value, to: &output)
         }
@@ -58,7 +61,7 @@ extension PaxRecords {
 
 extension PaxRecords {
     /// Reads the records in `bytes`, every one of which must be well formed.
-    init(parsing bytes: [UInt8]) throws(Malformation) {
+    package init(parsing bytes: [UInt8]) throws(Malformation) {
         var position = 0
         while position < bytes.count {
             let start = position

@@ -1,22 +1,22 @@
 internal import MigrationSystem
 
 /// A header block as bytes, with the fields of the ustar format at their places.
-struct UstarBlock {
-    enum Field {
-        static let name = 0..<100
-        static let mode = 100..<108
+package struct UstarBlock {
+    package enum Field {
+        package static let name = 0..<100
+        package static let mode = 100..<108
         static let userID = 108..<116
         static let groupID = 116..<124
-        static let size = 124..<136
-        static let modificationTime = 136..<148
+        package static let size = 124..<136
+        package static let modificationTime = 136..<148
         static let checksum = 148..<156
-        static let typeFlag = 156
+        package static let typeFlag = 156
         static let linkName = 157..<257
         static let magic = 257..<263
         static let version = 263..<265
         static let deviceMajor = 329..<337
         static let deviceMinor = 337..<345
-        static let prefix = 345..<500
+        package static let prefix = 345..<500
         /// Where GNU tar's old headers keep the first extents of a sparse file.
         static let gnuSparseMap = 386..<482
         static let gnuIsExtended = 482
@@ -27,7 +27,7 @@ struct UstarBlock {
 
     var bytes = [512 of UInt8](repeating: 0)
 
-    subscript(index: Int) -> UInt8 { bytes[index] }
+    package subscript(index: Int) -> UInt8 { bytes[index] }
 
     /// Takes `piece` as the bytes from `start` on.
     mutating func copy(_ piece: Span<UInt8>, to start: Int) {
@@ -36,7 +36,7 @@ struct UstarBlock {
     }
 
     /// Whether every byte is zero, as in the blocks that end a tar stream.
-    var isZero: Bool {
+    package var isZero: Bool {
         let span = bytes.span
         for index in span.indices where span[index] != 0 { return false }
         return true
@@ -47,7 +47,7 @@ struct UstarBlock {
 
 extension UstarBlock {
     /// Makes a header of the ustar format with no owner, no user and no group name.
-    init(
+    package init(
         name: some Collection<UInt8>,
         prefix: some Collection<UInt8>,
         permissions: UInt16,
@@ -130,14 +130,14 @@ extension UstarBlock {
     }
 
     /// Whether the checksum that the block carries is one of those that tars have written.
-    var hasValidChecksum: Bool {
+    package var hasValidChecksum: Bool {
         // Some tars leave an older number's end behind the first one.
         guard let stored = octal(at: Field.checksum, thenBlank: false) else { return false }
         return stored == checksum || Int64(exactly: stored) == signedChecksum
     }
 
     /// The bytes of a text field up to its first zero.
-    func text(at field: Range<Int>) -> [UInt8] {
+    package func text(at field: Range<Int>) -> [UInt8] {
         let span = bytes.span
         var end = field.lowerBound
         while end < field.upperBound, span[end] != 0 { end += 1 }
@@ -147,7 +147,7 @@ extension UstarBlock {
     }
 
     /// Whether the magic is that of POSIX, whose headers have a prefix field.
-    var isPOSIX: Bool { text(at: Field.magic) == [UInt8]("ustar".utf8) }
+    package var isPOSIX: Bool { text(at: Field.magic) == [UInt8]("ustar".utf8) }
 
     /// A number in octal with spaces or zeros around it, blank counting as 0; `nil` where it is none.
     ///
@@ -172,7 +172,7 @@ extension UstarBlock {
     }
 
     /// A number in octal or, with its first bit set, in base 256; `nil` where it is none or too large.
-    func number(at field: Range<Int>) -> Int64? {
+    package func number(at field: Range<Int>) -> Int64? {
         let first = bytes[field.lowerBound]
         guard first & 0x80 != 0 else {
             return octal(at: field).flatMap { Int64(exactly: $0) }
@@ -199,7 +199,7 @@ extension [UInt8] {
     }
 
     /// Appends the bytes of `block`.
-    mutating func append(block: UstarBlock) {
+    package mutating func append(block: UstarBlock) {
         append(copying: block.bytes.span)
     }
 }

@@ -1,13 +1,13 @@
-internal import MigrationArchive
-internal import MigrationSystem
+package import MigrationArchive
+package import MigrationSystem
 
 /// The output of an export, open: a file that appears when it is whole, or a stream.
-struct ArchiveFile: ~Copyable {
+package struct ArchiveFile: ~Copyable {
     private var pending: PendingFile?
     private let path: [UInt8]?
 
     /// Where the archive's bytes go.
-    let output: ArchiveOutput
+    package let output: ArchiveOutput
 
     /// What tells the file from others.
     let identity: FileStatus.Identity
@@ -29,7 +29,7 @@ struct ArchiveFile: ~Copyable {
         self.availableSpace = availableSpace
     }
 
-    static func make(
+    package static func make(
         at destination: ArchiveDestination,
         cancellation: CancellationFlag
     ) throws -> ArchiveFile {
@@ -115,7 +115,7 @@ struct ArchiveFile: ~Copyable {
     }
 
     /// Gives the file its name.
-    consuming func commit() throws {
+    package consuming func commit() throws {
         guard let file = pending.take() else { return }
         do {
             try file.commit()
@@ -125,7 +125,7 @@ struct ArchiveFile: ~Copyable {
     }
 
     /// Removes what was written, as far as it can be.
-    consuming func discard() {
+    package consuming func discard() {
         guard let file = pending.take() else { return }
         file.discard()
     }

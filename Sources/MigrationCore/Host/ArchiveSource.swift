@@ -1,6 +1,6 @@
 public import Foundation
-internal import MigrationArchive
-internal import MigrationSystem
+package import MigrationArchive
+package import MigrationSystem
 
 /// Where an archive is read from.
 public struct ArchiveSource: Sendable {
@@ -35,7 +35,7 @@ public struct ArchiveSource: Sendable {
         ArchiveSource(place: .descriptor(number))
     }
 
-    func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
+    package func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
         let descriptor: FileDescriptor
         do throws(SystemError) {
             switch place {

@@ -1,6 +1,6 @@
 public import Foundation
 internal import MigrationArchive
-internal import MigrationSystem
+package import MigrationSystem
 
 /// The system side of a migration: what iOS does around an app's extension, for anyone to call.
 ///
@@ -22,7 +22,7 @@ public struct MigrationHost: Sendable {
     /// The environment variable that tells an app's process its container.
     public static let containerVariable = "MIGRATION_CONTAINER"
 
-    static let creator = "migrate \(version)"
+    package static let creator = "migrate \(version)"
 
     /// How long an operation waits for a container that another process uses; by default not at all.
     ///
@@ -136,7 +136,7 @@ public struct MigrationHost: Sendable {
 }
 
 /// Runs `body` on a thread of its own, with a flag that is raised when the calling task is cancelled.
-func withOperationThread<Result>(
+package func withOperationThread<Result>(
     _ body: (CancellationFlag) async throws -> Result
 ) async throws -> Result {
     let cancellation = CancellationFlag()

@@ -11,25 +11,29 @@ extension ArchiveSource {
     @concurrent
     public func inspect() async throws -> ArchiveInspection {
         try await withOperationThread { cancellation in
-            let input = try open(cancellation)
-            let reader = try ArchiveReader(input, access: .selective)
-            if reader.header == nil {
-                // Nothing but an entry tells a tar stream from other data that zstd compressed.
-                _ = try reader.next()
-            } else if reader.totals == nil {
-                while try reader.next() != nil {}
-            }
-            return ArchiveInspection(
-                header: reader.header,
-                totals: reader.totals,
-                fingerprint: reader.fingerprint,
-                archiveBytes: input.size ?? reader.totals.map { _ in input.position },
-                streamBytes: reader.streamBytes,
-                frameCount: reader.frameCount,
-                lacksEndMark: reader.lacksEndMark,
-                hasTrailer: reader.hasTrailer
-            )
+            try Self.inspect(open(cancellation))
         }
+    }
+
+    /// Says what the archive in `input` is and what it holds.
+    package static func inspect(_ input: ArchiveInput) throws -> ArchiveInspection {
+        let reader = try ArchiveReader(input, access: .selective)
+        if reader.header == nil {
+            // Nothing but an entry tells a tar stream from other data that zstd compressed.
+            _ = try reader.next()
+        } else if reader.totals == nil {
+            while try reader.next() != nil {}
+        }
+        return ArchiveInspection(
+            header: reader.header,
+            totals: reader.totals,
+            fingerprint: reader.fingerprint,
+            archiveBytes: input.size ?? reader.totals.map { _ in input.position },
+            streamBytes: reader.streamBytes,
+            frameCount: reader.frameCount,
+            lacksEndMark: reader.lacksEndMark,
+            hasTrailer: reader.hasTrailer
+        )
     }
 
     /// Calls `body` for each entry, in the order of the archive.
@@ -46,15 +50,23 @@ extension ArchiveSource {
         _ body: @Sendable (ArchiveEntry) throws -> Void
     ) async throws -> ArchiveInspection {
         try await withOperationThread { cancellation in
-            let reader = try ArchiveReader(open(cancellation), access: .selective)
-            var totals = ArchiveTotals()
-            while let entry = try reader.next() {
-                try cancellation.check()
-                totals.count(entry)
-                try body(entry)
-            }
-            return ArchiveInspection(reader, totals: reader.totals ?? totals)
+            try Self.forEachEntry(of: open(cancellation), body)
         }
+    }
+
+    /// Calls `body` for each entry of the archive in `input`.
+    package static func forEachEntry(
+        of input: ArchiveInput,
+        _ body: (ArchiveEntry) throws -> Void
+    ) throws -> ArchiveInspection {
+        let reader = try ArchiveReader(input, access: .selective)
+        var totals = ArchiveTotals()
+        while let entry = try reader.next() {
+            try input.cancellation.check()
+            totals.count(entry)
+            try body(entry)
+        }
+        return ArchiveInspection(reader, totals: reader.totals ?? totals)
     }
 
     /// Checks an archive: by default reads everything as an import would, and restores nothing.

@@ -8,7 +8,9 @@ struct AndroidLintCommand: Command {
         abstract: "Look for mistakes in the backup rules of an Android app.",
         arguments: [.rules],
         options: [
-            .androidManifest, .androidData, .externalData, .deviceData, .json,
+            .androidManifest, .androidData,
+        ] + AndroidData.options + [
+            .json,
             OptionDescription(
                 name: "github",
                 help: "Answer with annotations for a workflow on GitHub.",

@@ -8,7 +8,8 @@ struct AndroidPreviewCommand: Command {
         abstract: "Show what an Android app hands over, and where an app on iOS receives it.",
         arguments: [.rules],
         options: [
-            OptionDescription.androidData.required, .externalData, .deviceData,
+            OptionDescription.androidData.required
+        ] + AndroidData.options + [
             OptionDescription(
                 name: "section",
                 help:

@@ -15,6 +15,8 @@ enum CommandCatalog {
         RunCommand.self,
         AndroidLintCommand.self,
         AndroidPreviewCommand.self,
+        AndroidConvertCommand.self,
+        AndroidManifestCommand.self,
         CompletionsCommand.self,
     ]
 

@@ -1,3 +1,4 @@
+import AndroidMigration
 import MigrationCore
 
 /// `migrate list`: the entries of an archive.
@@ -6,10 +7,11 @@ struct ListCommand: Command {
         name: "list",
         abstract: "List the entries of an archive, as 'tar -tv' does.",
         arguments: [.archive],
-        options: [.json]
+        options: [.passwordFile, .json]
     )
 
     let archive: ArchiveName
+    let backup: AndroidBackup
     let answersInJSON: Bool
 
     var isForItsAnswer: Bool { true }
@@ -18,17 +20,30 @@ struct ListCommand: Command {
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         archive = try arguments.archive
+        backup = try AndroidBackup(archive, arguments)
         answersInJSON = arguments.has("json")
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let rows = RowOutput(to: context.console.output, inJSON: answersInJSON)
         try rows.begin()
-        let inspection = try await archive.source(console: context.console).forEachEntry { entry in
+        let inspection = try await BackupOperations.inspect(
+            archive.source(console: context.console),
+            at: backup.place(on: context.console),
+            spoolingTo: TemporaryDirectory.path
+        ) { entry in
             try rows.write(EntryRow(entry))
         }
         try rows.end()
-        context.console.logMissingProof(of: archive, inspection)
-        return .success
+        switch inspection {
+        case .archive(let inspection):
+            context.console.logMissingProof(of: archive, inspection)
+            return .success
+        case .backup(let summary):
+            for loss in summary.lost {
+                context.console.log("migrate: warning: lost: \(loss.path) (\(loss.reason))")
+            }
+            return summary.lost.isEmpty ? .success : .failure
+        }
     }
 }

@@ -1,0 +1,181 @@
+package import MigrationArchive
+package import MigrationSystem
+
+/// What data of an Android app is read from: a copy of its directory, or a stream.
+package enum BackupSource {
+    case tree(RawTree)
+    case stream(BackupStream)
+
+    /// Opens a path, or the descriptor of standard input.
+    ///
+    /// What must be unpacked goes into a file without a name in `spoolDirectory`.
+    package static func open(
+        _ place: BackupPlace,
+        spoolDirectory: [UInt8],
+        cancellation: CancellationFlag
+    ) throws -> BackupSource {
+        let file: OpenFile
+        let isDirectory: Bool
+        do throws(SystemError) {
+            file = OpenFile(try descriptor(place.origin))
+            isDirectory = try file.descriptor.status().kind == .directory
+        } catch {
+            throw AndroidMigrationError(.unreadable, "the backup can't be opened", cause: error)
+        }
+        if isDirectory, case .path(let path) = place.origin {
+            return .tree(try RawTree(path, external: place.external, device: place.device))
+        }
+        guard place.external == nil, place.device == nil else {
+            let message = "'--external' and '--device' belong to a directory, and this is a file"
+            throw AndroidMigrationError(.unsupported, message)
+        }
+        return .stream(
+            try BackupStream.open(
+                file,
+                password: place.password,
+                spoolingTo: spoolDirectory,
+                cancellation: cancellation
+            )
+        )
+    }
+
+    private static func descriptor(
+        _ origin: BackupPlace.Origin
+    ) throws(SystemError) -> FileDescriptor {
+        switch origin {
+        case .path(let path): try FileDescriptor.openFollowingLinks(path, .reading)
+        case .descriptor(let number): try FileDescriptor.duplicate(ofNumber: number)
+        }
+    }
+}
+
+/// Where a backup lies, and what is needed to read it.
+package struct BackupPlace: Sendable {
+    package enum Origin: Sendable {
+        case path([UInt8])
+        case descriptor(Int32)
+    }
+
+    package let origin: Origin
+    package var external: [UInt8]?
+    package var device: [UInt8]?
+    package var password: [UInt8]?
+
+    package init(_ origin: Origin) {
+        self.origin = origin
+    }
+}
+
+extension DataTree {
+    /// Makes the tree of what a backup holds of one package; `nil` takes the only one there is.
+    package init(_ source: BackupSource, package: String? = nil) throws {
+        switch source {
+        case .tree(let tree): try self.init(tree)
+        case .stream(let stream):
+            self.init()
+            let chosen = try BackupContents(stream).package(package)
+            let reader = try BackupReader(stream)
+            while let item = try reader.next() {
+                guard case .entry(let entry) = item,
+                    case .data(chosen, _, let path) = BackupItem(entry)
+                else { continue }
+                var head: [UInt8] = []
+                if entry.isFile, DeviceBoundSecret.shows(at: path) {
+                    let count = Int(min(entry.size, UInt64(RawTree.headSize)))
+                    head = [UInt8](try stream.read(at: entry.contentOffset, count: count))
+                }
+                insert(path, entry.isFile ? .file(size: entry.size) : .directory, head: head)
+            }
+        }
+    }
+}
+
+/// What a stream holds, as one pass through its headers tells.
+package struct BackupContents: Sendable {
+    /// What there is of one package.
+    package struct Package: Sendable {
+        /// The files and directories of its data.
+        package var entries = 0
+        package var bytes: UInt64 = 0
+        package var manifest: CrossPlatformManifest?
+    }
+
+    /// The packages, by their names; that of a plain tar file may be empty.
+    package private(set) var packages: [String: Package] = [:]
+
+    /// The packages in the order of their names.
+    package var names: [String] { packages.keys.sorted() }
+
+    private static let packageLimit = 10_000
+
+    /// Reads the headers of a stream.
+    package init(
+        _ stream: BackupStream,
+        cancellation: @escaping BackupReader.CancellationCheck = {}
+    ) throws {
+        let reader = try BackupReader(stream, cancellation: cancellation)
+        while let item = try reader.next() {
+            guard case .entry(let entry) = item else { continue }
+            let item = BackupItem(entry)
+            guard let name = item.package else { continue }
+            guard packages[name] != nil || packages.count < Self.packageLimit else {
+                let message = "the backup holds more than \(Self.packageLimit) packages"
+                throw AndroidMigrationError(.unsupported, message)
+            }
+            switch item {
+            case .data:
+                packages[name, default: Package()].entries += 1
+                packages[name]?.bytes += entry.size
+            case .crossPlatformManifest:
+                let limit = CrossPlatformManifest.sizeLimit
+                guard entry.size <= UInt64(limit) else { continue }
+                let bytes = [UInt8](
+                    try stream.read(at: entry.contentOffset, count: Int(entry.size))
+                )
+                packages[name, default: Package()].manifest = try CrossPlatformManifest(bytes)
+            case .packageManifest, .other: packages[name] = packages[name] ?? Package()
+            case .container: break
+            }
+        }
+    }
+
+    /// Chooses the package `name`, or the only one.
+    package func package(_ name: String?) throws(AndroidMigrationError) -> String {
+        let held = names.filter { packages[$0].map { $0.entries > 0 } ?? false }
+        // A tar file of an app's directory does not say which app's.
+        if held == [""] || (held.isEmpty && names == [""]) { return "" }
+        if let name {
+            guard packages[name] != nil else {
+                let list = names.isEmpty ? "none" : names.joined(separator: ", ")
+                throw AndroidMigrationError(
+                    .packageNotFound,
+                    "the backup does not hold '\(name)'; it holds \(list)"
+                )
+            }
+            guard held.contains(name) else { throw Self.nothing(name) }
+            return name
+        }
+        guard held.count <= 1 else {
+            let list = held.joined(separator: ", ")
+            throw AndroidMigrationError(
+                .severalPackages,
+                "the backup holds several packages; choose one with '--package': \(list)"
+            )
+        }
+        guard let only = held.first else { throw Self.nothing(names.count == 1 ? names[0] : nil) }
+        return only
+    }
+
+    private static func nothing(_ name: String?) -> AndroidMigrationError {
+        let subject = name.map { $0.isEmpty ? "the app" : "the app '\($0)'" } ?? "the app"
+        return AndroidMigrationError(
+            .nothingBackedUp,
+            "nothing was backed up: \(subject) is not eligible, or not debuggable; "
+                + "'migrate android preview' says why"
+        )
+    }
+}
+
+extension BackupEntry {
+    var isFile: Bool { typeFlag != TypeFlag.directory }
+}

@@ -1,0 +1,326 @@
+package import MigrationArchive
+package import MigrationSystem
+
+/// The tar stream of a backup, decrypted and decompressed, in a file of which any place can be read.
+package final class BackupStream {
+    /// What a stream came out of.
+    package struct Form: Hashable, Sendable {
+        /// The version of the `.ab` file; `nil` for a stream as it is.
+        package let version: Int?
+        package let isCompressed: Bool
+        package let isEncrypted: Bool
+
+        static let plain = Form(version: nil, isCompressed: false, isEncrypted: false)
+    }
+
+    package let file: OpenFile
+    package let size: UInt64
+    package let form: Form
+
+    /// Why what follows could not be decrypted or decompressed; `nil` where all of it was.
+    package let damage: String?
+
+    private var window: [UInt8] = []
+    private var windowStart: UInt64 = 0
+    private static let windowSize = 256 * 1024
+
+    init(
+        file: OpenFile,
+        size: UInt64,
+        form: Form = .plain,
+        damage: String? = nil
+    ) {
+        self.file = file
+        self.size = size
+        self.form = form
+        self.damage = damage
+    }
+
+    /// Reads `count` bytes at `offset`, fewer only at the end; small reads one after another are cheap.
+    func read(at offset: UInt64, count: Int) throws -> ArraySlice<UInt8> {
+        let isThere =
+            offset >= windowStart
+            && offset + UInt64(count) <= windowStart + UInt64(window.count)
+        if !isThere {
+            window = [UInt8](repeating: 0, count: max(count, Self.windowSize))
+            windowStart = offset
+            var filled = 0
+            while filled < window.count {
+                let read: Int
+                do throws(SystemError) {
+                    read = try file.descriptor.read(
+                        at: offset + UInt64(filled),
+                        into: &window,
+                        from: filled,
+                        count: window.count - filled
+                    )
+                } catch {
+                    throw AndroidMigrationError(
+                        .unreadable,
+                        "the backup can't be read",
+                        cause: error
+                    )
+                }
+                if read == 0 { break }
+                filled += read
+            }
+            window.removeLast(window.count - filled)
+        }
+        let start = Int(offset - windowStart)
+        return window[start..<min(start + count, window.count)]
+    }
+}
+
+// MARK: - Opening
+
+extension BackupStream {
+    /// Whether `input` begins as one of Android's backups does, which need not be read by `tar`'s rules.
+    package static func isBackup(_ input: ArchiveInput) throws -> Bool {
+        guard try input.lookAhead(512) > 0 else { return false }
+        let ahead = input.ahead
+        return ahead.starts(with: BackupHeader.mark) || ahead.starts(with: BackupHeader.foreignMark)
+            || (ahead.starts(with: "apps/".utf8) && isTar(ahead))
+    }
+
+    private static func isTar(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.count >= 512
+            && (UstarBlock(copying: bytes).hasValidChecksum || UstarBlock(copying: bytes).isPOSIX)
+    }
+
+    /// Reads a backup from `file`.
+    ///
+    /// What can't be read at any place as it is goes into a file without a name in `directory`.
+    package static func open(
+        _ file: OpenFile,
+        password: [UInt8]?,
+        spoolingTo directory: [UInt8],
+        cancellation: CancellationFlag
+    ) throws -> BackupStream {
+        let copy: FileDescriptor
+        do throws(SystemError) {
+            let status = try file.descriptor.status()
+            if status.kind == .regular {
+                var start = [UInt8](repeating: 0, count: 512)
+                let count = try file.descriptor.read(at: 0, into: &start, count: 512)
+                if isTar(start[..<count]) || (count > 0 && start.allSatisfy { $0 == 0 }) {
+                    return BackupStream(file: file, size: status.size)
+                }
+            }
+            copy = try file.descriptor.duplicate()
+        } catch {
+            throw AndroidMigrationError(.unreadable, "the backup can't be read", cause: error)
+        }
+        let input = try ArchiveInput(reading: copy, cancellation: cancellation)
+        return try open(input, password: password, spoolingTo: directory)
+    }
+
+    /// Reads a backup from `input`, all of which goes into a file without a name in `directory`.
+    package static func open(
+        _ input: ArchiveInput,
+        password: [UInt8]?,
+        spoolingTo directory: [UInt8]
+    ) throws -> BackupStream {
+        guard try input.lookAhead(512) > 0 else {
+            throw AndroidMigrationError(.nothingBackedUp, "the backup is empty")
+        }
+        if input.ahead.starts(with: BackupHeader.foreignMark) {
+            let message =
+                "a backup of TWRP's 'adb backup --twrp', which shares nothing but its suffix with "
+                + "Android's: take it apart with a tool for TWRP"
+            throw AndroidMigrationError(.unsupported, message)
+        }
+        if input.ahead.starts(with: BackupHeader.mark) {
+            let decoder = try BackupDecoder(input, password: password)
+            return try decoder.run(into: BackupSpool(in: directory))
+        }
+        guard isTar(input.ahead.prefix(512)) || input.ahead.prefix(512).allSatisfy({ $0 == 0 })
+        else { throw notABackup(input.ahead) }
+        let spool = try BackupSpool(in: directory)
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        while true {
+            let count = try input.read(into: &buffer, from: 0, count: buffer.count)
+            if count == 0 { break }
+            try spool.append(buffer[..<count])
+        }
+        return try spool.finish(form: .plain, damage: nil)
+    }
+
+    private static func notABackup(_ start: ArraySlice<UInt8>) -> AndroidMigrationError {
+        let known: [(mark: [UInt8], hint: String)] = [
+            ([0x1F, 0x8B], ": it is compressed by gzip; unpack it first"),
+            (
+                [0x28, 0xB5, 0x2F, 0xFD],
+                ": it is compressed by zstd; unpack it first, or give "
+                    + "'--to android' where it is an archive of migrate"
+            ),
+            ([0x50, 0x4B], ": it is a zip file; unpack it first"),
+        ]
+        let hint = known.first { start.starts(with: $0.mark) }?.hint ?? ""
+        return AndroidMigrationError(
+            .notABackup,
+            "no backup of Android's: neither an .ab file nor a tar stream\(hint)"
+        )
+    }
+}
+
+// MARK: - Decoding
+
+/// A file without a name that a stream is written to, with holes where it is all zeros, so that a
+/// stream of zeros takes no room.
+final class BackupSpool {
+    /// The longest stream that is taken; no archive holds more.
+    private static let sizeLimit: UInt64 = 1 << 40
+    /// What is left free on the file system.
+    private static let reserve: UInt64 = 64 << 20
+
+    private let file: OpenFile
+    private let writableBytes: UInt64
+    private(set) var size: UInt64 = 0
+    private var written: UInt64 = 0
+    private var end: UInt64 = 0
+
+    init(in directory: [UInt8]) throws {
+        do throws(SystemError) {
+            let place = try FileDescriptor.openFollowingLinks(directory, .directory)
+            let space = try place.availableSpace()
+            writableBytes = space - min(space, Self.reserve)
+            file = OpenFile(try place.openTemporary())
+        } catch {
+            let message = "no temporary file can be made in '\(PrintableText.escaping(directory))'"
+            throw AndroidMigrationError(.outputFailed, message, cause: error)
+        }
+    }
+
+    func append(_ bytes: ArraySlice<UInt8>) throws {
+        guard size + UInt64(bytes.count) <= Self.sizeLimit else {
+            throw AndroidMigrationError(.unsupported, "the backup holds more than 1 TiB")
+        }
+        if bytes.contains(where: { $0 != 0 }) {
+            written += UInt64(bytes.count)
+            guard written <= writableBytes else {
+                let message =
+                    "the backup holds more than the \(writableBytes) bytes that are free for "
+                    + "unpacking it"
+                throw AndroidMigrationError(.outputFailed, message)
+            }
+            do throws(SystemError) {
+                try file.descriptor.writeAll(bytes.span, at: size)
+            } catch {
+                throw AndroidMigrationError(
+                    .outputFailed,
+                    "the backup can't be unpacked",
+                    cause: error
+                )
+            }
+            end = size + UInt64(bytes.count)
+        }
+        size += UInt64(bytes.count)
+    }
+
+    func finish(form: BackupStream.Form, damage: String?) throws -> BackupStream {
+        if end < size {
+            let zero: [UInt8] = [0]
+            do throws(SystemError) {
+                try file.descriptor.writeAll(zero.span, at: size - 1)
+            } catch {
+                throw AndroidMigrationError(
+                    .outputFailed,
+                    "the backup can't be unpacked",
+                    cause: error
+                )
+            }
+        }
+        return BackupStream(file: file, size: size, form: form, damage: damage)
+    }
+}
+
+/// Decrypts and decompresses an `.ab` file.
+private struct BackupDecoder {
+    private let input: ArchiveInput
+    private let header: BackupHeader
+    private let decryptor: BackupDecryptor?
+
+    init(_ input: ArchiveInput, password: [UInt8]?) throws {
+        self.input = input
+        header = try BackupHeader(input)
+        guard let lock = header.lock else {
+            decryptor = nil
+            return
+        }
+        guard let password else {
+            let message = "the backup is encrypted: give its password with '--password-file'"
+            throw AndroidMigrationError(.passwordNeeded, message)
+        }
+        guard let keys = BackupKeys.unlock(lock, with: password) else {
+            throw AndroidMigrationError(
+                .wrongPassword,
+                "the password is wrong: it does not unlock the backup's key"
+            )
+        }
+        decryptor = BackupDecryptor(
+            key: keys.masterKey,
+            initializationVector: keys.initializationVector
+        )
+    }
+
+    func run(into spool: BackupSpool) throws -> BackupStream {
+        let inflater: BackupInflater?
+        do throws(BackupInflater.Failure) {
+            inflater = header.isCompressed ? try BackupInflater() : nil
+        } catch {
+            throw AndroidMigrationError(.unreadable, error.reason)
+        }
+        var damage: String?
+        do {
+            try decode(inflater, spool)
+        } catch let error as BackupInflater.Failure {
+            damage = "the compressed data is damaged behind \(spool.size) bytes (\(error.reason))"
+        } catch let error as Damage {
+            damage = error.reason
+        }
+        if damage == nil, let inflater, !inflater.isFinished, spool.size > 1024 {
+            damage = "the compressed data ends early, behind \(spool.size) bytes"
+        }
+        if spool.size == 0 {
+            let message = damage ?? "the backup ends behind its header"
+            throw AndroidMigrationError(.damaged, message)
+        }
+        let form = BackupStream.Form(
+            version: header.version,
+            isCompressed: header.isCompressed,
+            isEncrypted: header.lock != nil
+        )
+        return try spool.finish(form: form, damage: damage)
+    }
+
+    private struct Damage: Error {
+        let reason: String
+    }
+
+    private func decode(_ inflater: BackupInflater?, _ spool: BackupSpool) throws {
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        var isAtEnd = false
+        while !isAtEnd, !(inflater?.isFinished ?? false) {
+            try input.cancellation.check()
+            let count = try input.read(into: &buffer, from: 0, count: buffer.count)
+            isAtEnd = count == 0
+            var bytes = buffer[..<count]
+            if let decryptor {
+                guard let plain = isAtEnd ? decryptor.finish() : decryptor.update(bytes) else {
+                    let reason =
+                        "the encrypted data is damaged or cut off behind \(spool.size) bytes"
+                    throw Damage(reason: reason)
+                }
+                bytes = plain[...]
+            }
+            guard let inflater else {
+                if !bytes.isEmpty { try spool.append(bytes) }
+                continue
+            }
+            try inflater.inflate(bytes) { piece in
+                try input.cancellation.check()
+                try spool.append(piece)
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import MigrationArchive
+package import MigrationSystem
+
+/// What a backup is and holds.
+package struct BackupSummary: Sendable {
+    /// What there is in one domain.
+    package struct Amount: Hashable, Sendable, Codable {
+        package var files = 0
+        package var bytes: UInt64 = 0
+    }
+
+    /// The form of the stream; `nil` for a copy of an app's directory.
+    package let form: BackupStream.Form?
+
+    /// What there is of each package, by domain; the name is empty where nothing says it.
+    package private(set) var packages: [String: [StorageDomain: Amount]] = [:]
+
+    /// What the packages' manifests say.
+    package private(set) var manifests: [CrossPlatformManifest] = []
+
+    /// The number of entries that the backup should hold and does not.
+    package private(set) var lost: [LostEntry] = []
+
+    private static let lossLimit = 1_000
+
+    /// Reads a backup through, and calls `body` for each of its entries.
+    init(
+        _ source: BackupSource,
+        cancellation: CancellationFlag,
+        _ body: (ArchiveEntry) throws -> Void
+    ) throws {
+        switch source {
+        case .tree(let tree):
+            form = nil
+            try tree.walk { item, _, _ in
+                try cancellation.check()
+                try body(Self.entry(item))
+                guard case .file(let size) = item.kind,
+                    let domain = StorageDomain(containing: item.path)
+                else { return }
+                count(size, of: "", in: domain)
+            }
+        case .stream(let stream):
+            form = stream.form
+            let contents = try BackupContents(stream, cancellation: cancellation.check)
+            for name in contents.names { packages[name] = [:] }
+            manifests = contents.names.compactMap { contents.packages[$0]?.manifest }
+            let reader = try BackupReader(stream, cancellation: cancellation.check)
+            while let item = try reader.next() {
+                switch item {
+                case .lost(let loss): if lost.count < Self.lossLimit { lost.append(loss) }
+                case .entry(let entry):
+                    if let shown = entry.archiveEntry { try body(shown) }
+                    guard case .data(let name, let domain, _) = BackupItem(entry), entry.isFile
+                    else { continue }
+                    count(entry.size, of: name, in: domain)
+                }
+            }
+        }
+    }
+
+    private mutating func count(_ size: UInt64, of package: String, in domain: StorageDomain) {
+        packages[package, default: [:]][domain, default: Amount()].files += 1
+        packages[package]?[domain]?.bytes += size
+    }
+
+    private static func entry(_ item: RawTree.Item) -> ArchiveEntry {
+        let kind: ArchiveEntry.Kind =
+            switch item.kind {
+            case .file(let size): .file(size: size)
+            case .directory: .directory
+            case .link(let target): .symbolicLink(target: target)
+            case .other: .file(size: 0)
+            }
+        return ArchiveEntry(
+            path: item.path,
+            kind: kind,
+            permissions: item.status.permissions,
+            modificationTime: item.status.modificationTime
+        )
+    }
+}

@@ -1,0 +1,79 @@
+internal import MigrationArchive
+
+/// Headers of the tar dialect that Android writes and restores: ustar, with pax records for a path
+/// and a size that don't fit (AOSP, backup_helper.cpp, write_tarfile).
+enum AndroidHeader {
+    private static let nameLimit = 100
+    private static let prefixLimit = 155
+    private static let largestSize: UInt64 = 0o77_777_777_777
+
+    static func directory(
+        _ root: [UInt8],
+        _ path: EntryPath,
+        _ permissions: UInt16,
+        _ time: UInt64
+    ) -> [UInt8] {
+        header(root, path, 0, permissions, time, TypeFlag.directory)
+    }
+
+    static func file(
+        _ root: [UInt8],
+        _ path: EntryPath,
+        _ size: UInt64,
+        _ permissions: UInt16 = 0o600,
+        _ time: UInt64 = 0
+    ) -> [UInt8] {
+        header(root, path, size, permissions, time, TypeFlag.regular)
+    }
+
+    /// The zeros between a file's end and the next header.
+    static func padding(for size: UInt64) -> [UInt8] {
+        [UInt8](repeating: 0, count: Int((512 - size % 512) % 512))
+    }
+
+    private static func header(
+        _ root: [UInt8],
+        _ path: EntryPath,
+        _ size: UInt64,
+        _ permissions: UInt16,
+        _ time: UInt64,
+        _ typeFlag: UInt8
+    ) -> [UInt8] {
+        let whole = root + [UInt8(ascii: "/")] + path.bytes
+        let isLong =
+            path.bytes.count >= nameLimit || root.count >= prefixLimit
+            || whole.contains { $0 >= 0x80 } || size > largestSize
+        var bytes: [UInt8] = []
+        if isLong {
+            var records = PaxRecords()
+            records.append("size", [UInt8]("\(size)".utf8))
+            records.append("path", whole)
+            var content: [UInt8] = []
+            records.encode(to: &content)
+            let leaf = [UInt8]("PaxHeader/".utf8) + path.lastComponent
+            let extended = UstarBlock(
+                name: leaf.prefix(nameLimit),
+                prefix: [],
+                permissions: 0o600,
+                size: UInt64(content.count),
+                modificationTime: 0,
+                typeFlag: TypeFlag.extendedHeader,
+                linkName: []
+            )
+            bytes.append(block: extended)
+            bytes += content + padding(for: UInt64(content.count))
+        }
+        let fits = whole.count <= nameLimit
+        let block = UstarBlock(
+            name: fits ? whole[...] : path.bytes.prefix(nameLimit),
+            prefix: fits ? [] : root.prefix(prefixLimit),
+            permissions: permissions,
+            size: min(size, largestSize),
+            modificationTime: min(time, largestSize),
+            typeFlag: typeFlag,
+            linkName: []
+        )
+        bytes.append(block: block)
+        return bytes
+    }
+}

@@ -1,0 +1,428 @@
+internal import Foundation
+package import MigrationArchive
+package import MigrationCore
+package import MigrationSystem
+
+/// Makes an archive of a backup, laid out as an app on iOS receives it.
+package struct BackupConversion {
+    /// How the entries of the archive are named.
+    package enum Layout: String, CaseIterable, Sendable {
+        /// As an app on iOS receives them.
+        case ios
+        /// As in Android's backups.
+        case android
+    }
+
+    /// What is converted, and how.
+    package struct Options: Sendable {
+        package var package: String?
+        package var layout = Layout.ios
+        package var rules: RulesFile?
+        package var manifest: AppManifest?
+        package var app: AppIdentity?
+        package var contentVersion: String?
+        package var compressionLevel = 3
+        package var threadCount: Int?
+
+        package init() {}
+    }
+
+    private let source: BackupSource
+    private let options: Options
+    private let cancellation: CancellationFlag
+
+    package init(_ source: BackupSource, options: Options, cancellation: CancellationFlag) {
+        self.source = source
+        self.options = options
+        self.cancellation = cancellation
+    }
+
+    /// Converts, and makes the archive last under its name.
+    package func run(to destination: ArchiveDestination) throws -> ConversionReport {
+        let contents: BackupContents? =
+            if case .stream(let stream) = source {
+                try BackupContents(stream, cancellation: cancellation.check)
+            } else { nil }
+        let held = try contents?.package(options.package) ?? ""
+        let package = try packageName(held)
+        let header = try header(package, contents?.packages[held]?.manifest)
+        let selected = try selection(held)
+        let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
+        let report: ConversionReport
+        do {
+            let writer = try ArchiveWriter(
+                writingTo: file.output,
+                header: header,
+                level: options.compressionLevel,
+                threadCount: ThreadCount.resolve(
+                    options.threadCount,
+                    compressionLevel: options.compressionLevel
+                ),
+                cancellation: cancellation
+            )
+            do {
+                let entries = ConvertedEntries(
+                    writer,
+                    package: package,
+                    layout: options.layout,
+                    selected: selected
+                )
+                try append(held, to: entries)
+                guard entries.count > 0 else { throw nothing(entries) }
+                report = entries.report(package, header, try writer.finish())
+            } catch {
+                writer.abandon()
+                throw error
+            }
+        } catch {
+            file.discard()
+            throw error
+        }
+        try file.commit()
+        return report
+    }
+
+    private func packageName(_ held: String) throws(AndroidMigrationError) -> String {
+        let name = held.isEmpty ? options.package ?? options.manifest?.package ?? "" : held
+        guard !name.isEmpty else {
+            let message = "nothing says which package this is: name it with '--package'"
+            throw AndroidMigrationError(.packageNotFound, message)
+        }
+        return name
+    }
+
+    /// What the archive says of itself: the app on Android, and the format of its data.
+    private func header(
+        _ package: String,
+        _ manifest: CrossPlatformManifest?
+    ) throws(AndroidMigrationError) -> ArchiveHeader {
+        let manifest =
+            manifest
+            ?? options.rules.map {
+                CrossPlatformManifest(package: package, parameters: $0.parameters)
+            }
+        var version = options.contentVersion
+        if let app = options.app {
+            guard let manifest else {
+                let message =
+                    "the backup has no '\(CrossPlatformManifest.fileName)', so nothing says whether "
+                    + "'\(app)' may have its data: give '--rules'"
+                throw AndroidMigrationError(.appMismatch, message)
+            }
+            let parameters = try manifest.parameters(for: app)
+            version = version ?? parameters.contentVersion
+        }
+        if version == nil, let manifest {
+            let versions = Set(manifest.parameters.map(\.contentVersion))
+            guard versions.count <= 1 else {
+                let apps = manifest.parameters
+                    .map { "\($0.teamIdentifier).\($0.bundleIdentifier)" }.joined(separator: ", ")
+                throw AndroidMigrationError(
+                    .appMismatch,
+                    "the format differs by the app on iOS; choose one with '--app-id': \(apps)"
+                )
+            }
+            version = versions.first
+        }
+        return ArchiveHeader(
+            bundleIdentifier: package,
+            platform: MigrationPlatform.android.rawValue,
+            resourcesVersion: version ?? "",
+            sizeEstimate: 0,
+            isCompressible: true,
+            creator: MigrationHost.creator
+        )
+    }
+
+    /// The paths that the rules let through; `nil` where there are no rules.
+    private func selection(_ package: String) throws -> Set<EntryPath>? {
+        guard let rules = options.rules else { return nil }
+        let preview = Preview(
+            rules,
+            section: .crossPlatform,
+            manifest: options.manifest,
+            tree: try DataTree(source, package: package)
+        )
+        guard preview.isEligible else {
+            throw AndroidMigrationError(
+                .notEligible,
+                "the app takes no part in a transfer to iOS: "
+                    + preview.reasons.joined(separator: "; ")
+            )
+        }
+        return Set(preview.included.map(\.iosPath))
+    }
+
+    private func nothing(_ entries: ConvertedEntries) -> AndroidMigrationError {
+        AndroidMigrationError(
+            .nothingBackedUp,
+            entries.lostCount > 0
+                ? "nothing of the backup can be read: it is damaged from its start on"
+                : "nothing is left to convert: the rules, or what iOS can receive, leave no entry"
+        )
+    }
+}
+
+// MARK: - Entries
+
+extension BackupConversion {
+    private func append(_ package: String, to entries: ConvertedEntries) throws {
+        switch source {
+        case .tree(let tree): try append(tree, to: entries)
+        case .stream(let stream): try append(stream, package, to: entries)
+        }
+    }
+
+    private func append(_ tree: RawTree, to entries: ConvertedEntries) throws {
+        try tree.walk { item, directory, name in
+            try cancellation.check()
+            if Selection.isNeverSent(item.path) {
+                if StorageDomain.neverSent.contains(item.path) {
+                    entries.omit(item.path, "Android never sends it")
+                }
+                return
+            }
+            guard let domain = StorageDomain(containing: item.path), domain.iosPath != item.path
+            else { return }
+            let permissions = item.status.permissions
+            let time = item.status.modificationTime
+            switch item.kind {
+            case .file(let size):
+                guard entries.takes(item.path, isDirectory: false, in: domain) else { return }
+                let file: FileDescriptor
+                do throws(SystemError) {
+                    file = try directory.descriptor.open(name, .reading)
+                } catch {
+                    let message = "'\(item.path)' can't be read"
+                    throw AndroidMigrationError(.unreadable, message, cause: error)
+                }
+                try entries.append(item.path, domain, size, permissions, time, from: file)
+            case .directory:
+                guard entries.takes(item.path, isDirectory: true, in: domain) else { return }
+                try entries.append(directory: item.path, domain, permissions, time)
+            case .link: entries.omit(item.path, "a symbolic link")
+            case .other: entries.omit(item.path, "a special file")
+            }
+        }
+    }
+
+    private func append(
+        _ stream: BackupStream,
+        _ package: String,
+        to entries: ConvertedEntries
+    ) throws {
+        let reader = try BackupReader(stream, cancellation: cancellation.check)
+        while let item = try reader.next() {
+            switch item {
+            case .lost(let loss): entries.lose(loss)
+            case .entry(let entry):
+                switch BackupItem(entry) {
+                case .data(package, let domain, let path):
+                    let isDirectory = !entry.isFile
+                    guard entries.takes(path, isDirectory: isDirectory, in: domain) else {
+                        continue
+                    }
+                    let time = FileTime(seconds: entry.modificationTime)
+                    if isDirectory {
+                        try entries.append(directory: path, domain, entry.permissions, time)
+                    } else {
+                        try entries.append(path, domain, entry, time, from: stream)
+                    }
+                case .other(let name, let reason) where name == nil || name == package:
+                    entries.omit(EntryPath(bytes: entry.path), reason)
+                default: break
+                }
+            }
+        }
+    }
+}
+
+/// Writes the entries of a conversion, each once and behind the directories that it lies in.
+final class ConvertedEntries {
+    private static let smallSize: UInt64 = 64 * 1024
+
+    private let writer: ArchiveWriter
+    private let package: String
+    private let layout: BackupConversion.Layout
+    private let selected: Set<EntryPath>?
+    /// Hashes, which are enough to tell paths apart: their seed is another in each process.
+    private var files: Set<Int> = []
+    private var directories: Set<Int> = []
+    private var omitted = ConversionReport.List()
+    private var lost = ConversionReport.List()
+
+    /// How many entries were written, but for directories that nothing but order asks for.
+    private(set) var count = 0
+
+    var lostCount: Int { lost.count }
+
+    init(
+        _ writer: ArchiveWriter,
+        package: String,
+        layout: BackupConversion.Layout,
+        selected: Set<EntryPath>?
+    ) {
+        self.writer = writer
+        self.package = package
+        self.layout = layout
+        self.selected = selected
+    }
+
+    func omit(_ path: EntryPath, _ reason: String) {
+        omitted.append(path.description, reason)
+    }
+
+    func lose(_ loss: LostEntry) {
+        lost.append(loss.path, loss.reason)
+    }
+
+    /// Whether an entry is written; where not, that is said, unless it is a directory that is there.
+    func takes(_ path: EntryPath, isDirectory: Bool, in domain: StorageDomain) -> Bool {
+        if let selected, !selected.contains(path) {
+            if !isDirectory { omit(path, "the rules leave it out") }
+            return false
+        }
+        if [.database, .deviceDatabase].contains(domain), !isDirectory,
+            path.bytes.suffix(4).elementsEqual("-shm".utf8)
+        {
+            omit(path, "SQLite makes it anew from the database and its -wal")
+            return false
+        }
+        let name = self.path(of: path, in: domain)
+        if let violation = name.violation {
+            omit(path, violation)
+            return false
+        }
+        if isDirectory, directories.contains(name.hashValue) { return false }
+        if files.contains(name.hashValue) || (!isDirectory && directories.contains(name.hashValue))
+        {
+            omit(path, "its path comes twice in the backup")
+            return false
+        }
+        var parent = name.parent
+        while let directory = parent {
+            if files.contains(directory.hashValue) {
+                omit(path, "it lies in what is a file in the backup")
+                return false
+            }
+            parent = directory.parent
+        }
+        return true
+    }
+
+    func append(
+        directory path: EntryPath,
+        _ domain: StorageDomain,
+        _ permissions: UInt16,
+        _ time: FileTime
+    ) throws {
+        let name = self.path(of: path, in: domain)
+        try appendParents(of: name)
+        try write(directory: name, permissions & 0o777, time)
+        count += 1
+    }
+
+    /// Writes a file whose content `file` is, read from where it stands.
+    func append(
+        _ path: EntryPath,
+        _ domain: StorageDomain,
+        _ size: UInt64,
+        _ permissions: UInt16,
+        _ time: FileTime,
+        from file: borrowing FileDescriptor
+    ) throws {
+        let entry = try begin(path, domain, size, permissions, time)
+        try writer.append(entry, contentFrom: file) { _ in }
+    }
+
+    /// Writes a file whose content lies in `stream`.
+    func append(
+        _ path: EntryPath,
+        _ domain: StorageDomain,
+        _ source: BackupEntry,
+        _ time: FileTime,
+        from stream: BackupStream
+    ) throws {
+        let entry = try begin(path, domain, source.size, source.permissions, time)
+        if source.size <= Self.smallSize {
+            let content = try stream.read(at: source.contentOffset, count: Int(source.size))
+            return try writer.append(entry, content: content.span)
+        }
+        do throws(SystemError) {
+            try stream.file.descriptor.seek(to: source.contentOffset)
+        } catch {
+            throw AndroidMigrationError(.unreadable, "the backup can't be read", cause: error)
+        }
+        try writer.append(entry, contentFrom: stream.file.descriptor) { _ in }
+    }
+
+    private func begin(
+        _ path: EntryPath,
+        _ domain: StorageDomain,
+        _ size: UInt64,
+        _ permissions: UInt16,
+        _ time: FileTime
+    ) throws -> ArchiveEntry {
+        let name = self.path(of: path, in: domain)
+        try appendParents(of: name)
+        files.insert(name.hashValue)
+        count += 1
+        return ArchiveEntry(
+            path: name,
+            kind: .file(size: size),
+            permissions: permissions & 0o777,
+            modificationTime: time
+        )
+    }
+
+    private func appendParents(of path: EntryPath) throws {
+        var missing: [EntryPath] = []
+        var parent = path.parent
+        while let directory = parent, !directories.contains(directory.hashValue) {
+            missing.append(directory)
+            parent = directory.parent
+        }
+        for directory in missing.reversed() {
+            try write(directory: directory, 0o700, FileTime(seconds: 0))
+        }
+    }
+
+    private func write(
+        directory path: EntryPath,
+        _ permissions: UInt16,
+        _ time: FileTime
+    ) throws {
+        directories.insert(path.hashValue)
+        try writer.append(
+            ArchiveEntry(
+                path: path,
+                kind: .directory,
+                permissions: permissions,
+                modificationTime: time
+            )
+        )
+    }
+
+    private func path(of path: EntryPath, in domain: StorageDomain) -> EntryPath {
+        guard layout == .android, let relative = domain.relativePath(of: path) else { return path }
+        return EntryPath(
+            bytes: [UInt8]("apps/\(package)/\(domain.token)/".utf8) + relative.bytes
+        )
+    }
+
+    func report(
+        _ package: String,
+        _ header: ArchiveHeader,
+        _ summary: ArchiveWriter.Summary
+    ) -> ConversionReport {
+        ConversionReport(
+            package: package,
+            header: header,
+            totals: summary.totals,
+            bytes: summary.archiveBytes,
+            fingerprint: summary.fingerprint,
+            omitted: omitted,
+            lost: lost
+        )
+    }
+}

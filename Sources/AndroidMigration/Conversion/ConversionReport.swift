@@ -1,0 +1,48 @@
+public import MigrationArchive
+
+/// What a conversion made, and what it could not take along.
+public struct ConversionReport: Sendable {
+    /// Something that the backup holds and the result does not, or that the backup itself lacks.
+    public struct Item: Hashable, Sendable, Codable {
+        /// The path, as it may be printed.
+        public let path: String
+
+        /// Why it is not there.
+        public let reason: String
+    }
+
+    /// The first items of a list that has no end, and their number.
+    public struct List: Hashable, Sendable, Codable {
+        /// The first items, at most 1,000.
+        public private(set) var items: [Item] = []
+
+        /// How many there are in all.
+        public private(set) var count = 0
+
+        mutating func append(_ path: String, _ reason: String) {
+            count += 1
+            if items.count < 1_000 { items.append(Item(path: path, reason: reason)) }
+        }
+    }
+
+    /// The package whose data it is; empty where nothing says it.
+    public let package: String
+
+    /// What the archive says of itself; `nil` for a stream.
+    public let header: ArchiveHeader?
+
+    /// How much the result holds.
+    public let totals: ArchiveTotals
+
+    /// The size of the result.
+    public let bytes: UInt64
+
+    /// The hash that stands for the archive; `nil` for a stream.
+    public let fingerprint: Fingerprint?
+
+    /// What was left out.
+    public let omitted: List
+
+    /// What the backup should hold and does not, because it is damaged.
+    public let lost: List
+}

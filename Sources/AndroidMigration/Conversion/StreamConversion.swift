@@ -1,0 +1,245 @@
+internal import Foundation
+package import MigrationArchive
+package import MigrationCore
+package import MigrationSystem
+
+/// Makes a stream of an archive that is laid out as iOS hands it over, such as Android restores.
+///
+/// Android takes the domains in one order, so each is gathered in a file without a name first.
+package struct StreamConversion {
+    /// For whom the stream is.
+    package struct Options: Sendable {
+        /// The package on Android.
+        package let package: String
+
+        /// The app on iOS that the data is of.
+        package let app: AppIdentity
+
+        /// The name of the data's format; `nil` takes what the archive says.
+        package var contentVersion: String?
+
+        package init(package: String, app: AppIdentity) {
+            self.package = package
+            self.app = app
+        }
+    }
+
+    private let options: Options
+    private let spoolDirectory: [UInt8]
+    private let cancellation: CancellationFlag
+
+    package init(options: Options, spoolingTo directory: [UInt8], cancellation: CancellationFlag) {
+        self.options = options
+        spoolDirectory = directory
+        self.cancellation = cancellation
+    }
+
+    /// Converts, and makes the stream last under its name.
+    package func run(
+        _ source: ArchiveSource,
+        to destination: ArchiveDestination
+    ) throws -> ConversionReport {
+        let package = EntryPath(options.package)
+        guard package.violation == nil, package.components.count == 1 else {
+            let name = PrintableText.escaping(options.package)
+            throw AndroidMigrationError(.packageNotFound, "'\(name)' is no package's name")
+        }
+        let reader = try ArchiveReader(
+            source.open(cancellation),
+            access: .whole(threadCount: ThreadCount.resolve(nil))
+        )
+        let domains = try DomainSpools(package: options.package, spoolDirectory)
+        while let entry = try reader.next() {
+            try cancellation.check()
+            try domains.append(entry, from: reader)
+        }
+        guard domains.totals.entries > 0 else {
+            let message =
+                "nothing in the archive lies where Android's data does: app/, external/files/ or "
+                + "device/app/"
+            throw AndroidMigrationError(.nothingBackedUp, message)
+        }
+        let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
+        let size: UInt64
+        do {
+            size = try write(domains, version: reader.header?.resourcesVersion, to: file.output)
+        } catch {
+            file.discard()
+            throw error
+        }
+        try file.commit()
+        return ConversionReport(
+            package: options.package,
+            header: nil,
+            totals: domains.totals,
+            bytes: size,
+            fingerprint: nil,
+            omitted: domains.omitted,
+            lost: ConversionReport.List()
+        )
+    }
+
+    private func write(
+        _ domains: DomainSpools,
+        version: String?,
+        to output: ArchiveOutput
+    ) throws -> UInt64 {
+        let manifest = CrossPlatformManifest(
+            package: options.package,
+            parameters: [
+                PlatformParameters(
+                    bundleIdentifier: options.app.bundleIdentifier,
+                    teamIdentifier: options.app.teamIdentifier,
+                    contentVersion: options.contentVersion ?? version ?? ""
+                )
+            ]
+        )
+        var start: [UInt8] = []
+        for (name, content) in [
+            (PackageManifest.fileName, PackageManifest(package: options.package).encoded),
+            (CrossPlatformManifest.fileName, try manifest.encoded()),
+        ] {
+            start += AndroidHeader.file(
+                [UInt8]("apps/\(options.package)".utf8),
+                EntryPath(name),
+                UInt64(content.count)
+            )
+            start += content
+            start += AndroidHeader.padding(for: UInt64(content.count))
+        }
+        try output.write(start.span)
+        var size = UInt64(start.count)
+        for domain in StorageDomain.allCases {
+            size += try domains.copy(domain, to: output, cancellation)
+        }
+        let end = [UInt8](repeating: 0, count: 1024)
+        try output.write(end.span)
+        return size + 1024
+    }
+}
+
+/// The entries of each domain as they will stand in the stream.
+private final class DomainSpools {
+    private let package: String
+    private var files: [StorageDomain: Spool] = [:]
+    private(set) var totals = ArchiveTotals()
+    private(set) var omitted = ConversionReport.List()
+
+    private final class Spool {
+        let file: FileDescriptor
+        var size: UInt64 = 0
+
+        init(_ file: consuming FileDescriptor) {
+            self.file = file
+        }
+
+        func append(_ bytes: Span<UInt8>) throws {
+            do throws(SystemError) {
+                try file.writeAll(bytes, at: size)
+            } catch {
+                throw AndroidMigrationError(
+                    .outputFailed,
+                    "the stream can't be gathered",
+                    cause: error
+                )
+            }
+            size += UInt64(bytes.count)
+        }
+    }
+
+    init(package: String, _ directory: [UInt8]) throws {
+        self.package = package
+        do throws(SystemError) {
+            let place = try FileDescriptor.openFollowingLinks(directory, .directory)
+            for domain in StorageDomain.allCases {
+                files[domain] = Spool(try place.openTemporary())
+            }
+        } catch {
+            let message = "no temporary file can be made in '\(PrintableText.escaping(directory))'"
+            throw AndroidMigrationError(.outputFailed, message, cause: error)
+        }
+    }
+
+    func append(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
+        guard let domain = StorageDomain(containing: entry.path), let spool = files[domain],
+            let path = domain.relativePath(of: entry.path)
+        else {
+            let isAbove = StorageDomain.allCases.contains {
+                $0.iosPath.isEqual(toOrBelow: entry.path)
+            }
+            if !isAbove || entry.kind != .directory {
+                omitted.append(entry.path.description, "no domain of Android's has this path")
+            }
+            return
+        }
+        if path.bytes.isEmpty, entry.kind == .directory { return }
+        let root = [UInt8]("apps/\(package)/\(domain.token)".utf8)
+        let time = UInt64(max(0, entry.modificationTime.seconds))
+        switch entry.kind {
+        case .symbolicLink:
+            omitted.append(entry.path.description, "a symbolic link, which Android refuses")
+            return
+        case .hardLink:
+            omitted.append(entry.path.description, "a hard link, which Android refuses")
+            return
+        case .directory:
+            // Android leaves a directory that its owner can't write, and all in it (1.5).
+            let permissions = entry.permissions & 0o777 | 0o200
+            let header = AndroidHeader.directory(root, path, permissions, time)
+            try spool.append(header.span)
+        case .file(let size):
+            let header = AndroidHeader.file(root, path, size, entry.permissions & 0o777, time)
+            try spool.append(header.span)
+            try appendContent(size, reader, spool)
+            let padding = AndroidHeader.padding(for: size)
+            try spool.append(padding.span)
+        }
+        totals.count(entry)
+    }
+
+    private func appendContent(_ size: UInt64, _ reader: ArchiveReader, _ spool: Spool) throws {
+        let zeros = [UInt8](repeating: 0, count: 64 * 1024)
+        var position: UInt64 = 0
+        func fill(to end: UInt64) throws {
+            while position < end {
+                let count = Int(min(UInt64(zeros.count), end - position))
+                try spool.append(zeros.span.extracting(first: count))
+                position += UInt64(count)
+            }
+        }
+        try reader.readContent { offset, piece in
+            try fill(to: offset)
+            try spool.append(piece)
+            position += UInt64(piece.count)
+        }
+        try fill(to: size)
+    }
+
+    /// Copies a domain to `output`; returns its size.
+    func copy(
+        _ domain: StorageDomain,
+        to output: ArchiveOutput,
+        _ cancellation: CancellationFlag
+    ) throws -> UInt64 {
+        guard let spool = files[domain] else { return 0 }
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        var offset: UInt64 = 0
+        while offset < spool.size {
+            try cancellation.check()
+            let count: Int
+            do throws(SystemError) {
+                count = try spool.file.read(at: offset, into: &buffer, count: buffer.count)
+            } catch {
+                throw AndroidMigrationError(
+                    .outputFailed,
+                    "the stream can't be gathered",
+                    cause: error
+                )
+            }
+            guard count > 0 else { break }
+            try output.write(buffer.span.extracting(first: count))
+            offset += UInt64(count)
+        }
+        return spool.size
+    }
+}

@@ -1,0 +1,140 @@
+internal import MigrationArchive
+
+/// The `_cross_platform_manifest` of a backup: which apps on the other platform may have its data.
+public struct CrossPlatformManifest: Hashable, Sendable {
+    /// The name of the file in a backup.
+    public static let fileName = "_cross_platform_manifest"
+
+    /// The most bytes that Android reads of one (BackupManagerConstants, 64 KiB).
+    package static let sizeLimit = 64 * 1024
+
+    /// The package on Android.
+    public let package: String
+
+    /// The other platform, such as `ios`.
+    public let platform: String
+
+    /// The apps on it.
+    public let parameters: [PlatformParameters]
+
+    /// The hashes of the certificates that the package is signed with, in hexadecimal digits.
+    public let signatures: [String]
+
+    /// Makes a manifest of its parts.
+    ///
+    /// - Parameters:
+    ///   - package: The package on Android.
+    ///   - platform: The other platform.
+    ///   - parameters: The apps on it.
+    ///   - signatures: The SHA-256 hashes of the signing certificates, in hexadecimal digits.
+    public init(
+        package: String,
+        platform: String = "ios",
+        parameters: [PlatformParameters],
+        signatures: [String] = []
+    ) {
+        self.package = package
+        self.platform = platform
+        self.parameters = parameters
+        self.signatures = signatures
+    }
+
+    /// Reads a manifest.
+    ///
+    /// - Parameter bytes: The file's content.
+    /// - Throws: ``AndroidMigrationError`` of code `notAManifest` where it is malformed or cut off, and
+    ///   of code `unsupported` where it is of another version.
+    public init(_ bytes: [UInt8]) throws(AndroidMigrationError) {
+        guard bytes.count <= Self.sizeLimit else {
+            throw AndroidMigrationError(.notAManifest, "\(Self.fileName) is larger than 64 KiB")
+        }
+        var lines = LineReader(bytes, of: Self.fileName)
+        let version = try lines.nextNumber("the version")
+        guard version == 1 else {
+            let message = "\(Self.fileName) is of version \(version), and version 1 is known"
+            throw AndroidMigrationError(.unsupported, message)
+        }
+        package = try lines.next("the package's name")
+        platform = try lines.next("the platform")
+        var parameters: [PlatformParameters] = []
+        for _ in 0..<(try lines.nextNumber("the number of apps")) {
+            let app = PlatformParameters(
+                bundleIdentifier: try lines.next("a bundle identifier"),
+                teamIdentifier: try lines.next("a team identifier"),
+                contentVersion: try lines.next("a content version")
+            )
+            parameters.append(app)
+        }
+        self.parameters = parameters
+        var signatures: [String] = []
+        for _ in 0..<(try lines.nextNumber("the number of signatures")) {
+            let signature = try lines.next("a signature")
+            guard signature.utf8.count.isMultiple(of: 2), signature.allSatisfy(\.isHexDigit) else {
+                let message = "\(Self.fileName): a signature is not of hexadecimal digits"
+                throw AndroidMigrationError(.notAManifest, message)
+            }
+            signatures.append(signature)
+        }
+        self.signatures = signatures
+    }
+
+    /// Writes the manifest as Android does.
+    ///
+    /// - Returns: The file's content.
+    /// - Throws: ``AndroidMigrationError`` of code `notAManifest` where a part holds a line feed.
+    public func encoded() throws(AndroidMigrationError) -> [UInt8] {
+        var lines = ["1", package, platform, "\(parameters.count)"]
+        for app in parameters {
+            lines += [app.bundleIdentifier, app.teamIdentifier, app.contentVersion]
+        }
+        lines.append("\(signatures.count)")
+        lines += signatures.map { $0.lowercased() }
+        if let line = lines.first(where: { $0.utf8.contains(UInt8(ascii: "\n")) }) {
+            let text = PrintableText.escaping(line)
+            throw AndroidMigrationError(.notAManifest, "'\(text)' holds a line feed")
+        }
+        return [UInt8](lines.map { $0 + "\n" }.joined().utf8)
+    }
+
+    /// The entry for an app on the other platform, whose data it is to have.
+    ///
+    /// - Parameter app: The app; Android compares both identifiers letter by letter.
+    /// - Returns: What the manifest says of the app.
+    /// - Throws: ``AndroidMigrationError`` of code `appMismatch` where it says nothing of it.
+    public func parameters(for app: AppIdentity) throws(AndroidMigrationError) -> PlatformParameters
+    {
+        if let match = parameters.first(where: {
+            $0.bundleIdentifier == app.bundleIdentifier && $0.teamIdentifier == app.teamIdentifier
+        }) {
+            return match
+        }
+        let named = parameters.map { "\($0.teamIdentifier).\($0.bundleIdentifier)" }
+        let list = named.isEmpty ? "none" : named.joined(separator: ", ")
+        throw AndroidMigrationError(
+            .appMismatch,
+            "the package '\(package)' hands its data to \(list) and not to '\(app)'"
+        )
+    }
+}
+
+/// An app on iOS by its team and its bundle identifier, as in `ABCDE12345.com.example.notes`.
+public struct AppIdentity: Hashable, Sendable, CustomStringConvertible {
+    /// The identifier of the team that signs the app.
+    public let teamIdentifier: String
+
+    /// The app's bundle identifier.
+    public let bundleIdentifier: String
+
+    /// Reads the two, with a dot between them; `nil` where one is missing.
+    ///
+    /// - Parameter text: The text.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+        teamIdentifier = String(parts[0])
+        bundleIdentifier = String(parts[1])
+    }
+
+    /// The two with a dot between them.
+    public var description: String { "\(teamIdentifier).\(bundleIdentifier)" }
+}

@@ -1,0 +1,31 @@
+/// The lines of a manifest in a backup, each of which ends with a line feed.
+struct LineReader {
+    private var rest: ArraySlice<UInt8>
+    private let name: String
+
+    init(_ bytes: [UInt8], of name: String) {
+        rest = bytes[...]
+        self.name = name
+    }
+
+    /// Takes the next line, which holds `content`.
+    mutating func next(_ content: String) throws(AndroidMigrationError) -> String {
+        guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
+            throw AndroidMigrationError(.notAManifest, "\(name) ends before \(content)")
+        }
+        guard let line = String(validating: rest[..<end], as: UTF8.self) else {
+            throw AndroidMigrationError(.notAManifest, "\(name): \(content) is no UTF-8 text")
+        }
+        rest = rest[(end + 1)...]
+        return line
+    }
+
+    /// Takes the next line, a number that is not negative.
+    mutating func nextNumber(_ content: String) throws(AndroidMigrationError) -> Int {
+        let line = try next(content)
+        guard let number = Int(line), number >= 0 else {
+            throw AndroidMigrationError(.notAManifest, "\(name): \(content) is no number")
+        }
+        return number
+    }
+}
