@@ -116,7 +116,7 @@ let package = Package(
         ),
         .testTarget(
             name: "MigrationArchiveTests",
-            dependencies: ["CZstd", "MigrationArchive", "MigrationSystem", "TestSupport"],
+            dependencies: ["CZlib", "CZstd", "MigrationArchive", "MigrationSystem", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -15,7 +15,7 @@ let settings: [SwiftSetting] = [
 let core = Target.Dependency.product(name: "MigrationCore", package: "migration")
 let names = [
     "FuzzFile", "FuzzPipe", "FuzzTar", "FuzzExtraction", "FuzzSession", "FuzzEntitlement",
-    "FuzzBookkeeping",
+    "FuzzBookkeeping", "FuzzEncryption",
 ]
 
 let package = Package(

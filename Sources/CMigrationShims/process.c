@@ -20,6 +20,10 @@
 // Between the forks and the program only calls that are safe in a signal handler are made: another
 // thread of the host may have held any lock at the moment of the fork.
 
+int migration_dumpable(void) { return prctl(PR_GET_DUMPABLE); }
+
+int migration_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable); }
+
 int migration_make_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int migration_make_sockets(int ends[2]) {
@@ -89,12 +93,16 @@ static void enter_namespaces(void) {
     return;
   }
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) fail(child_failures, "unshare");
+  // A host that holds keys can't be looked into, and what it forks could then not write these files.
+  int dumpable = migration_dumpable();
+  if (dumpable == 0) migration_set_dumpable(1);
   map_to_itself("/proc/self/uid_map", user);
   // Without it nobody may map a group (user_namespaces(7)).
   int file = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
   if (file < 0 || write(file, "deny", 4) < 0) fail(child_failures, "unshare");
   close(file);
   map_to_itself("/proc/self/gid_map", group);
+  if (dumpable == 0) migration_set_dumpable(0);
 }
 
 /// Shows directories at other paths to this process alone.

@@ -53,6 +53,12 @@ extension ArchiveError {
             case truncated = 11
             case unsupported = 12
             case unrepresentable = 13
+            case headerDamaged = 14
+            case keyInvalid = 15
+            case keyMissing = 16
+            case keyRefused = 17
+            case passphraseWrong = 18
+            case workFactorTooLarge = 19
         }
 
         private let value: Value
@@ -67,8 +73,20 @@ extension ArchiveError {
         /// The path comes twice in the archive, or something is in its place already.
         public static let entryExists = Code(value: .entryExists)
 
+        /// The header of an encrypted archive is not the one that was written.
+        public static let headerDamaged = Code(value: .headerDamaged)
+
         /// Reading the archive failed; the archive itself may be sound.
         public static let inputFailed = Code(value: .inputFailed)
+
+        /// What was given as a recipient, an identity or a passphrase is none.
+        public static let keyInvalid = Code(value: .keyInvalid)
+
+        /// The archive is encrypted, and nothing was given that opens archives of its kind.
+        public static let keyMissing = Code(value: .keyMissing)
+
+        /// The archive is encrypted for others than those whose identities were given.
+        public static let keyRefused = Code(value: .keyRefused)
 
         /// The bytes are neither a migration archive nor a tar file.
         public static let notAnArchive = Code(value: .notAnArchive)
@@ -81,6 +99,9 @@ extension ArchiveError {
 
         /// Writing failed.
         public static let outputFailed = Code(value: .outputFailed)
+
+        /// The archive was encrypted with another passphrase.
+        public static let passphraseWrong = Code(value: .passphraseWrong)
 
         /// An entry is well formed but must not be restored: it leads out, or is of a kind that is not taken.
         public static let refused = Code(value: .refused)
@@ -99,6 +120,9 @@ extension ArchiveError {
 
         /// The archive needs something that this version does not know.
         public static let unsupported = Code(value: .unsupported)
+
+        /// Opening the archive with its passphrase takes more memory than is allowed.
+        public static let workFactorTooLarge = Code(value: .workFactorTooLarge)
 
         /// The name of the code, stable across releases.
         public var description: String { "\(value)" }

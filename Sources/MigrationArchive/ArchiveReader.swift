@@ -32,7 +32,7 @@ package final class ArchiveReader {
     package init(_ input: ArchiveInput, access: Access) throws {
         self.input = input
         threadCount = access.threadCount
-        archiveBytes = input.size
+        archiveBytes = input.fileSize
         let foreign: any ChunkSource
         switch try ArchiveFormat.detect(in: input) {
         case .plainTar: foreign = PlainTarSource(reading: input)

@@ -68,6 +68,8 @@ extension MigrationError {
             case pathNeedsEncoding = 22
             case exportIncomplete = 23
             case limitExceeded = 24
+            case signatureInvalid = 25
+            case signingFailed = 26
         }
 
         private let value: Value
@@ -102,6 +104,12 @@ extension MigrationError {
 
         /// The output can't be written.
         public static let outputFailed = Code(value: .outputFailed)
+
+        /// The archive does not have the signature that is required of it.
+        public static let signatureInvalid = Code(value: .signatureInvalid)
+
+        /// Nothing can be signed, or no signature checked: `ssh-keygen` is missing, too old, or refuses.
+        public static let signingFailed = Code(value: .signingFailed)
 
         /// The persisted status can't be read, or is of a version that is newer than this.
         public static let statusUnreadable = Code(value: .statusUnreadable)

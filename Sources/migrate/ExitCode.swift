@@ -32,8 +32,8 @@ struct ExitCode: Hashable, Sendable {
     /// Another process holds the container.
     static let containerBusy = ExitCode(rawValue: EX_TEMPFAIL)
 
-    /// The extension may not run: its entitlement is not in order, it can't be confined, or it would
-    /// lose files by their paths.
+    /// The archive is encrypted for others or not signed as required, or the extension may not run: its entitlement is not in
+    /// order, it can't be confined, or it would lose files by their paths.
     static let notPermitted = ExitCode(rawValue: EX_NOPERM)
 
     /// A signal ended the command, after it cleaned up.
@@ -62,6 +62,9 @@ extension ExitCode {
             switch code {
             case .damaged, .truncated, .refused, .notAnArchive, .unsupported, .entryExists:
                 .badArchive
+            case .headerDamaged, .workFactorTooLarge: .badArchive
+            case .keyMissing, .keyRefused, .passphraseWrong: .notPermitted
+            case .keyInvalid: .usage
             case .outOfSpace, .outputFailed: .cannotCreateOutput
             default: .failure
             }
@@ -73,7 +76,9 @@ extension ExitCode {
             switch code {
             case .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
             case .containerBusy: .containerBusy
-            case .confinementUnavailable, .entitlementInvalid, .pathNeedsEncoding: .notPermitted
+            case .signatureInvalid, .confinementUnavailable, .entitlementInvalid,
+                .pathNeedsEncoding:
+                .notPermitted
             case .invalidOption: .usage
             default: .failure
             }

@@ -62,5 +62,12 @@ int migration_make_sockets(int ends[_Nonnull 2]);
 /// Names the calling thread; the system takes 15 bytes of the name.
 void migration_name_thread(const char *name);
 
+/// Whether the process may leave a core dump, and others of its user may look into it
+/// (PR_GET_DUMPABLE); below zero where that is not known.
+int migration_dumpable(void);
+
+/// Says whether it may.
+int migration_set_dumpable(int dumpable);
+
 #pragma clang assume_nonnull end
 #endif

@@ -2,15 +2,17 @@ package import MigrationSystem
 
 /// The bytes of an archive, read in order, with a look ahead; from a file also at any place.
 ///
-/// Waiting for a pipe is interrupted by the cancellation flag.
+/// What is encrypted comes decrypted. Waiting for a pipe is interrupted by the cancellation flag.
 package final class ArchiveInput {
-    private let descriptor: FileDescriptor
-    private let isStream: Bool
+    private let source: any ByteSource
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// The size of the file; `nil` for what is read in order only.
+    /// The size of the archive; `nil` for what is read in order only.
     package let size: UInt64?
+
+    /// The size of the file, which may be encrypted; `nil` for what is no file.
+    package let fileSize: UInt64?
 
     /// The flag that ends all waiting.
     package let cancellation: CancellationFlag
@@ -22,22 +24,18 @@ package final class ArchiveInput {
     private var isAtEnd = false
 
     /// Reads `descriptor` from where it stands; a regular file is read from its start.
+    ///
+    /// - Throws: ``ArchiveError`` of code `keyMissing` where the archive is encrypted and `decryption`
+    ///   is `nil`, and of the codes of wrong keys and of damage.
     package init(
         reading descriptor: consuming FileDescriptor,
+        decryption: ArchiveDecryption? = nil,
         cancellation: CancellationFlag
     ) throws {
-        let status: FileStatus
-        do {
-            status = try descriptor.status()
-        } catch {
-            throw ArchiveError(.inputFailed, "the archive can't be read", cause: error)
-        }
-        if status.kind == .directory {
-            throw ArchiveError(.inputFailed, "the archive is a directory")
-        }
-        isStream = status.kind != .regular
-        size = isStream ? nil : status.size
-        self.descriptor = descriptor
+        let file = try DescriptorSource(descriptor, cancellation)
+        source = try EncryptedFile.open(file, with: decryption)
+        size = source.size
+        fileSize = file.size
         self.cancellation = cancellation
     }
 
@@ -96,24 +94,15 @@ package final class ArchiveInput {
         from index: Int,
         count: Int
     ) throws -> Int {
-        try cancellation.check()
-        do {
-            if isStream {
-                while try !descriptor.waits(until: .readable, milliseconds: 100) {
-                    try cancellation.check()
-                }
-            }
-            let read =
-                if isStream {
-                    try descriptor.read(into: &target, from: index, count: count)
-                } else {
-                    try descriptor.read(at: offset, into: &target, from: index, count: count)
-                }
-            isAtEnd = read == 0
-            return read
-        } catch let error as SystemError {
-            throw ArchiveError(.inputFailed, "reading the archive failed", cause: error)
+        let read: Int
+        if size == nil {
+            read = try source.readNext(into: &target, from: index, count: count)
+        } else {
+            try cancellation.check()
+            read = try source.read(at: offset, into: &target, from: index, count: count)
         }
+        isAtEnd = read == 0
+        return read
     }
 }
 
@@ -126,21 +115,62 @@ extension ArchiveInput {
         into target: inout [UInt8],
         count: Int
     ) throws(ArchiveError) {
-        var done = 0
-        while done < count {
-            let read: Int
-            do {
-                read = try descriptor.read(
-                    at: offset + UInt64(done),
-                    into: &target,
-                    from: done,
-                    count: count - done
-                )
-            } catch {
-                throw ArchiveError(.inputFailed, "reading the archive failed", cause: error)
-            }
-            if read == 0 { throw ArchiveError(.truncated, "the archive ends too early") }
-            done += read
+        let read = try source.readWhole(at: offset, into: &target, from: 0, count: count)
+        guard read == count else {
+            throw ArchiveError(.truncated, "the archive ends too early")
         }
+    }
+}
+
+// MARK: - The file itself
+
+/// A file, read at any place, or what is read in order only.
+private final class DescriptorSource: ByteSource {
+    private let descriptor: FileDescriptor
+    private let cancellation: CancellationFlag
+    let size: UInt64?
+
+    init(_ descriptor: consuming FileDescriptor, _ cancellation: CancellationFlag) throws {
+        let status: FileStatus
+        do {
+            status = try descriptor.status()
+        } catch {
+            throw ArchiveError(.inputFailed, "the archive can't be read", cause: error)
+        }
+        if status.kind == .directory {
+            throw ArchiveError(.inputFailed, "the archive is a directory")
+        }
+        size = status.kind == .regular ? status.size : nil
+        self.descriptor = descriptor
+        self.cancellation = cancellation
+    }
+
+    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        try cancellation.check()
+        do {
+            while try !descriptor.waits(until: .readable, milliseconds: 100) {
+                try cancellation.check()
+            }
+            return try descriptor.read(into: &target, from: index, count: count)
+        } catch let error as SystemError {
+            throw Self.failure(error)
+        }
+    }
+
+    func read(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws(ArchiveError) -> Int {
+        do {
+            return try descriptor.read(at: offset, into: &target, from: index, count: count)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: SystemError) -> ArchiveError {
+        ArchiveError(.inputFailed, "reading the archive failed", cause: error)
     }
 }

@@ -1,20 +1,84 @@
 package import MigrationSystem
 
-/// Where the bytes of an archive go: a file, or a pipe whose reader may be slow or gone.
+/// Where the bytes of an archive go, encrypted or as they are: a file, or a pipe whose reader may be
+/// slow or gone.
 ///
 /// Safe because one thread at a time writes.
 package final class ArchiveOutput: @unchecked Sendable {
-    private let descriptor: FileDescriptor
+    private let target: OutputTarget
+    private let encryption: ArchiveEncryption?
     private let cancellation: CancellationFlag
-    private let isPipe: Bool
-
-    /// The bytes that a pipe takes without waiting once it is ready (POSIX.1-2017, PIPE_BUF).
-    private static let pipeUnit = 4096
+    private var sealing: SealingPipeline?
 
     /// Writes to `descriptor` from where it stands.
     package init(
         writing descriptor: consuming FileDescriptor,
+        encryption: ArchiveEncryption? = nil,
         cancellation: CancellationFlag
+    ) throws(SystemError) {
+        target = try OutputTarget(descriptor, cancellation)
+        self.encryption = encryption
+        self.cancellation = cancellation
+    }
+
+    /// Begins an archive; `threadCount` threads encrypt it, where it is to be.
+    func begin(threadCount: Int) throws {
+        guard let encryption else { return }
+        let target = target
+        sealing = try SealingPipeline(
+            encryption,
+            threadCount: threadCount,
+            cancellation: cancellation
+        ) { try target.write($0) }
+    }
+
+    /// Writes every byte of `bytes`.
+    func write(_ bytes: Span<UInt8>) throws {
+        if let sealing { return try sealing.append(bytes) }
+        try target.write(bytes)
+    }
+
+    /// Writes every byte of `frame`.
+    func write(_ frame: StoredFrame) throws {
+        guard let sealing else { return try target.write(frame) }
+        try unsafe frame.withPieces { pieces in
+            try unsafe pieces.forEach { piece in
+                try sealing.append(unsafe piece.bindMemory(to: UInt8.self).span)
+            }
+        }
+    }
+
+    /// Ends the archive; returns how many bytes were written.
+    func finish() throws -> UInt64 {
+        try sealing?.finish()
+        sealing = nil
+        return target.count
+    }
+
+    /// Ends the work without an archive.
+    func abandon() {
+        sealing?.abandon()
+        sealing = nil
+    }
+}
+
+/// The file or pipe itself.
+///
+/// Safe because one thread at a time writes.
+private final class OutputTarget: @unchecked Sendable {
+    private let descriptor: FileDescriptor
+    private let cancellation: CancellationFlag
+    private let isPipe: Bool
+
+    /// How many bytes were written.
+    private(set) var count: UInt64 = 0
+
+    /// The bytes that a pipe takes without waiting once it is ready (POSIX.1-2017, PIPE_BUF).
+    private static let pipeUnit = 4096
+
+    init(
+        _ descriptor: consuming FileDescriptor,
+        _ cancellation: CancellationFlag
     ) throws(SystemError) {
         isPipe = try descriptor.status().kind != .regular
         self.descriptor = descriptor
@@ -27,6 +91,7 @@ package final class ArchiveOutput: @unchecked Sendable {
             if isPipe { return try writeInUnits(bytes) }
             try cancellation.check()
             try descriptor.writeAll(bytes)
+            count += UInt64(bytes.count)
         }
     }
 
@@ -41,6 +106,7 @@ package final class ArchiveOutput: @unchecked Sendable {
                 } else {
                     try cancellation.check()
                     try unsafe descriptor.writeAll(gathering: pieces)
+                    count += unsafe pieces.reduce(0) { $0 + UInt64($1.count) }
                 }
             }
         }
@@ -66,6 +132,7 @@ package final class ArchiveOutput: @unchecked Sendable {
             }
             let count = min(Self.pipeUnit, rest.count)
             try descriptor.writeAll(rest.extracting(first: count))
+            self.count += UInt64(count)
             rest = rest.extracting(droppingFirst: count)
         }
     }

@@ -41,6 +41,7 @@ package final class ArchiveWriter {
     ) throws {
         self.output = output
         self.cancellation = cancellation
+        try output.begin(threadCount: threadCount)
         pipeline = try FrameCompressionPipeline(
             writingTo: output,
             level: level,
@@ -54,7 +55,7 @@ package final class ArchiveWriter {
             try encoder.encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &scratch)
             try appendScratch()
         } catch {
-            pipeline.abandon()
+            abandon()
             throw error
         }
     }
@@ -126,7 +127,7 @@ package final class ArchiveWriter {
         return Summary(
             totals: totals,
             fingerprint: index.fingerprint,
-            archiveBytes: index.compressedBytes + UInt64(end.count),
+            archiveBytes: try output.finish(),
             streamBytes: pipeline.streamBytes,
             compressedStreamBytes: pipeline.compressedStreamBytes
         )
@@ -135,6 +136,7 @@ package final class ArchiveWriter {
     /// Ends the work without an archive.
     package func abandon() {
         pipeline.abandon()
+        output.abandon()
     }
 }
 

@@ -1,4 +1,5 @@
 public import Foundation
+public import MigrationArchive
 internal import MigrationSystem
 
 /// Where an archive is written to.
@@ -9,6 +10,9 @@ public struct ArchiveDestination: Sendable {
     }
 
     let place: Place
+
+    /// For whom the archive is encrypted; `nil` where it is not.
+    private(set) var encryption: ArchiveEncryption?
 
     /// A file that appears under its name only when the archive is whole, readable by its owner alone.
     ///
@@ -33,5 +37,15 @@ public struct ArchiveDestination: Sendable {
     /// - Returns: The destination.
     public static func descriptor(_ number: Int32) -> ArchiveDestination {
         ArchiveDestination(place: .descriptor(number))
+    }
+
+    /// The same place, at which the archive is encrypted.
+    ///
+    /// - Parameter encryption: For whom.
+    /// - Returns: The destination.
+    public func encrypted(with encryption: ArchiveEncryption) -> ArchiveDestination {
+        var destination = self
+        destination.encryption = encryption
+        return destination
     }
 }

@@ -40,14 +40,18 @@ package struct ArchiveFile: ~Copyable {
             return ArchiveFile(
                 pending: nil,
                 path: nil,
-                output: try ArchiveOutput(writing: descriptor, cancellation: cancellation),
+                output: try ArchiveOutput(
+                    writing: descriptor,
+                    encryption: destination.encryption,
+                    cancellation: cancellation
+                ),
                 identity: identity,
                 availableSpace: nil
             )
         case .file(let path, let replacingExisting):
             if replacingExisting { try checkIsReplaceable(path) }
             do throws(SystemError) {
-                return try make(path, replacingExisting, cancellation)
+                return try make(path, replacingExisting, destination.encryption, cancellation)
             } catch {
                 throw failure(error, at: path)
             }
@@ -57,6 +61,7 @@ package struct ArchiveFile: ~Copyable {
     private static func make(
         _ path: [UInt8],
         _ replacingExisting: Bool,
+        _ encryption: ArchiveEncryption?,
         _ cancellation: CancellationFlag
     ) throws(SystemError) -> ArchiveFile {
         let pending = try PendingFile.make(
@@ -72,6 +77,7 @@ package struct ArchiveFile: ~Copyable {
             identity = try file.descriptor.status().identity
             output = try ArchiveOutput(
                 writing: file.descriptor.duplicate(),
+                encryption: encryption,
                 cancellation: cancellation
             )
         } catch {

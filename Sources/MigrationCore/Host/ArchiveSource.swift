@@ -1,5 +1,5 @@
 public import Foundation
-package import MigrationArchive
+public import MigrationArchive
 package import MigrationSystem
 
 /// Where an archive is read from.
@@ -10,6 +10,7 @@ public struct ArchiveSource: Sendable {
     }
 
     private let place: Place
+    private var decryption: ArchiveDecryption?
 
     /// The archive in a file.
     ///
@@ -35,6 +36,18 @@ public struct ArchiveSource: Sendable {
         ArchiveSource(place: .descriptor(number))
     }
 
+    /// The same archive, which may be encrypted.
+    ///
+    /// From a file, encrypted or not, only what is needed is read; of one in an armor, all of it.
+    ///
+    /// - Parameter decryption: What opens it; an archive that is not encrypted is read as it is.
+    /// - Returns: The source.
+    public func decrypted(with decryption: ArchiveDecryption) -> ArchiveSource {
+        var source = self
+        source.decryption = decryption
+        return source
+    }
+
     package func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
         let descriptor: FileDescriptor
         do throws(SystemError) {
@@ -47,6 +60,10 @@ public struct ArchiveSource: Sendable {
         } catch {
             throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
         }
-        return try ArchiveInput(reading: descriptor, cancellation: cancellation)
+        return try ArchiveInput(
+            reading: descriptor,
+            decryption: decryption,
+            cancellation: cancellation
+        )
     }
 }

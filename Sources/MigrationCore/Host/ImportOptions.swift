@@ -12,6 +12,9 @@ public struct ImportOptions: Sendable {
     /// The app that the data comes from, as far as the archive does not say it.
     public var source = ImportSource()
 
+    /// The signature that the archive must have; otherwise it is refused before the container changes.
+    public var requiredSignature: RequiredSignature?
+
     /// The number of threads that decompress, from 1 to 64; `nil` takes one a core, three at most.
     public var threadCount: Int?
 

@@ -31,6 +31,12 @@ extension ImportSession {
         }
     }
 
+    /// Throws where a signature is required that the archive does not have.
+    func checkSignature(of reader: ArchiveReader) throws {
+        guard let required = options.requiredSignature else { return }
+        try required.check(ArchiveStatement(reader.header, reader.fingerprint))
+    }
+
     /// Throws where the archive is known to be of another app.
     private func checkIdentifier(_ header: ArchiveHeader?) throws {
         guard let header, let known = container.knownIdentifier else { return }

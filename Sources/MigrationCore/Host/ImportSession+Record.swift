@@ -30,7 +30,8 @@ extension ImportSession {
         guard let error = error as? MigrationError else { return false }
         switch error.code {
         case .confinementUnavailable, .containerBusy, .containerHoldsData, .entitlementInvalid,
-            .extensionUnsuitable, .identifierMismatch, .invalidOption, .pathNeedsEncoding:
+            .extensionUnsuitable, .identifierMismatch, .invalidOption, .pathNeedsEncoding,
+            .signatureInvalid, .signingFailed:
             return true
         default: return false
         }

@@ -124,11 +124,13 @@ extension ImportSession {
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: directory)
         extraction.owner = try FileOwner(servedIn: root.descriptor)
         extraction.leftOut = names.map { EntryPath(bytes: $0) }
-        return try ArchiveExtractor.restore(
+        let extractor = try ArchiveExtractor.restore(
             reader,
             in: directory,
             options: extraction,
             progress: progress
         )
+        try checkSignature(of: reader)
+        return extractor
     }
 }

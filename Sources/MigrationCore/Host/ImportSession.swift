@@ -84,6 +84,8 @@ struct ImportSession {
         let threadCount = ThreadCount.resolve(options.threadCount)
         let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
         try checkHeader(reader.header)
+        // From a pipe it is known only when everything was read.
+        if input.size != nil { try checkSignature(of: reader) }
         return reader
     }
 

@@ -6,15 +6,25 @@ struct ArchiveName: Hashable, Sendable {
     /// The bytes of the command line.
     let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) {
+    /// What opens the archive where it is encrypted.
+    let keys: DecryptionOptions?
+
+    init(_ bytes: [UInt8], keys: DecryptionOptions? = nil) {
         self.bytes = bytes
+        self.keys = keys
     }
 
     /// Whether standard input or output is meant.
     var isStandardStream: Bool { bytes == [UInt8(ascii: "-")] }
 
     /// The archive to read; a person can't type one in.
-    func source(console: Console) throws(UsageError) -> ArchiveSource {
+    func source(console: Console) throws -> ArchiveSource {
+        let source = try place(console: console)
+        guard let decryption = try keys?.decryption() else { return source }
+        return source.decrypted(with: decryption)
+    }
+
+    private func place(console: Console) throws(UsageError) -> ArchiveSource {
         guard isStandardStream else { return .file(path: bytes) }
         guard !console.closedStreams.contains(.input) else {
             throw UsageError("'-' reads the archive from standard input, which is closed")

@@ -9,6 +9,7 @@ struct DiffCommand: LockingCommand {
         options: [
             .container("The container to compare with."),
             .includeCaches,
+        ] + DecryptionOptions.descriptions + [
             .wait,
             .json,
             .progress,

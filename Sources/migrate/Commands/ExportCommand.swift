@@ -57,7 +57,13 @@ struct ExportCommand: LockingCommand {
                 "The app's own extension, which says what is exported; without it, everything is."
             ),
             DestinationOptions.description,
-        ] + OptionDescription.extensionTerms + [
+        ] + OptionDescription.extensionTerms + EncryptionOptions.descriptions + [
+            OptionDescription(
+                name: "sign-key",
+                help: "Sign the archive with this SSH key, as 'migrate sign' does.",
+                valueName: "file",
+                completion: .file
+            ),
             .wait,
             .threads,
             OptionDescription(
@@ -82,6 +88,8 @@ struct ExportCommand: LockingCommand {
     let bundleIdentifier: String?
     let appExtension: ExtensionOptions?
     let options: ExportOptions
+    let encryption: EncryptionOptions?
+    let signingKey: [UInt8]?
     let replacesExisting: Bool
     let waitLimit: Duration
     let answersInJSON: Bool
@@ -100,6 +108,11 @@ struct ExportCommand: LockingCommand {
         bundleIdentifier = try arguments.text("bundle-id")
         appExtension = try arguments.appExtension
         options = try Self.options(arguments)
+        encryption = try EncryptionOptions(arguments)
+        signingKey = arguments.isGiven("sign-key") ? try arguments.path("sign-key") : nil
+        guard signingKey == nil || !archive.isStandardStream else {
+            throw UsageError("with '-' for the archive there is no place for its signature")
+        }
         replacesExisting = arguments.has("force")
         waitLimit = try arguments.waitLimit
         answersInJSON = arguments.has("json")
@@ -108,10 +121,11 @@ struct ExportCommand: LockingCommand {
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
-        let destination = try archive.destination(
+        var destination = try archive.destination(
             replacingExisting: replacesExisting,
             console: console
         )
+        if let encryption { destination = destination.encrypted(with: try encryption.encryption()) }
         let source = try MigrationDataContainer(
             atPath: container,
             bundleIdentifier: bundleIdentifier
@@ -135,6 +149,13 @@ struct ExportCommand: LockingCommand {
         let stream = archive.isStandardStream ? console.errors : console.output
         try stream.write(answer, inJSON: answersInJSON)
         try console.logFindings(of: report.appExtension)
+        if let signingKey {
+            try ArchiveStatement(report).sign(
+                keyPath: signingKey,
+                toPath: archive.bytes + [UInt8](".sig".utf8),
+                replacingExisting: replacesExisting
+            )
+        }
         return .success
     }
 

@@ -23,6 +23,7 @@ struct ExtractCommand: Command {
                 completion: .directory
             ),
             .externalLinks,
+        ] + DecryptionOptions.descriptions + [
             .json,
             .progress,
         ]

@@ -21,12 +21,14 @@ struct ImportCommand: LockingCommand {
                 "The app's own extension, which puts the data where the app wants it; without "
                     + "it, everything is put back at its path."
             ),
-        ] + SourceOptions.descriptions + OptionDescription.extensionTerms + [
-            .wait,
-            .threads,
-            .json,
-            .progress,
-        ]
+        ] + SourceOptions.descriptions + OptionDescription.extensionTerms
+            + SignatureOptions.descriptions
+            + DecryptionOptions.descriptions + [
+                .wait,
+                .threads,
+                .json,
+                .progress,
+            ]
     )
 
     let archive: ArchiveName
@@ -55,6 +57,7 @@ struct ImportCommand: LockingCommand {
         options.externalLinks = try arguments.externalLinks
         options.threadCount = try arguments.threads
         options.source = try SourceOptions.read(arguments)
+        options.requiredSignature = try SignatureOptions.read(archive, arguments)
         self.options = options
         waitLimit = try arguments.waitLimit
         answersInJSON = arguments.has("json")

@@ -7,7 +7,7 @@ struct InspectCommand: Command {
         name: "inspect",
         abstract: "Show what an archive is: app, platform, sizes, fingerprint.",
         arguments: [.archive],
-        options: [.passwordFile, .json]
+        options: DecryptionOptions.descriptions + [.passwordFile, .json]
     )
 
     let archive: ArchiveName

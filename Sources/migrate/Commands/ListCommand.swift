@@ -7,7 +7,7 @@ struct ListCommand: Command {
         name: "list",
         abstract: "List the entries of an archive, as 'tar -tv' does.",
         arguments: [.archive],
-        options: [.passwordFile, .json]
+        options: DecryptionOptions.descriptions + [.passwordFile, .json]
     )
 
     let archive: ArchiveName

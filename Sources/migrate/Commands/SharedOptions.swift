@@ -78,7 +78,9 @@ extension ArgumentDescription {
 extension ParsedArguments {
     /// The archive that the first argument names.
     var archive: ArchiveName {
-        get throws(UsageError) { ArchiveName(try path(at: 0, "archive")) }
+        get throws(UsageError) {
+            ArchiveName(try path(at: 0, "archive"), keys: try DecryptionOptions(self))
+        }
     }
 
     /// The value of `--threads`.

@@ -12,12 +12,14 @@ struct VerifyCommand: Command {
                 help: "Only check every frame against its hash, which is quick."
             ),
             .externalLinks.without("hashes"),
+        ] + SignatureOptions.descriptions + DecryptionOptions.descriptions + [
             .json,
             .progress,
         ]
     )
 
     let archive: ArchiveName
+    let signature: RequiredSignature?
     let scope: VerificationScope
     let externalLinks: ExternalLinkPolicy
     let answersInJSON: Bool
@@ -27,6 +29,7 @@ struct VerifyCommand: Command {
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
         archive = try arguments.archive
+        signature = try SignatureOptions.read(archive, arguments)
         scope = arguments.has("hashes") ? .hashes : .everything
         externalLinks = try arguments.externalLinks
         answersInJSON = arguments.has("json")
@@ -42,7 +45,11 @@ struct VerifyCommand: Command {
             try await source.verify(scope, externalLinks: externalLinks, progress: progress)
         }
         context.console.logMissingProof(of: archive, inspection)
-        let answer = VerificationAnswer(InspectionAnswer(archive, inspection), checked: scope)
+        let answer = VerificationAnswer(
+            inspection: InspectionAnswer(archive, inspection),
+            checked: scope,
+            signature: try signature?.check(ArchiveStatement(inspection))
+        )
         try context.console.output.write(answer, inJSON: answersInJSON)
         return .success
     }

@@ -36,7 +36,7 @@ struct ErrorText: CustomStringConvertible {
     private static func text(of error: any Error) -> String {
         switch error {
         case let error as MigrationError: text(of: error)
-        case let error as ArchiveError: error.description
+        case let error as ArchiveError: error.description + DecryptionOptions.hint(for: error.code)
         case let error as AndroidMigrationError: error.description
         case let error as SystemError: error.description
         case let error as OutputError: error.description

@@ -5,13 +5,12 @@ struct VerificationAnswer: Answer {
     let inspection: InspectionAnswer
     let checked: VerificationScope
 
+    /// What is said of the signature that was required.
+    var signature: String?
+
     private enum CodingKeys: String, CodingKey {
         case checked
-    }
-
-    init(_ inspection: InspectionAnswer, checked: VerificationScope) {
-        self.inspection = inspection
-        self.checked = checked
+        case signature
     }
 
     var text: String {
@@ -22,12 +21,15 @@ struct VerificationAnswer: Answer {
         let finding =
             checked == .everything
             ? "sound, read as an import would" : "hashes match, entries not read"
-        return "\(inspection.archive): \(finding), \(frames ?? "")fingerprint \(fingerprint)\n"
+        let proof = "\(frames ?? "")fingerprint \(fingerprint)"
+        return (["\(inspection.archive): \(finding), \(proof)"] + [signature].compactMap(\.self))
+            .map { "\($0)\n" }.joined()
     }
 
     func encode(to encoder: any Encoder) throws {
         try inspection.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(checked, forKey: .checked)
+        try container.encodeIfPresent(signature, forKey: .signature)
     }
 }

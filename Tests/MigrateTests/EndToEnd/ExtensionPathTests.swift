@@ -69,6 +69,26 @@ struct ExtensionPathTests {
         #expect(try notes().contains("look . encoded standardized resolved 4 4 3 4"))
     }
 
+    @Test(
+        .enabled(if: hasUserNamespaces && isReadable, "no user can be had who has namespaces")
+    )
+    func `keys that the host holds don't keep the extension from its mounts`() throws {
+        try stage.script("append Documents\nappend import as script")
+        try stage.write("move in:Documents/note Documents/moved\nprogress 10 10", to: "import")
+        try place.shell("echo word > key && chmod -R a+rX . && chown -R 65533:65533 .")
+        let options = "--passphrase-file key"
+        let result = try place.shell(Self.asUser("\(export()) \(options)"))
+        #expect(result.exitCode == 0, "\(result.errors)")
+        #expect(result.output.contains(#""paths" : "mounted""#))
+        let command =
+            "$migrate import archive --json --extension \(ExtensionStage.program) --entitlements "
+            + "entitlements --container 'with space/other' \(options)"
+        let imported = try place.shell(Self.asUser(command))
+        #expect(imported.exitCode == 0, "\(imported.errors)")
+        #expect(imported.output.contains(#""paths" : "mounted""#))
+        #expect(try place.bytes(of: "with space/other/Documents/moved") == [UInt8]("a note\n".utf8))
+    }
+
     @Test(.enabled(if: deniesNamespaces, "namespaces can't be denied here"))
     func `where namespaces are denied, links lead to the directory above`() throws {
         let result = try place.shell(Self.denied(export()))

@@ -96,16 +96,16 @@ struct AnswerTests {
 
     @Test func `answers a verification`() throws {
         let inspection = Self.inspection(of: "5f0c")
-        let answer = VerificationAnswer(inspection, checked: .everything)
+        let answer = VerificationAnswer(inspection: inspection, checked: .everything)
         let end = "21 frames, fingerprint 5f0c\n"
         #expect(answer.text == "notes.tar.zst: sound, read as an import would, \(end)")
         let lines = { (text: String) in Set(text.split { "\n,".contains($0) }.map(String.init)) }
         let added = try lines(JSONText.document(answer))
             .subtracting(lines(JSONText.document(inspection)))
         #expect(added == [#"  "checked" : "everything""#])
-        let quick = VerificationAnswer(inspection, checked: .hashes)
+        let quick = VerificationAnswer(inspection: inspection, checked: .hashes)
         #expect(quick.text == "notes.tar.zst: hashes match, entries not read, \(end)")
-        let foreign = VerificationAnswer(Self.inspection(of: nil), checked: .everything)
+        let foreign = VerificationAnswer(inspection: Self.inspection(of: nil), checked: .everything)
         #expect(foreign.text == "notes.tar.zst: readable to its end, without a fingerprint\n")
     }
 

@@ -1,0 +1,15 @@
+internal import FuzzSupport
+
+/// Opens encrypted files: armor, headers, and payloads whose chunks lie as the input says.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    FuzzTarget.run(data, count) { try EncryptionPromises.check($0) }
+}
+
+/// Writes the seeds where they are asked for.
+@c(LLVMFuzzerInitialize)
+public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
+{
+    Milestones.expect(EncryptionPromises.milestones)
+    return FuzzTarget.writeSeeds(EncryptionPromises.seeds)
+}

@@ -1,0 +1,159 @@
+/// Text around an encrypted file, for channels that carry nothing else (C2SP, age.md).
+enum AgeArmor {
+    static let begin = [UInt8]("-----BEGIN AGE ENCRYPTED FILE-----".utf8)
+    static let end = [UInt8]("-----END AGE ENCRYPTED FILE-----".utf8)
+
+    /// With what every armor begins, of whatever it is.
+    static let magic = [UInt8]("-----BEGIN ".utf8)
+
+    static let columns = 64
+
+    /// The white space that may stand around.
+    static let spaces = [UInt8](" \t\r\n".utf8)
+
+    /// How much white space may come before the armor.
+    static let spaceLimit = 1024
+
+    static func damage(_ problem: String) -> ArchiveError {
+        ArchiveError(.damaged, "the armor of the encrypted archive is damaged: \(problem)")
+    }
+}
+
+/// The bytes in an armor, which is read in order.
+final class ArmorSource: ByteSource {
+    private let source: LookAheadSource
+    private var text: [UInt8] = []
+    private var decoded: [UInt8] = []
+    private var start = 0
+    /// Whether a line was seen after which only the end may come.
+    private var hasShortLine = false
+    private var isAtEnd = false
+
+    init(reading source: LookAheadSource) throws {
+        self.source = source
+        while let first = try source.peek(1).first, AgeArmor.spaces.contains(first) {
+            source.skip(1)
+        }
+        let line = try source.readLine(limit: 128).map(Self.trimmed)
+        guard line.map({ $0.elementsEqual(AgeArmor.begin) }) ?? false else {
+            throw AgeArmor.damage("its first line is not that of an age file")
+        }
+    }
+
+    var size: UInt64? { nil }
+
+    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        while start == decoded.count, !isAtEnd { try decodeNext() }
+        let read = min(count, decoded.count - start)
+        target.replaceSubrange(index..<index + read, with: decoded[start..<start + read])
+        start += read
+        return read
+    }
+
+    func read(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws(ArchiveError) -> Int {
+        preconditionFailure("what is read in order only has no other places")
+    }
+
+    /// Decodes the whole lines of what is read next.
+    private func decodeNext() throws {
+        let filled = text.count
+        let room = 64 * 1024
+        text += [UInt8](repeating: 0, count: room)
+        let read = try source.readNext(into: &text, from: filled, count: room)
+        text.removeLast(room - read)
+        var joined: [UInt8] = []
+        joined.reserveCapacity(text.count)
+        var position = 0
+        while !isAtEnd, let end = text[position...].firstIndex(of: UInt8(ascii: "\n")) {
+            try take(text[position..<end], into: &joined)
+            position = end + 1
+        }
+        text.removeFirst(position)
+        if read == 0, !isAtEnd {
+            // The last line needs no end.
+            try take(text[...], into: &joined)
+            guard isAtEnd else {
+                throw ArchiveError(.truncated, "the armor of the encrypted archive has no end")
+            }
+            text = []
+        }
+        if isAtEnd { try checkNothingFollows() }
+        guard let bytes = Base64.decode(joined[...], isPadded: true) else {
+            throw AgeArmor.damage("a line is not in base64")
+        }
+        (decoded, start) = (bytes, 0)
+    }
+
+    private func take(_ rawLine: ArraySlice<UInt8>, into joined: inout [UInt8]) throws {
+        let line = Self.trimmed(rawLine)
+        if line.elementsEqual(AgeArmor.end) {
+            isAtEnd = true
+            return
+        }
+        if rawLine.count > AgeArmor.columns + 2 { throw AgeArmor.damage("a line is too long") }
+        guard !hasShortLine, !line.isEmpty, line.count <= AgeArmor.columns else {
+            throw AgeArmor.damage("a line is not of \(AgeArmor.columns) columns")
+        }
+        hasShortLine = line.count < AgeArmor.columns || line.last == UInt8(ascii: "=")
+        joined += line
+    }
+
+    private func checkNothingFollows() throws {
+        var rest = text
+        repeat {
+            guard rest.allSatisfy({ AgeArmor.spaces.contains($0) }) else {
+                throw AgeArmor.damage("something follows its last line")
+            }
+            rest = [UInt8](repeating: 0, count: 4096)
+            rest.removeLast(4096 - (try source.readNext(into: &rest, from: 0, count: 4096)))
+        } while !rest.isEmpty
+    }
+
+    /// A line without the carriage return that may end it.
+    private static func trimmed(_ line: some BidirectionalCollection<UInt8>) -> [UInt8] {
+        Array(line.last == UInt8(ascii: "\r") ? line.dropLast(1)[...] : line[...])
+    }
+}
+
+/// Puts bytes into an armor, piece by piece.
+struct ArmorEncoder {
+    private var rest: [UInt8] = []
+    private static let lineBytes = AgeArmor.columns / 4 * 3
+
+    /// The first line.
+    var head: [UInt8] { AgeArmor.begin + [UInt8(ascii: "\n")] }
+
+    /// The lines that `bytes` fill.
+    mutating func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        unsafe rest.append(contentsOf: bytes)
+        let whole = rest.count / Self.lineBytes * Self.lineBytes
+        let lines = Self.lines(rest[..<whole])
+        rest.removeFirst(whole)
+        return lines
+    }
+
+    /// The last lines.
+    mutating func finish() -> [UInt8] {
+        defer { rest = [] }
+        return Self.lines(rest[...]) + AgeArmor.end + [UInt8(ascii: "\n")]
+    }
+
+    private static func lines(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let text = Base64.encode(bytes, isPadded: true)
+        var lines: [UInt8] = []
+        lines.reserveCapacity(text.count + text.count / AgeArmor.columns + 1)
+        var position = 0
+        while position < text.count {
+            let end = min(position + AgeArmor.columns, text.count)
+            lines += text[position..<end]
+            lines.append(UInt8(ascii: "\n"))
+            position = end
+        }
+        return lines
+    }
+}

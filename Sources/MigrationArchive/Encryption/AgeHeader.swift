@@ -1,0 +1,126 @@
+/// A stanza of an age header: the file key, wrapped for one recipient.
+struct AgeStanza: Equatable {
+    /// The kind of recipient, and what it needs.
+    let arguments: [String]
+    let body: [UInt8]
+
+    var kind: String { arguments[0] }
+
+    /// The stanza as it stands in a header.
+    var encoded: [UInt8] {
+        var bytes = [UInt8]("-> \(arguments.joined(separator: " "))\n".utf8)
+        let text = Base64.encode(body[...], isPadded: false)
+        var rest = text[...]
+        while rest.count >= AgeHeader.columns {
+            bytes += rest.prefix(AgeHeader.columns) + [UInt8(ascii: "\n")]
+            rest = rest.dropFirst(AgeHeader.columns)
+        }
+        return bytes + rest + [UInt8(ascii: "\n")]
+    }
+}
+
+/// The header of an age file (C2SP, age.md): who can open it, and the proof that it is unchanged.
+struct AgeHeader {
+    let stanzas: [AgeStanza]
+    private let code: [UInt8]
+    private let authenticated: [UInt8]
+
+    static let version = "age-encryption.org/v1"
+
+    /// With what every version begins.
+    static let magic = [UInt8]("age-encryption.org/".utf8)
+
+    fileprivate static let columns = 64
+    private static let limit = 256 * 1024
+
+    /// Makes the header of a new file.
+    static func encode(_ stanzas: [AgeStanza], fileKey: Secret) -> [UInt8] {
+        let head = [UInt8]("\(version)\n".utf8) + stanzas.flatMap(\.encoded) + [UInt8]("---".utf8)
+        let code = KeyDerivation.hmac(macKey(fileKey), head)
+        return head + [UInt8(ascii: " ")] + Base64.encode(code[...], isPadded: false)
+            + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads a header, and leaves `source` behind it.
+    init(reading source: LookAheadSource) throws {
+        let first = try source.readLine(limit: 128)
+        guard first.map({ $0.elementsEqual(Self.version.utf8) }) ?? false else {
+            throw Self.wrongVersion(first)
+        }
+        var stanzas: [AgeStanza] = []
+        var bytes = [UInt8]("\(Self.version)\n".utf8)
+        while true {
+            var line = try Self.line(from: source, &bytes)
+            if line.starts(with: "---".utf8) {
+                guard line.starts(with: "--- ".utf8),
+                    let code = Base64.decode(line.dropFirst(4), isPadded: false), code.count == 32
+                else { throw Self.damage("its last line is none") }
+                self.code = code
+                break
+            }
+            let arguments = try Self.arguments(in: line)
+            var body: [UInt8] = []
+            repeat {
+                line = try Self.line(from: source, &bytes)
+                guard line.count <= Self.columns,
+                    let part = Base64.decode(line[...], isPadded: false)
+                else { throw Self.damage("the body of a recipient is not in its form") }
+                body += part
+            } while line.count == Self.columns
+            stanzas.append(AgeStanza(arguments: arguments, body: body))
+        }
+        guard !stanzas.isEmpty else { throw Self.damage("it names no recipient") }
+        self.stanzas = stanzas
+        let lastLine = 1 + 43 + 1
+        authenticated = Array(bytes.dropLast(lastLine))
+    }
+
+    /// Throws unless the header is the one that was written together with `fileKey`.
+    func authenticate(with fileKey: Secret) throws(ArchiveError) {
+        let expected = KeyDerivation.hmac(Self.macKey(fileKey), authenticated)
+        guard KeyDerivation.isEqual(expected, code) else {
+            throw Self.damage("it is not the one that was written: its authentication code is wrong")
+        }
+    }
+
+    /// An error about a header.
+    static func damage(_ problem: String) -> ArchiveError {
+        ArchiveError(.headerDamaged, "the encrypted archive's header is damaged: \(problem)")
+    }
+
+    private static func macKey(_ fileKey: Secret) -> Secret {
+        KeyDerivation.hkdf(fileKey, salt: [], info: "header")
+    }
+
+    private static func line(
+        from source: LookAheadSource,
+        _ bytes: inout [UInt8]
+    ) throws -> [UInt8] {
+        guard let line = try source.readLine(limit: max(0, limit - bytes.count)) else {
+            throw damage("it has no end, or is longer than \(limit) bytes")
+        }
+        bytes += line + [UInt8(ascii: "\n")]
+        return line
+    }
+
+    private static func arguments(in line: [UInt8]) throws(ArchiveError) -> [String] {
+        let wrong = damage("a recipient does not begin as recipients do")
+        guard line.starts(with: "-> ".utf8) else { throw wrong }
+        let words = line.dropFirst(3)
+            .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        let areWords = words.allSatisfy { word in
+            !word.isEmpty && word.allSatisfy { (33...126).contains($0) }
+        }
+        guard areWords else { throw wrong }
+        return words.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func wrongVersion(_ line: [UInt8]?) -> ArchiveError {
+        guard let line, line.starts(with: magic), line.last != UInt8(ascii: "\r") else {
+            return damage("its first line is none")
+        }
+        let version = PrintableText.escaping(Array(line.dropFirst(magic.count)))
+        let message = "the archive is encrypted in version '\(version)' of the age format"
+        return ArchiveError(.unsupported, "\(message), and only 'v1' is known")
+    }
+}

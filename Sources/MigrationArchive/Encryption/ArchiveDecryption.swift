@@ -1,0 +1,158 @@
+internal import MigrationSystem
+
+/// What opens encrypted archives: identities, a passphrase, or both.
+///
+/// The keys are wiped when the last copy of the value is gone. Until then the process leaves no core
+/// dump. An archive that is not encrypted is read without them.
+public struct ArchiveDecryption: Sendable {
+    /// The largest work factor of a passphrase that is accepted, as a power of two; 20 takes 1 GiB of
+    /// memory.
+    public var maximumWorkFactor = 20
+
+    private var identities: [X25519.Identity] = []
+    private var passphrase: Passphrase?
+
+    /// Makes a value that opens nothing yet.
+    public init() {}
+
+    /// Adds the identities in a file as `age-keygen` writes it.
+    ///
+    /// - Parameter text: The file's bytes, which are wiped.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` where a line is no identity, or there is none.
+    public mutating func addIdentities(wiping text: inout [UInt8]) throws(ArchiveError) {
+        let found: Result<[X25519.Identity], ArchiveError>
+        do throws(ArchiveError) {
+            found = .success(try Self.identities(in: text))
+        } catch {
+            found = .failure(error)
+        }
+        // Nothing refers to parts of the text any more, so that these bytes are wiped, not a copy.
+        Secret.wipe(&text)
+        identities += try found.get()
+    }
+
+    private static func identities(in text: [UInt8]) throws(ArchiveError) -> [X25519.Identity] {
+        var identities: [X25519.Identity] = []
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == UInt8(ascii: "\n") }
+        for (index, rawLine) in lines.enumerated() {
+            let line = rawLine.last == UInt8(ascii: "\r") ? rawLine.dropLast() : rawLine
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            guard let identity = X25519.Identity(line) else {
+                throw wrongIdentity(line, number: index + 1)
+            }
+            identities.append(identity)
+        }
+        guard !identities.isEmpty else {
+            throw ArchiveError(.keyInvalid, "the file holds no identity")
+        }
+        return identities
+    }
+
+    /// Uses a passphrase for an archive that was encrypted with one.
+    ///
+    /// It is wiped as soon as a key was made of it, so that the value opens this one archive only.
+    ///
+    /// - Parameter passphrase: The passphrase's bytes, which are wiped.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` where it is empty.
+    public mutating func usePassphrase(wiping passphrase: inout [UInt8]) throws(ArchiveError) {
+        self.passphrase = try Passphrase(wiping: &passphrase)
+    }
+
+    /// An error that does not repeat what may be a key.
+    private static func wrongIdentity(_ line: ArraySlice<UInt8>, number: Int) -> ArchiveError {
+        let roundabout = "; decrypt with 'age -d' and import from its pipe"
+        let kinds: [(start: String, message: String)] = [
+            ("AGE-PLUGIN-", "is an identity of an age plugin, which is not supported\(roundabout)"),
+            ("-----BEGIN", "is an SSH or other key, which is not supported\(roundabout)"),
+            ("AGE-SECRET-KEY-PQ-", "is a post-quantum identity, which is not supported\(roundabout)"),
+            ("age-encryption.org/", "is itself encrypted: decrypt it with 'age -d' first"),
+        ]
+        let kind = kinds.first { line.starts(with: $0.start.utf8) }
+        let message = kind?.message ?? "is no identity as 'age-keygen' writes it"
+        return ArchiveError(.keyInvalid, "line \(number) \(message)")
+    }
+}
+
+// MARK: - Opening
+
+extension ArchiveDecryption {
+    /// Takes the file key out of a header.
+    func fileKey(of header: AgeHeader) throws(ArchiveError) -> Secret {
+        if let stanza = header.stanzas.first(where: { $0.kind == ScryptStanza.kind }) {
+            guard header.stanzas.count == 1 else {
+                throw AgeHeader.damage("a passphrase and other recipients exclude each other")
+            }
+            return try fileKey(of: try ScryptStanza(stanza))
+        }
+        var isSupported = false
+        var fileKey: Secret?
+        for stanza in header.stanzas where stanza.kind == X25519.kind {
+            guard stanza.arguments.count == 2,
+                let share = Base64.decode([UInt8](stanza.arguments[1].utf8)[...], isPadded: false),
+                share.count == 32, stanza.body.count == 32
+            else { throw AgeHeader.damage("a recipient of kind X25519 is not in its form") }
+            isSupported = true
+            for identity in identities where fileKey == nil {
+                fileKey = try identity.unwrap(share: share, body: stanza.body)
+            }
+        }
+        if let fileKey { return fileKey }
+        let who = Self.description(of: header)
+        guard isSupported else { throw Self.unsupported(who) }
+        throw identities.isEmpty
+            ? ArchiveError(.keyMissing, "the archive is encrypted \(who), and no identity was given")
+            : ArchiveError(.keyRefused, "none of the identities opens the archive, encrypted \(who)")
+    }
+
+    private func fileKey(of stanza: ScryptStanza) throws(ArchiveError) -> Secret {
+        guard let passphrase else {
+            let message = "the archive is encrypted with a passphrase, and none was given"
+            throw ArchiveError(.keyMissing, message)
+        }
+        guard stanza.workFactor <= maximumWorkFactor else {
+            let message =
+                "the archive's passphrase has a work factor of \(stanza.workFactor), which takes "
+                + "more memory than the limit of \(maximumWorkFactor) allows"
+            throw ArchiveError(.workFactorTooLarge, message)
+        }
+        let key = try passphrase.key(salt: stanza.salt, workFactor: stanza.workFactor)
+        guard let fileKey = ChunkCipher.unwrap(stanza.body, with: key) else {
+            throw ArchiveError(.passphraseWrong, "the passphrase does not open the archive")
+        }
+        return fileKey
+    }
+
+    /// What an archive tells whoever has no key.
+    static func keyMissing(_ header: AgeHeader) -> ArchiveError {
+        let who = description(of: header)
+        let isOpenable = header.stanzas.contains { [X25519.kind, ScryptStanza.kind].contains($0.kind) }
+        guard isOpenable else { return unsupported(who) }
+        return ArchiveError(.keyMissing, "the archive is encrypted \(who)")
+    }
+
+    private static func unsupported(_ who: String) -> ArchiveError {
+        let message = "the archive is encrypted \(who), which only other programs open: "
+        return ArchiveError(.keyRefused, message + "decrypt it with 'age -d' and read its pipe")
+    }
+
+    /// For whom an archive is encrypted: how many recipients of which kinds.
+    private static func description(of header: AgeHeader) -> String {
+        if header.stanzas.contains(where: { $0.kind == ScryptStanza.kind }) {
+            return "with a passphrase"
+        }
+        var counts: [(kind: String, count: Int)] = []
+        for stanza in header.stanzas {
+            if let index = counts.firstIndex(where: { $0.kind == stanza.kind }) {
+                counts[index].count += 1
+            } else {
+                counts.append((stanza.kind, 1))
+            }
+        }
+        let shown = counts.prefix(8).map { kind, count in
+            let name = PrintableText.escaping(String(kind.prefix(40)))
+            return "\(count) \(count == 1 ? "recipient" : "recipients") of kind \(name)"
+        }
+        let rest = counts.count > 8 ? " and of other kinds" : ""
+        return "for \(shown.joined(separator: ", "))\(rest)"
+    }
+}

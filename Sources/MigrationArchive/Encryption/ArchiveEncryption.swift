@@ -1,0 +1,90 @@
+/// For whom an archive is encrypted, in the age format.
+///
+/// Besides them nobody learns more of it than its size and how many recipients of which kind it has.
+public struct ArchiveEncryption: Sendable {
+    private enum Key: Sendable {
+        case recipients([X25519.Recipient])
+        case passphrase(Passphrase)
+    }
+
+    private let key: Key
+
+    /// Whether the encrypted archive is text, a third larger, for channels that carry nothing else.
+    public var isArmored = false
+
+    private init(_ key: Key) {
+        self.key = key
+    }
+
+    /// Encrypts for whoever holds an identity of one of `recipients`.
+    ///
+    /// - Parameter recipients: Public keys, as `age-keygen` writes them: `age1…`.
+    /// - Returns: The encryption.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` where one is none, or there is none.
+    public static func recipients(_ recipients: [String]) throws(ArchiveError) -> ArchiveEncryption {
+        guard !recipients.isEmpty else {
+            throw ArchiveError(.keyInvalid, "there is no recipient to encrypt for")
+        }
+        var keys: [X25519.Recipient] = []
+        for text in recipients {
+            guard let recipient = X25519.Recipient(text) else { throw wrongRecipient(text) }
+            if !keys.contains(recipient) { keys.append(recipient) }
+        }
+        return ArchiveEncryption(.recipients(keys))
+    }
+
+    /// The recipients in a file with one on a line, as age takes it.
+    ///
+    /// - Parameter text: The file's bytes; empty lines and those that begin with `#` don't count.
+    /// - Returns: The lines that name one, for ``recipients(_:)``.
+    public static func recipients(inFile text: [UInt8]) -> [String] {
+        text.split { [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }
+            .filter { $0.first != UInt8(ascii: "#") }
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Encrypts with a passphrase, which takes 256 MiB of memory for a moment.
+    ///
+    /// It is wiped when the first archive was begun; each takes a new value.
+    ///
+    /// - Parameter passphrase: The passphrase's bytes, which are wiped.
+    /// - Returns: The encryption.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` where it is empty.
+    public static func passphrase(
+        wiping passphrase: inout [UInt8]
+    ) throws(ArchiveError) -> ArchiveEncryption {
+        ArchiveEncryption(.passphrase(try Passphrase(wiping: &passphrase)))
+    }
+
+    private static func wrongRecipient(_ text: String) -> ArchiveError {
+        let shown = PrintableText.escaping(String(text.prefix(80)))
+        if text.uppercased().hasPrefix("AGE-SECRET-KEY-") {
+            return ArchiveError(.keyInvalid, "a secret key was given where a recipient is wanted")
+        }
+        let isOther = text.hasPrefix("ssh-") || text.hasPrefix("age1") && text.dropFirst(4).contains("1")
+        let hint = isOther ? ", which only age knows: export to '-' and pipe that into 'age'" : ""
+        return ArchiveError(.keyInvalid, "'\(shown)' is no recipient of the form age1…\(hint)")
+    }
+}
+
+extension ArchiveEncryption {
+    /// What a new encrypted archive begins with, and what seals its payload.
+    func begin() throws(ArchiveError) -> (head: [UInt8], fileKey: Secret, nonce: [UInt8]) {
+        let fileKey = KeyDerivation.randomSecret(16)
+        var stanzas: [AgeStanza] = []
+        switch key {
+        case .passphrase(let passphrase):
+            stanzas.append(try ScryptStanza.wrap(fileKey, with: passphrase))
+        case .recipients(let recipients):
+            for recipient in recipients {
+                guard let stanza = recipient.wrap(fileKey) else {
+                    let message = "a recipient's key is one that keeps nothing secret"
+                    throw ArchiveError(.keyInvalid, message)
+                }
+                stanzas.append(stanza)
+            }
+        }
+        let nonce = KeyDerivation.randomBytes(PayloadStream.nonceSize)
+        return (AgeHeader.encode(stanzas, fileKey: fileKey) + nonce, fileKey, nonce)
+    }
+}

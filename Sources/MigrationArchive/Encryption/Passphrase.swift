@@ -1,0 +1,80 @@
+internal import MigrationSystem
+
+/// A passphrase, wiped as soon as a key was made of it.
+final class Passphrase: Sendable {
+    private struct State {
+        var passphrase: Secret?
+        var derived: (salt: [UInt8], workFactor: Int, key: Secret)?
+    }
+
+    private let state: LockedState<State>
+
+    /// The work factor of new archives: 256 MiB of memory and seconds of time, as age takes.
+    static let workFactor = 18
+
+    init(wiping bytes: inout [UInt8]) throws(ArchiveError) {
+        guard !bytes.isEmpty else { throw ArchiveError(.keyInvalid, "the passphrase is empty") }
+        state = LockedState(State(passphrase: Secret(wiping: &bytes)))
+    }
+
+    /// The key that the passphrase gives with `salt`; asked again for the same, it is remembered.
+    func key(salt: [UInt8], workFactor: Int) throws(ArchiveError) -> Secret {
+        try state.withLock { state throws(ArchiveError) in
+            if let derived = state.derived, derived.salt == salt, derived.workFactor == workFactor {
+                return derived.key
+            }
+            guard let passphrase = state.passphrase else {
+                let message = "the passphrase was wiped when it was used: each archive needs its own"
+                throw ArchiveError(.keyMissing, message)
+            }
+            let key = try KeyDerivation.scrypt(
+                passphrase,
+                salt: [UInt8](ScryptStanza.label.utf8) + salt,
+                workFactor: workFactor
+            )
+            state.derived = (salt, workFactor, key)
+            state.passphrase = nil
+            return key
+        }
+    }
+}
+
+/// The stanza of an archive that a passphrase opens.
+struct ScryptStanza {
+    static let kind = "scrypt"
+    static let label = "age-encryption.org/v1/scrypt"
+    private static let saltSize = 16
+
+    let salt: [UInt8]
+    let workFactor: Int
+    let body: [UInt8]
+
+    init(_ stanza: AgeStanza) throws(ArchiveError) {
+        guard stanza.arguments.count == 3,
+            let salt = Base64.decode([UInt8](stanza.arguments[1].utf8)[...], isPadded: false),
+            salt.count == Self.saltSize, stanza.body.count == 32,
+            let workFactor = Self.workFactor(in: stanza.arguments[2])
+        else { throw AgeHeader.damage("its passphrase is not in its form") }
+        (self.salt, self.workFactor, body) = (salt, workFactor, stanza.body)
+    }
+
+    /// Wraps `fileKey` with a passphrase, which is then gone.
+    static func wrap(_ fileKey: Secret, with passphrase: Passphrase) throws(ArchiveError) -> AgeStanza {
+        let salt = KeyDerivation.randomBytes(saltSize)
+        let key = try passphrase.key(salt: salt, workFactor: Passphrase.workFactor)
+        let text = String(decoding: Base64.encode(salt[...], isPadded: false), as: UTF8.self)
+        return AgeStanza(
+            arguments: [kind, text, "\(Passphrase.workFactor)"],
+            body: ChunkCipher.wrap(fileKey, with: key)
+        )
+    }
+
+    /// A number without leading zeros, of at most two digits; `nil` where it is none.
+    private static func workFactor(in text: String) -> Int? {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard text.utf8.count <= 2, text.utf8.allSatisfy({ digits.contains($0) }),
+            text.first != "0", let number = Int(text), number < 64
+        else { return nil }
+        return number
+    }
+}

@@ -1,0 +1,63 @@
+internal import Glibc
+
+/// Reads keys and passphrases, of which no copy stays behind.
+package enum SecretInput {
+    /// Reads a file, or what a pipe brings; `nil` where it holds more than `limit` bytes.
+    ///
+    /// The result is the one copy in memory, for its owner to wipe.
+    package static func file(_ path: ByteString, limit: Int) throws(SystemError) -> [UInt8]? {
+        let file = try FileDescriptor.openFollowingLinks(path, .reading)
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var filled = 0
+        while filled < bytes.count {
+            let count: Int
+            do throws(SystemError) {
+                count = try file.read(into: &bytes, from: filled, count: bytes.count - filled)
+            } catch {
+                guard error.isBusy else { throw error }
+                _ = try file.waits(until: .readable, milliseconds: 1000)
+                continue
+            }
+            if count == 0 { break }
+            filled += count
+        }
+        bytes.removeLast(bytes.count - filled)
+        return filled > limit ? nil : bytes
+    }
+
+    /// Asks at the terminal for a line that is not shown; `nil` where it is longer than `limit`.
+    ///
+    /// `isCancelled` is asked while nothing is typed, and ends the waiting with a `CancellationError`.
+    package static func line(
+        prompt: String,
+        limit: Int,
+        isCancelled: () -> Bool
+    ) throws -> [UInt8]? {
+        let number = try retryingOnInterrupt("open") {
+            unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        }
+        let terminal = FileDescriptor(adopting: number)
+        var shown = termios()
+        guard unsafe tcgetattr(number, &shown) == 0 else { throw SystemError("tcgetattr") }
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        hidden.c_lflag |= tcflag_t(ICANON | ECHONL)
+        guard unsafe tcsetattr(number, TCSAFLUSH, &hidden) == 0 else {
+            throw SystemError("tcsetattr")
+        }
+        defer { _ = unsafe tcsetattr(number, TCSAFLUSH, &shown) }
+        try terminal.writeAll([UInt8](prompt.utf8).span)
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var filled = 0
+        while filled < bytes.count {
+            while try !terminal.waits(until: .readable, milliseconds: 100) {
+                if isCancelled() { throw CancellationError() }
+            }
+            let count = try terminal.read(into: &bytes, from: filled, count: bytes.count - filled)
+            filled += count
+            if count == 0 || bytes[filled - 1] == UInt8(ascii: "\n") { break }
+        }
+        bytes.removeLast(bytes.count - filled)
+        return filled > limit ? nil : bytes
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Signatures over archives, made and checked by `ssh-keygen`.
+@Suite(.scratchDirectory, .enabled(if: Machine.has("ssh-keygen"), "ssh-keygen is not installed"))
+struct SigningTests {
+    let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.makeContainer()
+        let made = try place.shell(
+            """
+            for name in key other; do ssh-keygen -q -t ed25519 -N '' -f $name || exit 1; done
+            echo "me@example.com $(cat key.pub)" > signers
+            echo "me@example.com $(cat other.pub)" > others
+            echo "me@example.com valid-before=\\"20200101\\" $(cat key.pub)" > expired
+            echo "me@example.com namespaces=\\"git\\" $(cat key.pub)" > git
+            "$migrate" export --container source --out archive --sign-key key
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+    }
+
+    private static let required = "--allowed-signers signers --signer me@example.com"
+
+    @Test func `says who signed, also of the same archive encrypted`() throws {
+        let result = try place.shell("\"$migrate\" verify archive \(Self.required)")
+        #expect(result.exitCode == 0, "\(result.errors)")
+        #expect(result.output.contains("signature for me@example.com with ED25519 key SHA256:"))
+        try place.write([UInt8]("\(EncryptionTests.identity)\n".utf8), to: "identity")
+        let encrypted = try place.shell(
+            """
+            "$migrate" export --container source --out archive.age --recipient \\
+                \(EncryptionTests.recipient) &&
+            "$migrate" verify archive.age --identity identity --signature archive.sig \\
+                \(Self.required) --json
+            """
+        )
+        #expect(encrypted.exitCode == 0, "\(encrypted.errors)")
+        #expect(encrypted.output.contains("\"signature\" : \"Good"))
+    }
+
+    @Test func `sign makes the signature that an export makes`() throws {
+        let result = try place.shell(
+            """
+            mv archive.sig one && "$migrate" sign archive --key key &&
+            "$migrate" sign archive --key key.pub --signature two 2>/dev/null;
+            cmp one archive.sig && ! "$migrate" sign archive --key key
+            """
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+        #expect(result.errors.contains("replaced only on request"))
+    }
+
+    @Test func `imports what is signed, from a file and from a pipe`() throws {
+        for (name, source) in [("one", "archive"), ("two", "- --signature archive.sig <archive")] {
+            let result = try place.shell(
+                "\"$migrate\" import \(source) --container \(name) \(Self.required)"
+            )
+            #expect(result.exitCode == 0, "\(result.errors)")
+            #expect(try place.tree(name)["Documents/numbers"] != nil)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("another archive", "cp new archive", "incorrect signature"),
+            ("another key", "cp others signers", "Could not verify"),
+            ("an expired signer", "cp expired signers", "expired"),
+            ("a signer of something else", "cp git signers", "Could not verify"),
+            ("an unknown signer", "echo you@example.com $(cat key.pub) > signers", "Could not"),
+            (
+                "another's signature", "\"$migrate\" sign new --key key && cp new.sig archive.sig",
+                "incorrect"
+            ),
+            ("a damaged signature", "echo x > archive.sig", "Couldn't parse signature"),
+            ("no signature", "rm archive.sig", "the signature can't be read"),
+            ("no signers", "rm signers", "the file of signers can't be read"),
+            (
+                "signed for git", "printf x | ssh-keygen -Y sign -f key -n git > archive.sig",
+                "namespace"
+            ),
+        ]
+    )
+    func `refuses, before the container changes`(
+        _ name: String,
+        _ change: String,
+        _ message: String
+    ) throws {
+        let prepared = try place.shell(
+            """
+            "$migrate" import archive --container c && echo more > source/Documents/numbers &&
+            "$migrate" export --container source --out new && { \(change); }
+            """
+        )
+        try #require(prepared.exitCode == 0, "\(prepared.errors)")
+        let before = try place.tree("c")
+        for source in ["archive", "- --signature archive.sig <archive"] {
+            let result = try place.shell(
+                "\"$migrate\" import \(source) --container c --replace \(Self.required)"
+            )
+            #expect(result.exitCode == 77, "\(name): \(result.errors)")
+            #expect(result.errors.contains(message), "\(name): \(result.errors)")
+            #expect(try place.tree("c") == before)
+        }
+        let verified = try place.shell("\"$migrate\" verify archive \(Self.required)")
+        #expect(verified.exitCode == 77, "\(name): \(verified.errors)")
+    }
+
+    @Test func `names what is wrong with ssh-keygen or the key`() throws {
+        try place.write(
+            [UInt8]("#!/bin/sh\necho 'unknown option -- Y' >&2; exit 1\n".utf8),
+            to: "ssh-keygen"
+        )
+        let ways = [
+            ("PATH=/nowhere", "there is no ssh-keygen"),
+            ("PATH=\"$PWD\"", "too old to sign"),
+            ("", "does not sign with this key"),
+        ]
+        try place.shell("chmod +x ssh-keygen")
+        for (setting, message) in ways {
+            let key = setting.isEmpty ? "signers" : "key"
+            let result = try place.shell(
+                "\(setting) \"$migrate\" sign archive --key \(key) --signature s"
+            )
+            #expect(result.exitCode == 1, "\(message): \(result.errors)")
+            #expect(result.errors.contains(message), "\(result.errors)")
+            #expect(!place.exists("s"))
+        }
+        let usage = try place.shell("\"$migrate\" export --container source --out - --sign-key key")
+        #expect(usage.exitCode == 64)
+    }
+}

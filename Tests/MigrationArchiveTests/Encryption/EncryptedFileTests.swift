@@ -1,0 +1,264 @@
+import Foundation
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationArchive
+
+@Suite("Encrypted files", .scratchDirectory)
+struct EncryptedFileTests {
+    static let sizes = [0, 1, 65_535, 65_536, 65_537, 10_000_000]
+
+    /// A key pair that `age-keygen` made.
+    static let identity = "AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0"
+
+    static var recipient: String {
+        get throws {
+            let identity = try #require(X25519.Identity([UInt8](identity.utf8)[...]))
+            return Bech32.encode(identity.recipient.key, name: "age")
+        }
+    }
+
+    static var decryption: ArchiveDecryption {
+        get throws {
+            var decryption = ArchiveDecryption()
+            var text = [UInt8]("# a comment\n\n\(identity)\r\n".utf8)
+            try decryption.addIdentities(wiping: &text)
+            #expect(text.allSatisfy { $0 == 0 })
+            return decryption
+        }
+    }
+
+    /// Bytes that no compression and no mistake about places makes look right.
+    static func content(_ size: Int) -> [UInt8] { [UInt8](longest[..<size]) }
+
+    private static let longest = (0..<10_000_000).map {
+        UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8 ^ $0 >> 16)
+    }
+
+    /// Encrypts `content` as an export does, in pieces of uneven sizes.
+    static func encrypt(
+        _ content: [UInt8],
+        _ encryption: ArchiveEncryption,
+        threadCount: Int = 3
+    ) throws -> [UInt8] {
+        let path = try Scratch.newPath()
+        let output = try ArchiveOutput(
+            writing: FileDescriptor.open(path, .creating(permissions: 0o600)),
+            encryption: encryption,
+            cancellation: CancellationFlag()
+        )
+        try output.begin(threadCount: threadCount)
+        var rest = content[...]
+        var size = 1
+        while !rest.isEmpty {
+            try output.write(Array(rest.prefix(size)).span)
+            rest = rest.dropFirst(size)
+            size = size * 3 % 300_007
+        }
+        let written = try output.finish()
+        let file = URL(filePath: String(decoding: path, as: UTF8.self))
+        let bytes = [UInt8](try Data(contentsOf: file))
+        #expect(written == UInt64(bytes.count))
+        return bytes
+    }
+
+    static func decrypt(_ bytes: [UInt8], isFile: Bool) throws -> [UInt8] {
+        var content: [UInt8] = []
+        let source = MemoryBytes(bytes, isSequential: !isFile)
+        try EncryptedFile.open(source, with: decryption).readAll(into: &content)
+        return content
+    }
+
+    @Test(arguments: sizes, [true, false])
+    func `what is encrypted is decrypted`(size: Int, isArmored: Bool) throws {
+        let content = Self.content(size)
+        var encryption = try ArchiveEncryption.recipients([Self.recipient])
+        encryption.isArmored = isArmored
+        let bytes = try Self.encrypt(content, encryption)
+        #expect(try Self.decrypt(bytes, isFile: true) == content)
+        #expect(try Self.decrypt(bytes, isFile: false) == content)
+    }
+
+    @Test(
+        .enabled(if: Scratch.has("age"), "age is not installed"),
+        arguments: sizes, [true, false]
+    )
+    func `age decrypts it, and it decrypts what age encrypts`(size: Int, isArmored: Bool) throws {
+        let content = Self.content(size)
+        // The second recipient is age's own.
+        let keys = String(decoding: try Scratch.path("keys"), as: UTF8.self)
+        let (_, made) = try Scratch.shell("age-keygen -o \"$0\" 2>&1", keys)
+        let other = try #require(made.split(separator: " ").last).trimmingCharacters(
+            in: .whitespacesAndNewlines
+        )
+        var encryption = try ArchiveEncryption.recipients([Self.recipient, other])
+        encryption.isArmored = isArmored
+        try write(try Self.encrypt(content, encryption), to: "ours")
+        try write(content, to: "plain")
+        let (code, output) = try Scratch.shell(
+            """
+            cd "$0" && age -d -i keys ours > back && cmp back plain &&
+            age $2 -r "$1" -r \(other) plain > theirs
+            """,
+            String(decoding: try Scratch.path("."), as: UTF8.self),
+            try Self.recipient,
+            isArmored ? "-a" : ""
+        )
+        #expect(code == 0, "\(output)")
+        let path = String(decoding: try Scratch.path("theirs"), as: UTF8.self)
+        let theirs = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        #expect(try Self.decrypt(theirs, isFile: true) == content)
+        #expect(try Self.decrypt(theirs, isFile: false) == content)
+    }
+
+    @Test(arguments: [0, 1, 65_536, 65_537, 200_000, 262_144, 262_145], [1, 2, 7])
+    func `the number of threads changes nothing`(size: Int, threadCount: Int) throws {
+        let content = Self.content(size)
+        let bytes = try Self.encrypt(
+            content, .recipients([Self.recipient]), threadCount: threadCount
+        )
+        #expect(try Self.decrypt(bytes, isFile: true) == content)
+    }
+
+    @Test func `a passphrase is wiped once it was used, and opens the same archive again`() throws {
+        var text = [UInt8]("correct horse".utf8)
+        let bytes = try Self.encrypt(Self.content(100), .passphrase(wiping: &text))
+        #expect(text.allSatisfy { $0 == 0 })
+        var decryption = ArchiveDecryption()
+        var again = [UInt8]("correct horse".utf8)
+        try decryption.usePassphrase(wiping: &again)
+        for _ in 0..<2 {
+            var content: [UInt8] = []
+            let source = MemoryBytes(bytes, isSequential: true)
+            try EncryptedFile.open(source, with: decryption).readAll(into: &content)
+            #expect(content == Self.content(100))
+        }
+        decryption.maximumWorkFactor = 17
+        let error = #expect(throws: ArchiveError.self) {
+            _ = try EncryptedFile.open(MemoryBytes(bytes, isSequential: true), with: decryption)
+        }
+        #expect(error?.code == .workFactorTooLarge)
+        var wrong = ArchiveDecryption()
+        var other = [UInt8]("correct hors".utf8)
+        try wrong.usePassphrase(wiping: &other)
+        let refusal = #expect(throws: ArchiveError.self) {
+            _ = try EncryptedFile.open(MemoryBytes(bytes, isSequential: false), with: wrong)
+        }
+        #expect(refusal?.code == .passphraseWrong)
+    }
+
+    private func write(_ bytes: [UInt8], to name: String) throws {
+        let path = String(decoding: try Scratch.path(name), as: UTF8.self)
+        try Data(bytes).write(to: URL(filePath: path))
+    }
+}
+
+// MARK: - Damage
+
+extension EncryptedFileTests {
+    /// The header's length in a file for one recipient.
+    private func parts(_ bytes: [UInt8]) -> (head: [UInt8], chunks: [[UInt8]]) {
+        let sealed = PayloadStream.sealedSize
+        let source = LookAheadSource(MemoryBytes(bytes, isSequential: true))
+        _ = try? AgeHeader(reading: source)
+        let start = Int(source.position) + PayloadStream.nonceSize
+        let payload = bytes[start...]
+        let chunks = stride(from: payload.startIndex, to: payload.endIndex, by: sealed).map {
+            [UInt8](payload[$0..<min($0 + sealed, payload.endIndex)])
+        }
+        return ([UInt8](bytes[..<start]), chunks)
+    }
+
+    @Test(arguments: [true, false])
+    func `chunks that were swapped, repeated or left out are noticed`(isFile: Bool) throws {
+        let content = Self.content(4 * 65_536)
+        let (head, chunks) = parts(try Self.encrypt(content, .recipients([Self.recipient])))
+        #expect(chunks.count == 4)
+        let changes = [[1, 0, 2, 3], [0, 0, 1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2, 3, 3], [3]]
+        for order in changes {
+            let error = #expect(throws: ArchiveError.self, "\(order)") {
+                _ = try Self.decrypt(head + order.flatMap { chunks[$0] }, isFile: isFile)
+            }
+            #expect(error?.code == .damaged, "\(order)")
+        }
+        // An end between chunks is told from damage.
+        for count in 1...3 {
+            let error = #expect(throws: ArchiveError.self) {
+                _ = try Self.decrypt(head + chunks[..<count].flatMap(\.self), isFile: isFile)
+            }
+            #expect(error?.code == .truncated)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `no bit may change and no byte be missing`(isFile: Bool) throws {
+        let content = Self.content(300)
+        let bytes = try Self.encrypt(content, .recipients([Self.recipient]))
+        for length in 0..<bytes.count where length >= AgeHeader.magic.count {
+            #expect(throws: ArchiveError.self, "\(length)") {
+                _ = try Self.decrypt([UInt8](bytes[..<length]), isFile: isFile)
+            }
+        }
+        for position in AgeHeader.magic.count..<bytes.count {
+            for bit in 0..<8 {
+                var changed = bytes
+                changed[position] ^= 1 << bit
+                #expect(throws: ArchiveError.self, "bit \(bit) of byte \(position)") {
+                    _ = try Self.decrypt(changed, isFile: isFile)
+                }
+            }
+        }
+        #expect(throws: ArchiveError.self) { try Self.decrypt(bytes + [0], isFile: isFile) }
+    }
+
+    @Test func `one place is read by opening few chunks`() throws {
+        let content = Self.content(5_000_000)
+        let bytes = try Self.encrypt(content, .recipients([Self.recipient]))
+        let counting = CountingBytes(bytes)
+        let source = try EncryptedFile.open(counting, with: Self.decryption)
+        #expect(source.size == UInt64(content.count))
+        var target = [UInt8](repeating: 0, count: 5000)
+        let read = try source.readWhole(at: 3_000_000, into: &target, from: 0, count: 5000)
+        #expect(read == 5000 && target == [UInt8](content[3_000_000..<3_005_000]))
+        // The header, the last chunk and the one or two that hold the place.
+        #expect(counting.readBytes < 4 * PayloadStream.sealedSize)
+    }
+
+    @Test func `as long as a key is held, the process leaves no core dump`() async throws {
+        await #expect(processExitsWith: .success) {
+            #expect(CoreDumps.areAllowed)
+            var decryption: ArchiveDecryption? = ArchiveDecryption()
+            var text = [UInt8](EncryptedFileTests.identity.utf8)
+            try decryption?.addIdentities(wiping: &text)
+            #expect(!CoreDumps.areAllowed)
+            decryption = nil
+            #expect(CoreDumps.areAllowed)
+        }
+    }
+}
+
+/// A file in memory that counts what is read of it.
+private final class CountingBytes: ByteSource {
+    private let source: MemoryBytes
+    private(set) var readBytes = 0
+
+    init(_ bytes: [UInt8]) {
+        source = MemoryBytes(bytes, isSequential: false)
+    }
+
+    var size: UInt64? { source.size }
+
+    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int { 0 }
+
+    func read(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws(ArchiveError) -> Int {
+        let read = try source.read(at: offset, into: &target, from: index, count: count)
+        readBytes += read
+        return read
+    }
+}
