@@ -136,6 +136,11 @@ extension ArchiveError {
         /// The number of the code, stable across releases.
         var number: Int { value.rawValue }
     }
+
+    /// Whether the archive itself may be sound and only its key is wrong or missing.
+    package var isAboutKey: Bool {
+        [.keyInvalid, .keyMissing, .keyRefused, .passphraseWrong, .workFactorTooLarge].contains(code)
+    }
 }
 
 extension ArchiveError: CustomNSError {

@@ -27,6 +27,7 @@ extension ImportSession {
     /// Whether the import was refused rather than failed: whoever asked for it can ask otherwise, and
     /// what is known of an earlier import stays.
     static func isRefusal(_ error: any Error) -> Bool {
+        if let error = error as? ArchiveError { return error.isAboutKey }
         guard let error = error as? MigrationError else { return false }
         switch error.code {
         case .confinementUnavailable, .containerBusy, .containerHoldsData, .entitlementInvalid,
