@@ -37,7 +37,7 @@ package enum SystemThread {
             unsafe work.release()
             throw SystemError("pthread_create", code: result)
         }
-        unsafe pthread_detach(thread)
+        pthread_detach(thread)
     }
 }
 

@@ -1,4 +1,4 @@
-package import MigrationArchive
+internal import MigrationArchive
 package import MigrationSystem
 
 /// What data of an Android app is read from: a copy of its directory, or a stream.

@@ -1,5 +1,5 @@
-package import MigrationArchive
-package import MigrationSystem
+internal import MigrationArchive
+internal import MigrationSystem
 
 /// What a backup is and holds.
 package struct BackupSummary: Sendable {

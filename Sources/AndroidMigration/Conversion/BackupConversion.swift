@@ -1,5 +1,5 @@
 internal import Foundation
-package import MigrationArchive
+internal import MigrationArchive
 package import MigrationCore
 package import MigrationSystem
 

@@ -1,6 +1,6 @@
 package import MigrationArchive
 package import MigrationCore
-package import MigrationSystem
+internal import MigrationSystem
 
 /// What is done with backups, on a thread that may wait for files and pipes.
 package enum BackupOperations {

@@ -44,7 +44,7 @@ final class SealingPipeline: @unchecked Sendable {
         self.write = write
         if let armor { try write(armor.head.span) }
         try unsafe head.withUnsafeBytes { try unsafe writeOut($0) }
-        workers = WorkerThreads(count: threadCount, named: "migration-encrypt") { self.work() }
+        workers = try WorkerThreads(count: threadCount, named: "migration-encrypt") { self.work() }
     }
 
     /// Encrypts `bytes` behind all that came before.

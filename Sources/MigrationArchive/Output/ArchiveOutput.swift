@@ -33,7 +33,7 @@ package final class ArchiveOutput: @unchecked Sendable {
     }
 
     /// Writes every byte of `bytes`.
-    func write(_ bytes: Span<UInt8>) throws {
+    package func write(_ bytes: Span<UInt8>) throws {
         if let sealing { return try sealing.append(bytes) }
         try target.write(bytes)
     }

@@ -73,13 +73,6 @@ extension OptionDescription {
         option.isRequired = true
         return option
     }
-
-    /// The same option, which means nothing without `companion`.
-    func with(_ companion: String) -> OptionDescription {
-        var option = self
-        option.companion = companion
-        return option
-    }
 }
 
 extension ParsedArguments {
