@@ -57,7 +57,9 @@ struct Allocations {
             for problem in problems { print("  \(operation.rawValue), \(number): \(problem)") }
         }
         let name = operation.rawValue + (lasts ? ", from there on" : ", once")
-        print("\(name.padding(toLength: 36, withPad: " ", startingAt: 0)) \(count) \(tried) \(failed)")
+        print(
+            "\(name.padding(toLength: 36, withPad: " ", startingAt: 0)) \(count) \(tried) \(failed)"
+        )
         return failed
     }
 
@@ -85,9 +87,11 @@ struct Allocations {
         }
     }
 
-    private func run(_ operation: Operation, _ environment: [String: String]) throws -> Tools.Ended {
+    private func run(_ operation: Operation, _ environment: [String: String]) throws -> Tools.Ended
+    {
         let preload = ["LD_PRELOAD": tools.allocations]
-        let words = words(of: operation) + (operation == .importing ? ["--bundle-id", "source"] : [])
+        let words =
+            words(of: operation) + (operation == .importing ? ["--bundle-id", "source"] : [])
         let named = operation == .replacement ? words + ["--bundle-id", "source"] : words
         return try tools.run(named, environment: environment.merging(preload) { $1 })
     }
@@ -146,7 +150,9 @@ struct Allocations {
 
     private func problemsOfExport(_ ended: Tools.Ended) throws -> [String] {
         var problems: [String] = []
-        if out.exists, try out.contents() != archive.contents() { problems.append("half an archive") }
+        if out.exists, try out.contents() != archive.contents() {
+            problems.append("half an archive")
+        }
         if ended.code == 0, !out.exists { problems.append("it succeeds, and there is no archive") }
         let again = try tools.run(
             ["export", "--container", source.text, "--out", out.text, "--force"]
@@ -174,7 +180,9 @@ struct Allocations {
             operation == .importing ? nil : try Container.contents(of: old)
         let isOld = before.map { contents.differences(from: $0).isEmpty } ?? contents.nodes.isEmpty
         if !isNew && !isOld { problems.append("the container is a mixture") }
-        if ended.code == 0 && !isNew { problems.append("it succeeds, and the container is not new") }
+        if ended.code == 0 && !isNew {
+            problems.append("it succeeds, and the container is not new")
+        }
         if isNew != (status == "success") { problems.append("the status is \(status)") }
         if operation == .recovery && !isNew { problems.append("the commit is not completed") }
         let expected: [BytePath] = ["app", "archive", "old", "source"]

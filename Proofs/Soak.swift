@@ -151,7 +151,9 @@ extension Soak {
             }
             try path.write(bytes)
         }
-        let words = ["import", path.text, "--container", app.text, "--replace", "--bundle-id", "source"]
+        let words = [
+            "import", path.text, "--container", app.text, "--replace", "--bundle-id", "source",
+        ]
         let isDisturbed = Bool.random(using: &random)
         let ended = try run(words, disturbed: isDisturbed)
         if isBroken { try path.removeFile() }
@@ -161,7 +163,9 @@ extension Soak {
         let isOld = contents.differences(from: model).isEmpty
         if isBroken && ended.code == 0 { problems.append("damage is accepted") }
         if !isNew && !isOld { problems.append("the container is a mixture") }
-        if ended.code == 0 && !isNew { problems.append("it succeeds, and the container is not new") }
+        if ended.code == 0 && !isNew {
+            problems.append("it succeeds, and the container is not new")
+        }
         if !isDisturbed && !isBroken && ended.code != 0 { problems.append(ended.description) }
         // Of an import that had not begun the status stays as it was.
         let expected =
@@ -169,7 +173,9 @@ extension Soak {
         if !expected.contains(word) && !(isNew && word == "success") {
             problems.append("the status is \(word), not one of \(expected)")
         }
-        if isBroken && !isDisturbed && word != "failure" { problems.append("no failure is recorded") }
+        if isBroken && !isDisturbed && word != "failure" {
+            problems.append("no failure is recorded")
+        }
         (model, status) = (contents, word)
     }
 
@@ -203,7 +209,8 @@ extension Soak {
 
 extension Soak {
     private static let calls = [
-        "openat", "write", "pwrite64", "renameat2", "fsync", "mkdirat", "unlinkat", "read", "fchmod",
+        "openat", "write", "pwrite64", "renameat2", "fsync", "mkdirat", "unlinkat", "read",
+        "fchmod",
         "fstat", "getdents64", "utimensat", "syncfs", "ftruncate",
     ]
 

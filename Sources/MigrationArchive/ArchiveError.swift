@@ -139,7 +139,9 @@ extension ArchiveError {
 
     /// Whether the archive itself may be sound and only its key is wrong or missing.
     package var isAboutKey: Bool {
-        [.keyInvalid, .keyMissing, .keyRefused, .passphraseWrong, .workFactorTooLarge].contains(code)
+        [.keyInvalid, .keyMissing, .keyRefused, .passphraseWrong, .workFactorTooLarge].contains(
+            code
+        )
     }
 }
 

@@ -7,6 +7,7 @@ extension FileDescriptor {
     /// - Parameters:
     ///   - name: The directory's name.
     ///   - last: The name in it that is removed when nothing else is left.
+    /// - Throws: ``SystemError`` where something can't be removed.
     package borrowing func removeTree(
         _ name: ByteString,
         endingWith last: ByteString? = nil

@@ -28,11 +28,16 @@ package enum SystemThread {
     ) throws(SystemError) {
         let work = unsafe Unmanaged.passRetained(Work(name, body))
         var thread = pthread_t()
-        let result = unsafe pthread_create(&thread, nil, { argument in
-            guard let argument = unsafe argument else { return nil }
-            unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
-            return nil
-        }, work.toOpaque())
+        let result = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            },
+            work.toOpaque()
+        )
         guard result == 0 else {
             unsafe work.release()
             throw SystemError("pthread_create", code: result)

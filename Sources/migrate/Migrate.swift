@@ -7,7 +7,6 @@ struct Migrate {
     static let version = "0.1.0"
 
     static func main() async {
-        checkDescriptors()
         let closedStreams = StandardStream.replaceClosed()
         Surroundings.check()
         let signals = SignalWatch.start()
@@ -17,27 +16,6 @@ struct Migrate {
             signals: signals
         )
         exit(await run(processArguments(), in: context).rawValue)
-    }
-
-    /// Ends the process where so few files may be open that concurrency itself can't start, which would
-    /// crash it.
-    private static func checkDescriptors() {
-        let needed = 10
-        var opened: [Int32] = []
-        var isEnough = true
-        while isEnough, opened.count < needed {
-            var ends: [Int32] = [-1, -1]
-            isEnough = pipe(&ends) == 0
-            if isEnough { opened += ends }
-        }
-        for number in opened { close(number) }
-        if isEnough { return }
-        let console = Console(closedStreams: [])
-        console.log(
-            "migrate: error: too few files may be open: \(needed) more are needed; "
-                + "'ulimit -n 64' allows them"
-        )
-        exit(ExitCode.failure.rawValue)
     }
 
     /// Runs one command away from the main actor and says how it ended; a signal cancels it.

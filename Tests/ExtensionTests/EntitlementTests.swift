@@ -77,7 +77,9 @@ struct EntitlementTests {
         #expect(report.header.bundleIdentifier == Stage.identifier)
     }
 
-    @Test func `a mismatch advises to change the entitlement along with the identifier`() async throws {
+    @Test func `a mismatch advises to change the entitlement along with the identifier`()
+        async throws
+    {
         let stage = try Stage("append Documents as a")
         try stage.writeEntitlements("<array><string>com.example.old</string></array>")
         let report = try await MigrationHost().preflight(

@@ -123,7 +123,8 @@ struct LeftBehindTests {
         )
         #expect(
             items(left) == [
-                item("Library/Caches", 1, 7, isPurgeable: true), item("tmp", 1, 2, isPurgeable: true),
+                item("Library/Caches", 1, 7, isPurgeable: true),
+                item("tmp", 1, 2, isPurgeable: true),
             ]
         )
         #expect(left.neededCount == 0)
@@ -147,7 +148,9 @@ struct LeftBehindTests {
             try await export("append Documents/a as a", hosting, options)
         }
         #expect(error?.code == .exportIncomplete)
-        #expect(error?.message.contains("Documents/.hidden, Documents/Album.bundle, Library") ?? false)
+        #expect(
+            error?.message.contains("Documents/.hidden, Documents/Album.bundle, Library") ?? false
+        )
         #expect(!stage.archive.exists)
         #expect(try stage.leftovers() == [])
     }

@@ -79,7 +79,9 @@ struct AgeHeader {
     func authenticate(with fileKey: Secret) throws(ArchiveError) {
         let expected = KeyDerivation.hmac(Self.macKey(fileKey), authenticated)
         guard KeyDerivation.isEqual(expected, code) else {
-            throw Self.damage("it is not the one that was written: its authentication code is wrong")
+            throw Self.damage(
+                "it is not the one that was written: its authentication code is wrong"
+            )
         }
     }
 

@@ -64,7 +64,10 @@ public struct ArchiveDecryption: Sendable {
         let kinds: [(start: String, message: String)] = [
             ("AGE-PLUGIN-", "is an identity of an age plugin, which is not supported\(roundabout)"),
             ("-----BEGIN", "is an SSH or other key, which is not supported\(roundabout)"),
-            ("AGE-SECRET-KEY-PQ-", "is a post-quantum identity, which is not supported\(roundabout)"),
+            (
+                "AGE-SECRET-KEY-PQ-",
+                "is a post-quantum identity, which is not supported\(roundabout)"
+            ),
             ("age-encryption.org/", "is itself encrypted: decrypt it with 'age -d' first"),
         ]
         let kind = kinds.first { line.starts(with: $0.start.utf8) }
@@ -100,8 +103,14 @@ extension ArchiveDecryption {
         let who = Self.description(of: header)
         guard isSupported else { throw Self.unsupported(who) }
         throw identities.isEmpty
-            ? ArchiveError(.keyMissing, "the archive is encrypted \(who), and no identity was given")
-            : ArchiveError(.keyRefused, "none of the identities opens the archive, encrypted \(who)")
+            ? ArchiveError(
+                .keyMissing,
+                "the archive is encrypted \(who), and no identity was given"
+            )
+            : ArchiveError(
+                .keyRefused,
+                "none of the identities opens the archive, encrypted \(who)"
+            )
     }
 
     private func fileKey(of stanza: ScryptStanza) throws(ArchiveError) -> Secret {
@@ -125,7 +134,9 @@ extension ArchiveDecryption {
     /// What an archive tells whoever has no key.
     static func keyMissing(_ header: AgeHeader) -> ArchiveError {
         let who = description(of: header)
-        let isOpenable = header.stanzas.contains { [X25519.kind, ScryptStanza.kind].contains($0.kind) }
+        let isOpenable = header.stanzas.contains {
+            [X25519.kind, ScryptStanza.kind].contains($0.kind)
+        }
         guard isOpenable else { return unsupported(who) }
         return ArchiveError(.keyMissing, "the archive is encrypted \(who)")
     }

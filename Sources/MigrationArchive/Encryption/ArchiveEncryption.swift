@@ -21,7 +21,8 @@ public struct ArchiveEncryption: Sendable {
     /// - Parameter recipients: Public keys, as `age-keygen` writes them: `age1…`.
     /// - Returns: The encryption.
     /// - Throws: ``ArchiveError`` of code `keyInvalid` where one is none, or there is none.
-    public static func recipients(_ recipients: [String]) throws(ArchiveError) -> ArchiveEncryption {
+    public static func recipients(_ recipients: [String]) throws(ArchiveError) -> ArchiveEncryption
+    {
         guard !recipients.isEmpty else {
             throw ArchiveError(.keyInvalid, "there is no recipient to encrypt for")
         }
@@ -61,7 +62,8 @@ public struct ArchiveEncryption: Sendable {
         if text.uppercased().hasPrefix("AGE-SECRET-KEY-") {
             return ArchiveError(.keyInvalid, "a secret key was given where a recipient is wanted")
         }
-        let isOther = text.hasPrefix("ssh-") || text.hasPrefix("age1") && text.dropFirst(4).contains("1")
+        let isOther =
+            text.hasPrefix("ssh-") || text.hasPrefix("age1") && text.dropFirst(4).contains("1")
         let hint = isOther ? ", which only age knows: export to '-' and pipe that into 'age'" : ""
         return ArchiveError(.keyInvalid, "'\(shown)' is no recipient of the form age1…\(hint)")
     }

@@ -31,7 +31,9 @@ enum Bech32 {
     }
 
     private static func checksum(_ name: [UInt8], _ values: [UInt8]) -> UInt32 {
-        let generators: [UInt32] = [0x3B6A_57B2, 0x2650_8E6D, 0x1EA1_19FA, 0x3D42_33DD, 0x2A14_62B3]
+        let generators: [UInt32] = [
+            0x3B6A_57B2, 0x2650_8E6D, 0x1EA1_19FA, 0x3D42_33DD, 0x2A14_62B3,
+        ]
         var sum: UInt32 = 1
         func add(_ value: UInt8) {
             let top = sum >> 25

@@ -26,7 +26,10 @@ extension ByteSource {
         var done = 0
         while done < count {
             let read = try read(
-                at: offset + UInt64(done), into: &target, from: index + done, count: count - done
+                at: offset + UInt64(done),
+                into: &target,
+                from: index + done,
+                count: count - done
             )
             if read == 0 { break }
             done += read
@@ -56,7 +59,10 @@ final class LookAheadSource: ByteSource {
             let filled = buffer.count
             buffer += [UInt8](repeating: 0, count: count - filled)
             let read = try readSource(
-                at: position + UInt64(filled), into: &buffer, from: filled, count: count - filled
+                at: position + UInt64(filled),
+                into: &buffer,
+                from: filled,
+                count: count - filled
             )
             buffer.removeLast(count - filled - read)
             isAtEnd = read == 0

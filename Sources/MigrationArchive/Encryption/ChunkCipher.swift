@@ -33,7 +33,10 @@ struct ChunkCipher: ~Copyable {
             && (count == 0 || EVP_CipherUpdate(context, start, &written, start, CInt(count)) == 1)
             && EVP_CipherFinal_ex(context, start?.advanced(by: count), &written) == 1
             && EVP_CIPHER_CTX_ctrl(
-                context, EVP_CTRL_AEAD_GET_TAG, CInt(Self.tagSize), start?.advanced(by: count)
+                context,
+                EVP_CTRL_AEAD_GET_TAG,
+                CInt(Self.tagSize),
+                start?.advanced(by: count)
             ) == 1
         precondition(isSealed, "libcrypto can't encrypt")
     }
@@ -48,7 +51,10 @@ struct ChunkCipher: ~Copyable {
         var written: CInt = 0
         return unsafe EVP_CipherInit_ex(context, nil, nil, nil, nonce, 0) == 1
             && EVP_CIPHER_CTX_ctrl(
-                context, EVP_CTRL_AEAD_SET_TAG, CInt(Self.tagSize), start?.advanced(by: count)
+                context,
+                EVP_CTRL_AEAD_SET_TAG,
+                CInt(Self.tagSize),
+                start?.advanced(by: count)
             ) == 1
             && (count == 0 || EVP_CipherUpdate(context, start, &written, start, CInt(count)) == 1)
             && EVP_CipherFinal_ex(context, start?.advanced(by: count), &written) == 1

@@ -18,7 +18,11 @@ enum KeyDerivation {
                     && EVP_PKEY_CTX_set1_hkdf_salt(context, salt, CInt(salt.count)) == 1
                     && EVP_PKEY_CTX_set1_hkdf_key(context, bytes.baseAddress, CInt(key.count)) == 1
                     && EVP_PKEY_CTX_add1_hkdf_info(context, info, CInt(info.count)) == 1
-                    && EVP_PKEY_derive(context, output.bindMemory(to: UInt8.self).baseAddress, &size)
+                    && EVP_PKEY_derive(
+                        context,
+                        output.bindMemory(to: UInt8.self).baseAddress,
+                        &size
+                    )
                         == 1
             }
             // It has no other reason than that there is no memory.
@@ -32,8 +36,18 @@ enum KeyDerivation {
         var size = 0
         let result = unsafe key.withBytes { key in
             unsafe EVP_Q_mac(
-                nil, "HMAC", nil, "SHA256", nil, key.baseAddress, key.count, message,
-                message.count, &code, code.count, &size
+                nil,
+                "HMAC",
+                nil,
+                "SHA256",
+                nil,
+                key.baseAddress,
+                key.count,
+                message,
+                message.count,
+                &code,
+                code.count,
+                &size
             )
         }
         precondition(unsafe result != nil && size == code.count, "libcrypto can't make an HMAC")

@@ -24,7 +24,8 @@ final class Passphrase: Sendable {
                 return derived.key
             }
             guard let passphrase = state.passphrase else {
-                let message = "the passphrase was wiped when it was used: each archive needs its own"
+                let message =
+                    "the passphrase was wiped when it was used: each archive needs its own"
                 throw ArchiveError(.keyMissing, message)
             }
             let key = try KeyDerivation.scrypt(
@@ -59,7 +60,9 @@ struct ScryptStanza {
     }
 
     /// Wraps `fileKey` with a passphrase, which is then gone.
-    static func wrap(_ fileKey: Secret, with passphrase: Passphrase) throws(ArchiveError) -> AgeStanza {
+    static func wrap(_ fileKey: Secret, with passphrase: Passphrase) throws(ArchiveError)
+        -> AgeStanza
+    {
         let salt = KeyDerivation.randomBytes(saltSize)
         let key = try passphrase.key(salt: salt, workFactor: Passphrase.workFactor)
         let text = String(decoding: Base64.encode(salt[...], isPadded: false), as: UTF8.self)

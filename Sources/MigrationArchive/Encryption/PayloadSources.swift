@@ -5,7 +5,8 @@ final class SequentialPayload: ByteSource {
     private let source: any ByteSource
     private let stream: PayloadStream
     private var buffer = [UInt8](
-        repeating: 0, count: chunksAtOnce * PayloadStream.sealedSize + 1
+        repeating: 0,
+        count: chunksAtOnce * PayloadStream.sealedSize + 1
     )
     private var filled = 0
     private var consumed = 0
@@ -60,7 +61,9 @@ final class SequentialPayload: ByteSource {
         (filled, consumed) = (rest, 0)
         while filled <= PayloadStream.sealedSize, !isAtEnd {
             let read = try source.readNext(
-                into: &buffer, from: filled, count: buffer.count - filled
+                into: &buffer,
+                from: filled,
+                count: buffer.count - filled
             )
             filled += read
             isAtEnd = read == 0

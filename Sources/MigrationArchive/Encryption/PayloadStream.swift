@@ -47,7 +47,8 @@ struct PayloadStream: ~Copyable {
             ? "is damaged or cut short, or bytes follow it" : "is not the one that was written"
         let name = isLast ? "the last chunk of the encrypted archive" : "chunk \(number)"
         throw ArchiveError(
-            .damaged, isLast ? "\(name) \(problem)" : "\(name) of the encrypted archive \(problem)"
+            .damaged,
+            isLast ? "\(name) \(problem)" : "\(name) of the encrypted archive \(problem)"
         )
     }
 
@@ -68,7 +69,9 @@ struct PayloadStream: ~Copyable {
     /// the last chunk.
     private static func nonce(_ number: UInt64, _ isLast: Bool) -> [UInt8] {
         var nonce = [UInt8](repeating: 0, count: 12)
-        for index in 0..<8 { nonce[10 - index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index)) }
+        for index in 0..<8 {
+            nonce[10 - index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))
+        }
         nonce[11] = isLast ? 1 : 0
         return nonce
     }

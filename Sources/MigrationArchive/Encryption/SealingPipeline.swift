@@ -170,7 +170,9 @@ private final class ChunkBatch: @unchecked Sendable {
         let part = input.extracting(first: count)
         unsafe bytes.withUnsafeMutableBytes { bytes in
             unsafe part.withUnsafeBytes { part in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: part)
+                unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(
+                    from: part
+                )
             }
         }
         filled += count

@@ -31,7 +31,8 @@ enum X25519 {
             else { return nil }
             return AgeStanza(
                 arguments: [
-                    kind, String(decoding: Base64.encode(share[...], isPadded: false), as: UTF8.self),
+                    kind,
+                    String(decoding: Base64.encode(share[...], isPadded: false), as: UTF8.self),
                 ],
                 body: ChunkCipher.wrap(fileKey, with: wrapKey)
             )
@@ -100,10 +101,14 @@ enum X25519 {
                 unsafe EVP_PKEY_derive_init(context) == 1
                 && EVP_PKEY_derive_set_peer(context, peer) == 1
                 && EVP_PKEY_derive(
-                    context, output.bindMemory(to: UInt8.self).baseAddress, &count
+                    context,
+                    output.bindMemory(to: UInt8.self).baseAddress,
+                    &count
                 ) == 1
         }
-        guard isShared, unsafe !shared.withBytes({ unsafe $0.allSatisfy { $0 == 0 } }) else { return nil }
+        guard isShared, unsafe !shared.withBytes({ unsafe $0.allSatisfy { $0 == 0 } }) else {
+            return nil
+        }
         return KeyDerivation.hkdf(shared, salt: share + recipient, info: info)
     }
 }

@@ -84,7 +84,8 @@ enum ContainerRecovery {
                 {
                     isRecorded = false
                 } catch {
-                    let message = "an interrupted import can't be brought to its end, only given up by "
+                    let message =
+                        "an interrupted import can't be brought to its end, only given up by "
                         + "'migrate recover --discard'"
                     throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
                 }

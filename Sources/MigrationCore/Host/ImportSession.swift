@@ -50,7 +50,8 @@ struct ImportSession {
         _ root: OpenFile
     ) throws -> ImportReport {
         // What an earlier import left and nobody could remove stays known by its token.
-        let token = try StagingDirectory.tokenOfLeftovers(beside: path, root: root) ?? StagingToken()
+        let token =
+            try StagingDirectory.tokenOfLeftovers(beside: path, root: root) ?? StagingToken()
         var reserve: RecordReserve?
         var reader = early
         var hasBegun = false

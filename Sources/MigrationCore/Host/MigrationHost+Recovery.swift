@@ -54,7 +54,9 @@ extension MigrationHost {
             let wasCutOff = try ContainerRecovery.isCutOff(path, root: lock.root)
             try ContainerRecovery.recover(path, root: lock.root)
             let record = try container.storedImportRecord()
-            guard wasCutOff else { return RecoveryReport(outcome: .nothing, problem: nil, kept: []) }
+            guard wasCutOff else {
+                return RecoveryReport(outcome: .nothing, problem: nil, kept: [])
+            }
             let outcome: RecoveryReport.Outcome =
                 record?.outcome == .success ? .completed : .rolledBack
             return RecoveryReport(outcome: outcome, problem: nil, kept: [])
@@ -97,7 +99,9 @@ private struct Discarding {
         }
         try bookkeeping.remove(BookkeepingDirectory.journalName)
         for name in BookkeepingDirectory.unfinishedNames { try bookkeeping.remove(name) }
-        if !isRecordUnderstood(bookkeeping) { try bookkeeping.remove(BookkeepingDirectory.recordName) }
+        if !isRecordUnderstood(bookkeeping) {
+            try bookkeeping.remove(BookkeepingDirectory.recordName)
+        }
         try root.descriptor.synchronize()
         return kept
     }

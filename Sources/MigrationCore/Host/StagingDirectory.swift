@@ -147,6 +147,7 @@ extension StagingDirectory {
     /// - Parameters:
     ///   - path: The container's path.
     ///   - token: The token that makes it another name, for where something else has the first.
+    /// - Returns: The name.
     static func nameBeside(_ path: PathName, _ token: StagingToken? = nil) -> ByteString {
         let dot = [UInt8(ascii: ".")]
         let suffix = suffix + (token.map { [UInt8(ascii: "-")] + $0.name } ?? [])

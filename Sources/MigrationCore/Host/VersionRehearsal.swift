@@ -13,8 +13,10 @@ public struct VersionRehearsal: Sendable {
     /// The archive that is imported, which is read twice; `nil` has the extension export one first.
     public var archive: ArchiveSource?
 
-    /// What else the extension is told of the source, as far as the archive does not say it; its version is
-    /// that of the import to compare with. What the extension exported itself comes from Android by default.
+    /// What else the extension is told of the source, where the archive does not say it.
+    ///
+    /// Its version is that of the import to compare with. What the extension exported itself comes
+    /// from Android by default.
     public var source = ImportSource()
 
     /// Makes a rehearsal of a version.

@@ -73,7 +73,8 @@ public struct ArchiveStatement: Sendable, Hashable {
         replacingExisting: Bool
     ) throws {
         let words = [
-            "-q", "-Y", "sign", "-f", String(decoding: keyPath, as: UTF8.self), "-n", Self.namespace,
+            "-q", "-Y", "sign", "-f", String(decoding: keyPath, as: UTF8.self), "-n",
+            Self.namespace,
         ]
         let result = try SSHKeygen.run(words, input: text, showsErrors: true)
         guard result.isSuccess, !result.output.isEmpty else {

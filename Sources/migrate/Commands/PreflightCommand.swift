@@ -17,7 +17,8 @@ struct PreflightCommand: LockingCommand {
             ),
             OptionDescription(
                 name: "rehearse-version",
-                help: "Import in this version, which the extension can't know, into a container that "
+                help:
+                    "Import in this version, which the extension can't know, into a container that "
                     + "is not kept, to see whether it refuses.",
                 valueName: "v"
             ),
@@ -91,7 +92,9 @@ struct PreflightCommand: LockingCommand {
     /// An app group that would be lost stops a preflight as it stops an export.
     private func code(for findings: [ExtensionFinding]) -> ExitCode {
         if findings.isEmpty { return .success }
-        let isOfGroups = findings.contains { [.groupNotMapped, .groupNotDeclared].contains($0.code) }
+        let isOfGroups = findings.contains {
+            [.groupNotMapped, .groupNotDeclared].contains($0.code)
+        }
         return isOfGroups ? .notPermitted : .findings
     }
 }

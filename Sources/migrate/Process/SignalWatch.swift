@@ -30,7 +30,9 @@ final class SignalWatch: Sendable {
     /// Starts to watch; a broken pipe becomes a failed write.
     static func start() -> SignalWatch {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { Surroundings.end("no pipe can be made: \(SystemError("pipe"))") }
+        guard pipe(&ends) == 0 else {
+            Surroundings.end("no pipe can be made: \(SystemError("pipe"))")
+        }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         signalPipe.store(ends[1], ordering: .sequentiallyConsistent)

@@ -8,7 +8,7 @@ import MigrationSystem
 /// the process without a word.
 enum Surroundings {
     /// The descriptors that these libraries, and the watch for signals, open at least.
-    private static let descriptors = 8
+    private static let descriptors = 10
 
     /// One each for signals, for the operation, for what it reads or writes and for progress, besides
     /// those that the language keeps busy.
@@ -37,7 +37,9 @@ enum Surroundings {
         for _ in 0..<descriptors {
             let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else {
-                end("too few files may be open: \(SystemError("open")); see 'ulimit -n'")
+                end(
+                    "too few files may be open: \(SystemError("open")); 'ulimit -n 64' allows more"
+                )
             }
             opened.append(descriptor)
         }

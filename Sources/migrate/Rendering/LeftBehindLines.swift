@@ -11,7 +11,8 @@ struct LeftBehindLines: Sendable {
 
     var text: String {
         // What a migration may need comes first, lest caches hide it.
-        let items = leftBehind.items.filter { !$0.isPurgeable }
+        let items =
+            leftBehind.items.filter { !$0.isPurgeable }
             + leftBehind.items.filter(\.isPurgeable)
         let shown = items.prefix(OmissionLines.limit)
         var text = shown.reduce("") { $0 + Self.line($1) }

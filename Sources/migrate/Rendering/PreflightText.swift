@@ -18,7 +18,8 @@ struct PreflightText {
         return [
             "\(PrintableText.escaping(report.name)) of \(identifier) "
                 + skills.compactMap(\.self).joined(separator: " and "),
-            report.groups.isEmpty ? nil : "app groups: \(Self.groups(report).joined(separator: "; "))",
+            report.groups.isEmpty
+                ? nil : "app groups: \(Self.groups(report).joined(separator: "; "))",
             space.isEmpty ? nil : space,
             report.confinement.user.map { "runs as: \($0)" },
             report.confinement.isConfined

@@ -93,7 +93,9 @@ struct ExtensionOptionsTests {
         #expect(plain.appExtension == nil)
         #expect(plain.options.platform == .iOS)
         #expect(
-            message(of: Self.hosted + ["--platform", "iOS"])?.hasPrefix("unknown option '--platform'")
+            message(of: Self.hosted + ["--platform", "iOS"])?.hasPrefix(
+                "unknown option '--platform'"
+            )
                 ?? false
         )
         let hosted = try command(Self.hosted, as: ExportCommand.self)
@@ -151,7 +153,8 @@ struct ExtensionOptionsTests {
     }
 
     @Test(arguments: [
-        "--option=a=b", "--group=a=b", "--no-group=a", "--destination-platform=p", "--entitlements=e", "--hang-timeout=1", "--grace-period=1",
+        "--option=a=b", "--group=a=b", "--no-group=a", "--destination-platform=p",
+        "--entitlements=e", "--hang-timeout=1", "--grace-period=1",
         "--no-sandbox", "--require-sandbox",
     ])
     func `needs an extension for its terms`(_ word: String) {

@@ -6,7 +6,9 @@ struct SnapshotTests {
     @Test(arguments: CommandCatalog.commands.map { $0.description.name })
     func `helps with every command`(_ name: String) throws {
         let command = CommandCatalog.commands.map { $0.description }.first { $0.name == name }
-        try Snapshot(name: "help-\(name.replacing(" ", with: "-"))").expect(HelpPage(of: command).text)
+        try Snapshot(name: "help-\(name.replacing(" ", with: "-"))").expect(
+            HelpPage(of: command).text
+        )
     }
 
     @Test func `helps with the program`() throws {

@@ -69,7 +69,8 @@ struct ExtensionTests {
         try stage.write("from a file", to: "value")
         let options = ["--option", "theme=@\(place.path("source/value"))", "--option=account=@@me"]
         let result = try stage.run(
-            ["export", "--destination-platform", "harmony", "--out", place.path("archive")] + options
+            ["export", "--destination-platform", "harmony", "--out", place.path("archive")]
+                + options
         )
         #expect(result.exitCode == 0, "\(result.errors)")
         let extracted = try place.migrate(

@@ -137,7 +137,9 @@ private struct AgeVector {
             where !opened && (isLast || count == PayloadStream.sealedSize) {
                 var chunk = [UInt8](payload[start..<start + count])
                 opened = stream.opens(
-                    &chunk, number: UInt64(start / PayloadStream.sealedSize), isLast: isLast
+                    &chunk,
+                    number: UInt64(start / PayloadStream.sealedSize),
+                    isLast: isLast
                 )
                 if opened { content += chunk.dropLast(ChunkCipher.tagSize) }
                 if opened, isLast { return content }

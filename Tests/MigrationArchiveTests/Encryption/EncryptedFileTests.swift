@@ -10,7 +10,8 @@ struct EncryptedFileTests {
     static let sizes = [0, 1, 65_535, 65_536, 65_537, 10_000_000]
 
     /// A key pair that `age-keygen` made.
-    static let identity = "AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0"
+    static let identity =
+        "AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0"
 
     static var recipient: String {
         get throws {
@@ -82,7 +83,8 @@ struct EncryptedFileTests {
 
     @Test(
         .enabled(if: Scratch.has("age"), "age is not installed"),
-        arguments: sizes, [true, false]
+        arguments: sizes,
+        [true, false]
     )
     func `age decrypts it, and it decrypts what age encrypts`(size: Int, isArmored: Bool) throws {
         let content = Self.content(size)
@@ -116,7 +118,9 @@ struct EncryptedFileTests {
     func `the number of threads changes nothing`(size: Int, threadCount: Int) throws {
         let content = Self.content(size)
         let bytes = try Self.encrypt(
-            content, .recipients([Self.recipient]), threadCount: threadCount
+            content,
+            .recipients([Self.recipient]),
+            threadCount: threadCount
         )
         #expect(try Self.decrypt(bytes, isFile: true) == content)
     }
@@ -175,7 +179,9 @@ extension EncryptedFileTests {
         let content = Self.content(4 * 65_536)
         let (head, chunks) = parts(try Self.encrypt(content, .recipients([Self.recipient])))
         #expect(chunks.count == 4)
-        let changes = [[1, 0, 2, 3], [0, 0, 1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2, 3, 3], [3]]
+        let changes = [
+            [1, 0, 2, 3], [0, 0, 1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2, 3, 3], [3],
+        ]
         for order in changes {
             let error = #expect(throws: ArchiveError.self, "\(order)") {
                 _ = try Self.decrypt(head + order.flatMap { chunks[$0] }, isFile: isFile)

@@ -45,7 +45,10 @@ extension ByteSource {
                     try readNext(into: &buffer, from: 0, count: buffer.count)
                 } else {
                     try read(
-                        at: UInt64(content.count), into: &buffer, from: 0, count: buffer.count
+                        at: UInt64(content.count),
+                        into: &buffer,
+                        from: 0,
+                        count: buffer.count
                     )
                 }
             if read == 0 { return }

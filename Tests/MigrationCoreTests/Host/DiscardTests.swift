@@ -89,7 +89,9 @@ struct DiscardTests {
         try (staged / "new").write("new")
         let report = try MigrationHost().recover(places.destinationContainer, discards: true)
         #expect(report.outcome == .discarded)
-        let kept = [1, 2].map { (places.destination / BytePath([UInt8](".migration-kept-\($0)".utf8))) }
+        let kept = [1, 2].map {
+            (places.destination / BytePath([UInt8](".migration-kept-\($0)".utf8)))
+        }
         #expect(report.kept.sorted() == kept.map(\.url.path))
         let names = try kept.map { try $0.names() }
         #expect(Set(names) == [["Documents"], ["new"]])

@@ -100,7 +100,9 @@ struct EncryptedImportTests {
             whole[$0..<min($0 + chunk, whole.count)]
         }
         #expect(chunks.count == 5)
-        let orders = [[1, 0, 2, 3, 4], [0, 0, 1, 2, 3, 4], [0, 2, 3, 4], [0, 1, 2, 3], [4], [0]]
+        let orders = [
+            [1, 0, 2, 3, 4], [0, 0, 1, 2, 3, 4], [0, 2, 3, 4], [0, 1, 2, 3], [4], [0],
+        ]
         for order in orders {
             let changed = order.reduce(Data(whole[..<start])) { $0 + chunks[$1] }
             try await expectRefusal(of: changed, places, old, "\(order)")

@@ -80,7 +80,10 @@ struct PlantedBookkeepingTests {
     }
 
     /// An import that was cut off makes the next command write.
-    @Test(arguments: Kind.allCases, ["import-status.json", "import-status.json.new", "import-journal.json.new"] as [BytePath])
+    @Test(
+        arguments: Kind.allCases,
+        ["import-status.json", "import-status.json.new", "import-journal.json.new"] as [BytePath]
+    )
     func `replaces what is planted rather than writing in it`(
         _ kind: Kind,
         _ name: BytePath
@@ -136,7 +139,9 @@ struct PlantedBookkeepingTests {
             try places.destinationContainer.importRecord()
         }
         #expect(error?.description.contains("Operation not permitted") == true)
-        await #expect(throws: MigrationError.self) { try await places.importArchive(replacing: true) }
+        await #expect(throws: MigrationError.self) {
+            try await places.importArchive(replacing: true)
+        }
         let report = try MigrationHost().recover(places.destinationContainer, discards: true)
         #expect(report.kept == [(places.destination / ".migration-kept-1").url.path])
         try FileManager.default.removeItem(at: (places.destination / ".migration-kept-1").url)

@@ -216,7 +216,9 @@ struct RecoveryTests {
         let expected = try TreeSnapshot(of: places.source)
         #expect(try places.contents(of: places.destination).differences(from: expected) == [])
         let names = try places.root.names()
-        #expect(names == [".destination.migration-staging", "app.migration", "destination", "source"])
+        #expect(
+            names == [".destination.migration-staging", "app.migration", "destination", "source"]
+        )
     }
 
     @Test(arguments: ["replaced", "staged"] as [BytePath])

@@ -38,7 +38,7 @@ struct ExportFindings {
         return [
             ofVersion, estimateOff(totals), appendGap, convertedCopy, nameEncoded, sourceMisnamed,
         ]
-            .compactMap { $0 }
+        .compactMap { $0 }
     }
 
     private func estimateOff(_ totals: ArchiveTotals) -> ExtensionFinding? {

@@ -44,7 +44,8 @@ struct SessionPaths {
 
     /// Mounts those of `directories` whose paths need encoding; `isForOther` says that the extension
     /// runs as another user.
-    init(mounting directories: [SessionDirectory], forOther isForOther: Bool) throws(MigrationError) {
+    init(mounting directories: [SessionDirectory], forOther isForOther: Bool) throws(MigrationError)
+    {
         let encoded = directories.filter { $0.path.path.needsEncoding }
         form = encoded.isEmpty ? .unchanged : .mounted
         directory = encoded.isEmpty ? nil : try Self.makeDirectory()
