@@ -46,7 +46,7 @@ public struct MigrationTrait: SuiteTrait, TestTrait, TestScoping {
             // An identifier need not be a file's name.
             let name = "group-\(index)"
             try parent.descriptor.makeDirectory(ByteString(utf8: name), permissions: 0o755)
-            groups[identifier] = directory.url.appending(path: name, directoryHint: .isDirectory)
+            groups[identifier] = directory.url.appending(path: name, directoryHint: .notDirectory)
         }
         return groups
     }

@@ -7,21 +7,43 @@ extension FileDescriptor {
     /// - Parameters:
     ///   - name: The directory's name.
     ///   - last: The name in it that is removed when nothing else is left.
+    ///   - lastName: The name that the directory gets before `last` is removed, so that it is known by it
+    ///     should the removal end there.
     /// - Throws: ``SystemError`` where something can't be removed.
     package borrowing func removeTree(
         _ name: ByteString,
-        endingWith last: ByteString? = nil
+        endingWith last: ByteString? = nil,
+        under lastName: ByteString? = nil
     ) throws(SystemError) {
+        var name = name
         do {
             try setPermissionsOfDirectory(name, 0o700)
             let root = OpenFile(try open(name, .directory))
-            if let last { try root.descriptor.removeContents(except: last) }
+            if let last {
+                try root.descriptor.removeContents(except: last)
+                if let lastName, try rename(name, toUnused: lastName) { name = lastName }
+            }
             var remover = TreeRemover(root: root)
             try remover.removeContents()
             try removeDirectory(name)
         } catch {
             guard error.isNotDirectory else { throw error }
             try removeFile(name)
+        }
+    }
+
+    /// Renames a directory unless it has the name or something else does; returns whether it did.
+    private borrowing func rename(
+        _ name: ByteString,
+        toUnused other: ByteString
+    ) throws(SystemError) -> Bool {
+        guard name != other else { return false }
+        do throws(SystemError) {
+            try renameExclusively(name, to: other, in: self)
+            return true
+        } catch {
+            guard error.isExisting || error.isExchangeImpossible else { throw error }
+            return false
         }
     }
 

@@ -24,6 +24,7 @@ struct JournaledCommit {
         guard leftovers.problems.isEmpty else { return leftovers.problems }
         leftovers.remove(staging)
         leftovers.remove(in: bookkeeping)
+        leftovers.removeBeside(of: StagingToken.all(in: bookkeeping))
         return leftovers.problems
     }
 

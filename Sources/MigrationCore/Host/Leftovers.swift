@@ -69,8 +69,7 @@ struct Leftovers {
             do throws(SystemError) {
                 let names = try StagingDirectory.leftovers(of: [token], beside: path, in: parent)
                 for name in names {
-                    let leftover = PathName(parent: path.parent, name: name)
-                    remove(leftover, in: parent, endingWith: token.name)
+                    remove(PathName(parent: path.parent, name: name), in: parent, token)
                 }
             } catch {
                 note(error, at: PathName(parent: path.parent, name: [UInt8(ascii: ".")]))
@@ -81,10 +80,19 @@ struct Leftovers {
     private mutating func remove(
         _ leftover: PathName,
         in directory: OpenFile,
-        endingWith last: ByteString? = nil
+        _ token: StagingToken? = nil
     ) {
         do throws(SystemError) {
-            try StagingDirectory.removeLeftover(leftover.name, in: directory, endingWith: last)
+            if let token {
+                try StagingDirectory.removeLeftover(
+                    leftover.name,
+                    beside: path,
+                    in: directory,
+                    token
+                )
+            } else {
+                try StagingDirectory.removeLeftover(leftover.name, in: directory)
+            }
         } catch {
             guard !error.isBusy else { return }
             let name = Self.setAside(leftover.name, in: directory)

@@ -23,6 +23,8 @@ struct StagingDirectory {
     private let holder: OpenFile
     private let holderParent: OpenFile
     private let token: ByteString
+    /// The name beside the container that has the token in it.
+    private let lastName: ByteString?
 
     /// The staged container.
     var directory: OpenFile
@@ -66,6 +68,7 @@ struct StagingDirectory {
                 holder: holder,
                 holderParent: parent,
                 token: token.name,
+                lastName: nameBeside(path, token),
                 directory: directory,
                 place: .beside
             )
@@ -76,6 +79,7 @@ struct StagingDirectory {
                 holder: holder,
                 holderParent: inside,
                 token: token.name,
+                lastName: nil,
                 directory: directory,
                 place: .inside
             )
@@ -132,7 +136,11 @@ struct StagingDirectory {
     /// Removes the directory with everything in it, its token last.
     func remove() throws(SystemError) {
         do {
-            try holderParent.descriptor.removeTree(holderPath.name, endingWith: token)
+            try holderParent.descriptor.removeTree(
+                holderPath.name,
+                endingWith: token,
+                under: lastName
+            )
         } catch {
             guard error.isMissing else { throw error }
         }
@@ -168,7 +176,7 @@ extension StagingDirectory {
         _ token: StagingToken
     ) throws(SystemError) -> ByteString {
         for name in try leftovers(of: [token], beside: path, in: parent) {
-            try removeLeftover(name, in: parent, endingWith: token.name)
+            try removeLeftover(name, beside: path, in: parent, token)
         }
         let name = nameBeside(path)
         do {
@@ -194,8 +202,23 @@ extension StagingDirectory {
             where try open(name, in: parent, markedBy: token) != nil && !names.contains(name) {
                 names.append(name)
             }
+            // A removal that was cut off left it; the token is in its name.
+            let last = nameBeside(path, token)
+            if !names.contains(last), try isEmptyDirectory(last, in: parent) { names.append(last) }
         }
         return names
+    }
+
+    private static func isEmptyDirectory(
+        _ name: ByteString,
+        in parent: OpenFile
+    ) throws(SystemError) -> Bool {
+        do {
+            return try DirectoryListing(of: parent.descriptor.open(name, .directory)).count == 0
+        } catch {
+            guard error.isMissing || error.isNotDirectory || error.isDenied else { throw error }
+            return false
+        }
     }
 
     /// Finds the token of what is still left beside the container whose root is open as `root`.
@@ -248,21 +271,38 @@ extension StagingDirectory {
         return OpenFile(try holder.descriptor.open(containerName, .directory))
     }
 
-    /// Removes the directory `name`, and what is called `last` in it last, unless somebody is at work in
-    /// it.
+    /// Removes the directory `name` unless somebody is at work in it.
+    static func removeLeftover(_ name: ByteString, in parent: OpenFile) throws(SystemError) {
+        guard try isThere(name, in: parent) else { return }
+        try parent.descriptor.removeTree(name)
+    }
+
+    /// Removes the staging directory `name` beside the container at `path`, its token last, unless
+    /// somebody is at work in it.
     static func removeLeftover(
         _ name: ByteString,
+        beside path: PathName,
         in parent: OpenFile,
-        endingWith last: ByteString? = nil
+        _ token: StagingToken
     ) throws(SystemError) {
+        guard try isThere(name, in: parent) else { return }
+        let lastName = nameBeside(path, token)
+        try parent.descriptor.removeTree(name, endingWith: token.name, under: lastName)
+    }
+
+    /// Whether anything has the name, at which nobody is at work.
+    private static func isThere(
+        _ name: ByteString,
+        in parent: OpenFile
+    ) throws(SystemError) -> Bool {
         do {
             let left = OpenFile(try parent.descriptor.open(name, .directory))
             try left.descriptor.lock(.exclusive)
         } catch {
-            if error.isMissing { return }
+            if error.isMissing { return false }
             guard error.isDenied || error.isNotDirectory else { throw error }
         }
-        try parent.descriptor.removeTree(name, endingWith: last)
+        return true
     }
 }
 

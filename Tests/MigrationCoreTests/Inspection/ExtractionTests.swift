@@ -156,9 +156,9 @@ extension ExtractionTests {
         ),
         (
             [.file("a", "hi"), .hardLink("s/x", "a"), .file("s/x", "own"), .file("a", "new")],
-            "s", 2, 0
+            "s", 1, 0
         ),
-        ([.file("a", "hi"), .file("s/x", "own"), .hardLink("s/x", "a")], "s", 2, 0),
+        ([.file("a", "hi"), .file("s/x", "own"), .hardLink("s/x", "a")], "s", 1, 0),
         ([.file("a", "hi"), .hardLink("s/x", "a"), .hardLink("s/y", "a")], "s", 1, 1),
         ([.file("a", "hi"), .hardLink("h1", "a"), .hardLink("h2", "h1")], "h2", 1, 0),
         ([.file("deep/er/a", "hi"), .hardLink("s", "deep/er/a")], "s", 1, 0),
