@@ -4,7 +4,7 @@ import TestSupport
 
 /// Mixes all operations at random, disturbed at random, and compares what is there with a model.
 struct Soak {
-    /// What an archive is known to hold.
+    /// The tree that an archive contains.
     private struct Archive {
         let path: BytePath
         let bytes: Data

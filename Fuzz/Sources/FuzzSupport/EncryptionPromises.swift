@@ -1,6 +1,6 @@
 @testable internal import MigrationArchive
 
-/// What must hold of every file that may be an encrypted one.
+/// The rules that every file must satisfy, whether or not it is encrypted.
 public enum EncryptionPromises {
     private static let opened = "encrypted file that was opened"
     private static let refused = "payload that was refused"
