@@ -30,7 +30,10 @@ public enum EncryptionPromises {
         guard let recipient = X25519.Identity([UInt8](identity.utf8)[...])?.recipient,
             let stanza = recipient.wrap(key)
         else { fatalError("no key") }
-        let header = AgeHeader.encode([stanza, AgeStanza(arguments: ["grease", "a"], body: [])], fileKey: key)
+        let header = AgeHeader.encode(
+            [stanza, AgeStanza(arguments: ["grease", "a"], body: [])],
+            fileKey: key
+        )
         var armor = ArmorEncoder()
         let lines = header.withUnsafeBytes { armor.encode($0) }
         let armored = armor.head + lines + armor.finish()
@@ -116,12 +119,16 @@ public enum EncryptionPromises {
             }
             file += chunk
         }
-        let isWhole = !steps.isEmpty && steps.enumerated().allSatisfy { index, step in
-            let isLast = index == steps.count - 1
-            let isFull = step & 0x40 == 0
-            guard step & 0x3F == UInt8(index), isLast == (step & 0x80 != 0) else { return false }
-            return isLast ? isFull || step & 1 == 1 || index == 0 : isFull
-        }
+        let isWhole =
+            !steps.isEmpty
+            && steps.enumerated().allSatisfy { index, step in
+                let isLast = index == steps.count - 1
+                let isFull = step & 0x40 == 0
+                guard step & 0x3F == UInt8(index), isLast == (step & 0x80 != 0) else {
+                    return false
+                }
+                return isLast ? isFull || step & 1 == 1 || index == 0 : isFull
+            }
         for isFile in [true, false] {
             let content = try content(file, isFile: isFile)
             FuzzTarget.require(
@@ -174,7 +181,10 @@ private final class MemoryFile: ByteSource {
                     try source.readNext(into: &buffer, from: 0, count: buffer.count)
                 } else {
                     try source.read(
-                        at: UInt64(content.count), into: &buffer, from: 0, count: buffer.count
+                        at: UInt64(content.count),
+                        into: &buffer,
+                        from: 0,
+                        count: buffer.count
                     )
                 }
             if read == 0 { return content }
