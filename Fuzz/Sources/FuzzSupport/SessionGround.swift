@@ -53,7 +53,7 @@ public struct SessionGround: Sendable {
             let message = try ExtensionMessage(kind: kind, payload: payload)
             SessionPromises.check(message)
             switch message {
-            case .failed(let error): _ = "\(error.error)"
+            case .failed(let error): _ = "\(error.carried)"
             case .progress(let completed, let total): progress.show(completed, of: total)
             default: break
             }
@@ -68,7 +68,7 @@ public struct SessionGround: Sendable {
             SessionPromises.check(message)
             switch message {
             case .begin(let start): _ = try? ExtensionContext(start)
-            case .rejected(_, let error): _ = "\(error.error)"
+            case .rejected(_, let error): _ = "\(error.carried)"
             default: break
             }
         }
