@@ -9,6 +9,9 @@ DOCUMENTED_CODES = {0, 1, 64, 65, 73, 75, 77}
 RECORD = {b"import-status.json"}
 JOURNAL = b"import-journal.json"
 NO_ROOM = os.strerror(errno.ENOSPC)
+# A key pair that `age-keygen` made.
+IDENTITY = b"AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0"
+RECIPIENT = "age1xmwwc06ly3ee5rytxm9mflaz2u56jjj36s0mypdrwsvlul66mv4q47ryef"
 
 
 class Operation:
@@ -159,10 +162,26 @@ class Import(Operation):
             yield f"the next {words[0]} fails with {ended.code}: {ended.errors}"
         if tree.snapshot(place.container) != expected:
             yield f"the next {words[0]} leaves another container"
-        left = place.names() - {b"source", b"archive", b"app", b"out"}
+        left = place.names() - {b"source", b"archive", b"sealed", b"key", b"app", b"out"}
         left |= place.bookkeeping() - RECORD
         if left:
             yield f"the next {words[0]} leaves {left}"
+
+
+class EncryptedImport(Import):
+    """An import of the same container out of an encrypted archive."""
+
+    def prepare(self, place):
+        super().prepare(place)
+        with open(place.path("key"), "wb") as file:
+            file.write(IDENTITY)
+        output = ["--out", place.path("sealed"), "--recipient", RECIPIENT]
+        place.migrate("export", "--container", place.source, *output)
+
+    @staticmethod
+    def _words(place):
+        options = ["--bundle-id", "source", "--container", place.container]
+        return ["import", place.path("sealed"), "--identity", place.path("key"), *options]
 
 
 class Recovery(Import):
@@ -193,6 +212,7 @@ OPERATIONS = [
     Import("import --replace, exchange", replaces=True),
     Import("import --replace, journal", replaces=True, without_exchange=True),
     Import("import --replace, mount point", replaces=True, is_bound=True),
+    EncryptedImport("import of an encrypted archive", replaces=True),
     Recovery("recovery from staging", "syncfs", 1, "interrupted"),
     # Of the renames the first two are of the staging directory, and four move the old data aside.
     Recovery("recovery from clearing", "renameat2", 5, "success"),
