@@ -6,16 +6,17 @@ public enum EntitlementSeeds {
     public static func inputs() -> [[UInt8]] {
         var seeds: [[UInt8]] = []
         for value in [
-            "<array><string>a</string></array>", "<array/>", "<string>a</string>",
+            "<array><string>a.b</string></array>", "<array/>", "<string>a.b</string>",
             "<data>AAAA</data>",
-            "<array><string>a</string><string>b</string></array>", "<array><real>1</real></array>",
+            "<array><string>a.b</string><string>b</string></array>",
+            "<array><real>1</real></array>",
             "<date>2026-01-02T03:04:05Z</date>",
             "<dict><key>CF$UID</key><integer>1</integer></dict>",
         ] {
             seeds.append([0] + [UInt8](xml(entitlement, value).utf8))
         }
-        seeds.append([0] + [UInt8]("{\"\(entitlement)\" = (\"a\");}".utf8))
-        let name = "<string>a</string>"
+        seeds.append([0] + [UInt8]("{\"\(entitlement)\" = (\"a.b\");}".utf8))
+        let name = "<string>a.b</string>"
         seeds.append([2] + [UInt8](xml("MCMMetadataIdentifier", name).utf8))
         seeds.append([3] + [UInt8](xml("CFBundleIdentifier", name).utf8))
         seeds.append([4] + binary(entitlement, isArray: true))
@@ -35,7 +36,7 @@ public enum EntitlementSeeds {
     private static func binary(_ key: String, isArray: Bool) -> [UInt8] {
         let name: [UInt8] = [0x5F, 0x10, UInt8(key.utf8.count)] + key.utf8
         let objects: [[UInt8]] = [
-            [0xD2, 1, 2, isArray ? 3 : 4, 5], name, [0x51, 0x78], [0xA1, 4], [0x51, 0x61],
+            [0xD2, 1, 2, isArray ? 3 : 4, 5], name, [0x51, 0x78], [0xA1, 4], [0x53] + "a.b".utf8,
             [0xA2, 6, 6], [0xA2, 7, 7], [0x10, 1],
         ]
         return [UInt8](objects.joined(separator: [0xFF]))

@@ -151,7 +151,8 @@ extension SessionGround {
             let descriptor = dup(file)
             defer { close(descriptor) }
             _ = try Blocking.run {
-                try await ArchiveSource.descriptor(descriptor).verify(threadCount: 1)
+                try await ArchiveSource.descriptor(descriptor)
+                    .verify(externalLinks: .keep, threadCount: 1)
             }
         } catch {
             fatalError("broken promise: what was archived can be read: \(error)")
