@@ -20,6 +20,7 @@ package final class ArchiveReader {
     package let archiveBytes: UInt64?
 
     private var entries: any EntryReader
+    private var firstEntry: ArchiveEntry??
     private let strict: StrictTarReader?
     private let prefetcher: FramePrefetcher?
     private let knownIndex: ArchiveIndex?
@@ -72,8 +73,18 @@ package final class ArchiveReader {
         )
     }
 
+    /// Reads up to another program's first entry, which ``next()`` returns: its first bytes alone
+    /// don't tell what a compressed file is.
+    ///
+    /// - Throws: ``ArchiveError`` where the file is no tar file, or is damaged so early.
+    package func readAhead() throws {
+        guard header == nil, firstEntry == nil else { return }
+        firstEntry = .some(try entries.next())
+    }
+
     /// Returns the next entry, or `nil` after the last.
     package func next() throws -> ArchiveEntry? {
+        if let entry = firstEntry.take() { return entry }
         let entry = try entries.next()
         if entry == nil { try checkTotals() }
         return entry

@@ -27,7 +27,10 @@ struct ImportSession {
         try checkExtension()
         // A container that is missing has no lock and no record, and isn't made for the sake of one.
         let early = try isContainerMissing() ? try openReader(input) : nil
-        if early != nil { try makeContainer() }
+        if let early {
+            try early.readAhead()
+            try makeContainer()
+        }
         let lock = try wait.lock(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)

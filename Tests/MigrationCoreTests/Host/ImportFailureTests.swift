@@ -105,9 +105,18 @@ struct ImportFailureTests {
         try reading.close()
     }
 
-    @Test func `makes no container for the record of a failure`() async throws {
+    /// Files that are no archive: an empty one, a text, and frames of zstd that hold a text or nothing.
+    static let noArchives: [[UInt8]] = [
+        [], [UInt8]("no archive at all".utf8),
+        [0x28, 0xB5, 0x2F, 0xFD, 0x20, 20, 20 << 3 | 1, 0, 0] + "twenty bytes of text".utf8,
+        [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0, 1, 0, 0],
+        [0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0],
+    ]
+
+    @Test(arguments: noArchives)
+    func `makes no container for the record of a failure`(_ bytes: [UInt8]) async throws {
         let places = try await Places.withSmallArchive()
-        try places.archive.write("")
+        try places.archive.write(Data(bytes))
         await #expect(throws: ArchiveError.self) { try await places.importArchive() }
         #expect(!places.destination.exists)
         #expect(try places.root.names() == ["app.migration", "source"])
