@@ -9,7 +9,7 @@ STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product m
 help: ## shows this list
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
 
-demo: ## moves a realistic container from one place to another, step by step
+demo: ## moves containers from one place to another, and an app from Android to iOS, step by step
 	@Scripts/demo
 
 test: ## runs everything that CI runs
@@ -19,6 +19,7 @@ test: ## runs everything that CI runs
 	$(SWIFT) run --quiet --package-path Examples/RoundTrip
 	$(SWIFT) test --package-path Examples/NotesApp --disable-xctest
 	$(SWIFT) test --package-path Examples/GuidePatterns --disable-xctest
+	$(SWIFT) test --package-path Examples/TasksApp --disable-xctest
 	$(SWIFT) test --skip-build --disable-xctest --parallel
 	Scripts/prove --debug soak --seconds 45
 

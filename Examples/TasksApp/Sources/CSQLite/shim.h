@@ -1,0 +1,6 @@
+#ifndef TASKS_CSQLITE_H
+#define TASKS_CSQLITE_H
+
+#include <sqlite3.h>
+
+#endif

@@ -1,0 +1,122 @@
+import AppMigrationKit
+import ExtensionFoundation
+import Foundation
+import TasksStore
+
+/// Takes the lists of the app on Android over.
+@main
+struct TasksMigration: ResourcesImporting {
+    /// What the app on Android calls the format of its data: the `contentVersion` in its rules.
+    static let contentVersion = "2"
+
+    /// One object for the whole import: the system observes the one that it gets.
+    let resourcesImportProgress = Progress(totalUnitCount: 1)
+
+    func importResources(at url: URL, request: ResourcesImportRequest) async throws {
+        // Everything that can be refused is refused before anything is touched.
+        try Self.check(request)
+        let layout = StoreLayout(inContainerAt: appContainer.containerRootDirectory)
+        let moves = Self.moves(to: layout)
+        let database = AndroidStorage.databases.url(of: "tasks.db", in: url)
+        guard FileManager.default.fileExists(atPath: database.path) else {
+            throw TasksMigrationError.noTasks
+        }
+        let settings = try Self.settings(in: url)
+
+        let progress = resourcesImportProgress
+        progress.totalUnitCount = Int64(moves.count + 2)
+        for (storage, name, destination) in moves {
+            try Task.checkCancellation()
+            try Self.move(storage.url(of: name, in: url), to: destination)
+            progress.completedUnitCount += 1
+        }
+        try Self.checkTasks(at: layout.tasks)
+        progress.completedUnitCount += 1
+        try settings.write(to: layout.settings)
+        progress.completedUnitCount += 1
+    }
+
+    private static func check(_ request: ResourcesImportRequest) throws {
+        let source = request.sourceAppIdentifier
+        guard source.platform == .android, source.storeIdentifier == .googlePlay,
+            source.bundleIdentifier == "com.example.tasks"
+        else {
+            throw TasksMigrationError.untrustedSource(source.bundleIdentifier)
+        }
+        guard request.sourceVersion == contentVersion else {
+            throw TasksMigrationError.unknownVersion(request.sourceVersion)
+        }
+    }
+
+    /// Where things go; what comes and has no place here stays in the import's directory.
+    private static func moves(
+        to layout: StoreLayout
+    ) -> [(storage: AndroidStorage, name: String, destination: URL)] {
+        let databases: [(AndroidStorage, String, URL)] = [
+            (.databases, "tasks.db", layout.tasks),
+            (.deviceDatabases, "reminders.db", layout.reminders),
+        ]
+        return [
+            (.root, "app_drafts", layout.drafts),
+            (.files, "attachments", layout.attachments),
+            (.externalFiles, "exports", layout.exports),
+            (.deviceRoot, "app_widgets", layout.widgets),
+            (.deviceFiles, "sounds", layout.sounds),
+        ]
+            + databases.flatMap { storage, name, destination in
+                // The newest changes may be in the -wal alone: the files of a database stay together.
+                ["", "-wal", "-journal"].map { suffix in
+                    let directory = destination.deletingLastPathComponent()
+                    return (storage, name + suffix, directory.appending(path: name + suffix))
+                }
+            }
+    }
+
+    /// Moves a file or directory that may have come: a renaming, which takes no room.
+    private static func move(_ source: URL, to destination: URL) throws {
+        guard FileManager.default.fileExists(atPath: source.path) else { return }
+        try FileManager.default.createDirectory(
+            at: destination.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.moveItem(at: source, to: destination)
+    }
+
+    /// Opens the database as the app will, which also brings what is in its -wal into it.
+    private static func checkTasks(at file: URL) throws {
+        let database = try TasksDatabase(at: file)
+        let version = try database.version
+        guard version == TasksDatabase.currentVersion else {
+            throw TasksMigrationError.unusableTasks("their schema is of version \(version)")
+        }
+        guard try database.isSound else {
+            throw TasksMigrationError.unusableTasks("they are damaged")
+        }
+    }
+
+    /// The settings of the app on Android, in this app's words; what it does not say stays as it is.
+    private static func settings(in directory: URL) throws -> Settings {
+        var settings = Settings()
+        if let general = try preferences(.sharedPreferences, "settings.xml", in: directory) {
+            settings.sortOrder = general.string("sort_order") ?? settings.sortOrder
+            settings.showsDone = general.boolean("show_done") ?? settings.showsDone
+            settings.minutesToRemind = general.integer("remind_minutes") ?? settings.minutesToRemind
+            settings.textScale = general.number("text_scale") ?? settings.textScale
+            settings.pinnedLists = general.set("pinned_lists") ?? settings.pinnedLists
+        }
+        if let alarms = try preferences(.deviceSharedPreferences, "alarms.xml", in: directory) {
+            settings.sound = alarms.string("sound") ?? settings.sound
+        }
+        return settings
+    }
+
+    private static func preferences(
+        _ storage: AndroidStorage,
+        _ name: String,
+        in directory: URL
+    ) throws -> SharedPreferences? {
+        let file = storage.url(of: name, in: directory)
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        return try SharedPreferences(contentsOf: file)
+    }
+}

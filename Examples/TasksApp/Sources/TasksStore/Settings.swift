@@ -1,0 +1,37 @@
+public import Foundation
+
+/// What the person has set.
+public struct Settings: Codable, Equatable, Sendable {
+    /// What the list is sorted by.
+    public var sortOrder = "title"
+
+    /// Whether the list shows what is done.
+    public var showsDone = true
+
+    /// How many minutes before a to-do is due the app reminds of it.
+    public var minutesToRemind = 10
+
+    /// How large text is, where 1 is the system's size.
+    public var textScale = 1.0
+
+    /// The lists that stay on top.
+    public var pinnedLists: Set<String> = []
+
+    /// The file in ``StoreLayout/sounds`` that a reminder plays.
+    public var sound: String?
+
+    /// The settings of a new app.
+    public init() {}
+
+    /// Reads the settings that are stored in `file`.
+    public init(contentsOf file: URL) throws {
+        self = try JSONDecoder().decode(Settings.self, from: Data(contentsOf: file))
+    }
+
+    /// Stores the settings in `file`.
+    public func write(to file: URL) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(self).write(to: file, options: .atomic)
+    }
+}
