@@ -1,3 +1,6 @@
+internal import CMigrationShims
+internal import Glibc
+
 /// A named value that a file carries beside its content.
 public struct ExtendedAttribute: Hashable, Sendable {
     /// The name with its namespace, such as `user.comment`.
@@ -10,5 +13,114 @@ public struct ExtendedAttribute: Hashable, Sendable {
     public init(name: [UInt8], value: [UInt8]) {
         self.name = name
         self.value = value
+    }
+}
+
+extension FileDescriptor {
+    /// The names of the open file's extended attributes, in byte order; none where the file system has
+    /// none, or where nobody can tell.
+    package borrowing func knownExtendedAttributeNames() throws(SystemError) -> [ByteString] {
+        do throws(SystemError) {
+            return try extendedAttributeNames()
+        } catch {
+            guard error.isUnsupported else { throw error }
+            return []
+        }
+    }
+
+    /// The names of the open file's extended attributes, in byte order; none where the file system has
+    /// none.
+    package borrowing func extendedAttributeNames() throws(SystemError) -> [ByteString] {
+        let rawValue = rawValue
+        return try unsafe Self.names(listedBy: "flistxattr") { names, capacity in
+            unsafe migration_list_attributes(rawValue, names, capacity)
+        }
+    }
+
+    /// The names of the extended attributes of the symbolic link `name` itself, in byte order.
+    ///
+    /// No call takes a directory and a name on every kernel, so the link is reached through the
+    /// directory's place in `/proc` (proc(5)).
+    package borrowing func extendedAttributeNames(
+        ofLink name: ByteString
+    ) throws(SystemError) -> [ByteString] {
+        let path = ByteString(utf8: "/proc/self/fd/\(rawValue)/") + name
+        return try unsafe Self.names(listedBy: "llistxattr") { names, capacity in
+            path.withPath { unsafe migration_list_link_attributes($0, names, capacity) }
+        }
+    }
+
+    private static func names(
+        listedBy call: String,
+        _ list: (UnsafeMutablePointer<CChar>?, Int) -> Int
+    ) throws(SystemError) -> [ByteString] {
+        while true {
+            let needed = list(nil, 0)
+            if needed == 0 { return [] }
+            if needed < 0 {
+                let error = SystemError(call)
+                if error.isUnsupportedByFileSystem { return [] }
+                throw error
+            }
+            var names = [UInt8](repeating: 0, count: needed)
+            let count = unsafe names.withUnsafeMutableBytes {
+                unsafe list($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+            }
+            if count < 0 {
+                if errno == ERANGE { continue }
+                throw SystemError(call)
+            }
+            return names[..<count].split(separator: 0).map(ByteString.init)
+                .sorted { $0.lexicographicallyPrecedes($1) }
+        }
+    }
+
+    /// The value of the open file's extended attribute `name`.
+    package borrowing func extendedAttribute(_ name: ByteString) throws(SystemError) -> [UInt8] {
+        let rawValue = rawValue
+        while true {
+            let needed = name.withPath { unsafe migration_get_attribute(rawValue, $0, nil, 0) }
+            if needed < 0 { throw SystemError("fgetxattr") }
+            if needed == 0 { return [] }
+            var value = [UInt8](repeating: 0, count: needed)
+            let count = unsafe value.withUnsafeMutableBytes { value in
+                name.withPath {
+                    unsafe migration_get_attribute(rawValue, $0, value.baseAddress, value.count)
+                }
+            }
+            if count >= 0 { return ByteString(value[..<count]) }
+            if errno != ERANGE { throw SystemError("fgetxattr") }
+        }
+    }
+
+    /// The open file's extended attributes, by name in byte order.
+    package borrowing func extendedAttributes() throws(SystemError) -> [ExtendedAttribute] {
+        var attributes: [ExtendedAttribute] = []
+        for name in try knownExtendedAttributeNames() {
+            attributes.append(ExtendedAttribute(name: name, value: try extendedAttribute(name)))
+        }
+        return attributes
+    }
+
+    /// Removes the open file's extended attribute `name`.
+    package borrowing func removeExtendedAttribute(_ name: ByteString) throws(SystemError) {
+        let rawValue = rawValue
+        let result = name.withPath { unsafe migration_remove_attribute(rawValue, $0) }
+        guard result == 0 else { throw SystemError("fremovexattr") }
+    }
+
+    /// Sets extended attributes of the open file.
+    package borrowing func setExtendedAttributes(
+        _ attributes: [ExtendedAttribute]
+    ) throws(SystemError) {
+        let rawValue = rawValue
+        for attribute in attributes {
+            let result = unsafe attribute.value.withUnsafeBytes { value in
+                attribute.name.withPath {
+                    unsafe migration_set_attribute(rawValue, $0, value.baseAddress, value.count)
+                }
+            }
+            guard result == 0 else { throw SystemError("fsetxattr") }
+        }
     }
 }

@@ -1,0 +1,419 @@
+internal import CMigrationShims
+internal import Glibc
+
+/// Names in an open directory.
+extension FileDescriptor {
+    /// Makes a directory that must not exist yet.
+    package borrowing func makeDirectory(
+        _ name: ByteString,
+        permissions: UInt16
+    ) throws(SystemError) {
+        let rawValue = rawValue
+        guard name.withPath({ unsafe mkdirat(rawValue, $0, mode_t(permissions)) }) == 0 else {
+            throw SystemError("mkdir")
+        }
+    }
+
+    /// Makes a symbolic link that must not exist yet.
+    package borrowing func makeSymbolicLink(
+        _ name: ByteString,
+        to target: ByteString
+    ) throws(SystemError) {
+        let rawValue = rawValue
+        let result = name.withPath { name in
+            target.withPath { target in unsafe symlinkat(target, rawValue, name) }
+        }
+        guard result == 0 else { throw SystemError("symlink") }
+    }
+
+    /// Makes `name` in this directory another name of `target` in `directory`, links not followed.
+    package borrowing func makeHardLink(
+        _ name: ByteString,
+        to target: ByteString,
+        in directory: borrowing FileDescriptor
+    ) throws(SystemError) {
+        let (rawValue, source) = (rawValue, directory.rawValue)
+        let result = name.withPath { name in
+            target.withPath { target in unsafe linkat(source, target, rawValue, name, 0) }
+        }
+        guard result == 0 else { throw SystemError("link") }
+    }
+
+    /// Reads where a symbolic link leads, whole, whatever its length.
+    package borrowing func symbolicLinkTarget(
+        _ name: ByteString
+    ) throws(SystemError) -> ByteString {
+        let rawValue = rawValue
+        var target = [UInt8](repeating: 0, count: 256)
+        while true {
+            let count = unsafe target.withUnsafeMutableBytes { buffer in
+                name.withPath {
+                    unsafe readlinkat(
+                        rawValue,
+                        $0,
+                        buffer.assumingMemoryBound(to: CChar.self).baseAddress.unsafelyUnwrapped,
+                        buffer.count
+                    )
+                }
+            }
+            if count < 0 { throw SystemError("readlink") }
+            if count < target.count { return ByteString(target[..<count]) }
+            target = [UInt8](repeating: 0, count: target.count * 4)
+        }
+    }
+
+    /// Removes a file, a link or anything else that is no directory.
+    package borrowing func removeFile(_ name: ByteString) throws(SystemError) {
+        let rawValue = rawValue
+        guard name.withPath({ unsafe unlinkat(rawValue, $0, 0) }) == 0 else {
+            throw SystemError("unlink")
+        }
+    }
+
+    /// Removes an empty directory.
+    package borrowing func removeDirectory(_ name: ByteString) throws(SystemError) {
+        let rawValue = rawValue
+        guard name.withPath({ unsafe unlinkat(rawValue, $0, AT_REMOVEDIR) }) == 0 else {
+            throw SystemError("rmdir")
+        }
+    }
+}
+
+// MARK: - Renaming
+
+extension FileDescriptor {
+    /// Renames `name`, replacing a file of the new name in one step.
+    package borrowing func rename(
+        _ name: ByteString,
+        to newName: ByteString,
+        in directory: borrowing FileDescriptor
+    ) throws(SystemError) {
+        guard rename(name, to: newName, in: directory, by: unsafe renameat) else {
+            throw SystemError("rename")
+        }
+    }
+
+    /// Renames `name`; fails where the new name is taken.
+    package borrowing func renameExclusively(
+        _ name: ByteString,
+        to newName: ByteString,
+        in directory: borrowing FileDescriptor
+    ) throws(SystemError) {
+        let function = unsafe migration_rename_exclusive
+        if rename(name, to: newName, in: directory, by: function) { return }
+        let error = SystemError("renameat2")
+        guard error.isUnsupported else { throw error }
+        // File systems that can't do it in one step, such as NFS: look, then rename.
+        do {
+            _ = try directory.status(of: newName)
+        } catch let status where status.isMissing {
+            return try rename(name, to: newName, in: directory)
+        }
+        throw SystemError("rename", code: SystemError.existingCode)
+    }
+
+    /// Swaps `name` and what is called `other` in `directory` in one step.
+    package borrowing func exchange(
+        _ name: ByteString,
+        with other: ByteString,
+        in directory: borrowing FileDescriptor
+    ) throws(SystemError) {
+        guard rename(name, to: other, in: directory, by: unsafe migration_rename_exchange) else {
+            throw SystemError("renameat2")
+        }
+    }
+
+    /// Renames by one of the system's functions for that; returns `false` where it fails.
+    @safe
+    private borrowing func rename(
+        _ name: ByteString,
+        to newName: ByteString,
+        in directory: borrowing FileDescriptor,
+        by function: (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>) -> CInt
+    ) -> Bool {
+        let (source, destination) = (rawValue, directory.rawValue)
+        let result = name.withPath { name in
+            newName.withPath { unsafe function(source, name, destination, $0) }
+        }
+        return result == 0
+    }
+}
+
+// MARK: - Cursor
+
+/// Reaches directories beneath a root, component by component, never through a link.
+///
+/// The directories on the way to the last one stay open, so that what lies beside it is reached
+/// with few calls. Deeper than ``openLevels`` the upper ones are closed and opened again when needed.
+package final class DirectoryCursor<Directory> {
+    private let root: Directory
+    private let open: (Directory, ByteString) throws(SystemError) -> Directory
+    private var names: [ByteString] = []
+    private var directories: [Directory?] = []
+
+    /// How many directories were opened so far.
+    package private(set) var openCount = 0
+
+    /// The most directories that are open at a time.
+    static var openLevels: Int { 64 }
+
+    /// Begins at `root`; `open` opens the directory of a name in another one, links not followed.
+    package init(
+        root: Directory,
+        open: @escaping (Directory, ByteString) throws(SystemError) -> Directory
+    ) {
+        self.root = root
+        self.open = open
+    }
+
+    /// How many directories below the root the last one lies that was reached.
+    package var depth: Int { names.count }
+
+    /// The open root.
+    package var rootDirectory: Directory { root }
+
+    /// Opens the directory at `path`, whose components are its names from the root down.
+    package func directory(
+        at path: some Collection<ArraySlice<UInt8>>
+    ) throws(SystemError) -> Directory {
+        let depth = reachedDepth(of: path)
+        truncate(to: depth)
+        for name in path.dropFirst(depth) { try descend(to: ByteString(name)) }
+        return try deepest()
+    }
+
+    /// How many of the directories on the way to `path` were reached last.
+    package func reachedDepth(of path: some Collection<ArraySlice<UInt8>>) -> Int {
+        var depth = 0
+        for name in path {
+            guard depth < names.count, names[depth][...] == name else { break }
+            depth += 1
+        }
+        return depth
+    }
+
+    /// Forgets the directories below `depth` levels, because one of them was replaced or removed.
+    package func truncate(to depth: Int) {
+        guard depth < names.count else { return }
+        names.removeLast(names.count - depth)
+        directories.removeLast(directories.count - depth)
+    }
+
+    /// Opens the directory `name` in the last one that was reached.
+    @discardableResult
+    package func descend(to name: ByteString) throws(SystemError) -> Directory {
+        let parent = try deepest()
+        let child = try open(parent, name)
+        openCount += 1
+        names.append(name)
+        directories.append(child)
+        let closed = directories.count - 1 - Self.openLevels
+        if closed >= 0 { directories[closed] = nil }
+        return child
+    }
+
+    /// The last directory that was reached, also where a path went on to one that is missing.
+    package func deepest() throws(SystemError) -> Directory {
+        guard let last = directories.last else { return root }
+        if let last { return last }
+        try reopen()
+        return try deepest()
+    }
+
+    /// Opens the lowest levels again, from the lowest one above them that is still open.
+    private func reopen() throws(SystemError) {
+        var depth = directories.count
+        while depth > 0, directories[depth - 1] == nil { depth -= 1 }
+        var directory = depth == 0 ? root : directories[depth - 1] ?? root
+        for level in depth..<directories.count {
+            directory = try open(directory, names[level])
+            openCount += 1
+            if level >= directories.count - Self.openLevels { directories[level] = directory }
+        }
+    }
+}
+
+extension DirectoryCursor<OpenFile> {
+    /// Begins at `root`.
+    package convenience init(root: consuming FileDescriptor) {
+        self.init(root: OpenFile(root)) { directory, name throws(SystemError) in
+            OpenFile(try directory.descriptor.open(name, .directory))
+        }
+    }
+}
+
+// MARK: - Listing
+
+/// The names in a directory, in byte order, packed so that a million of them stay small.
+package struct DirectoryListing: Sendable {
+    private var bytes: [UInt8] = []
+    private var ranges: [Slot] = []
+
+    private struct Slot {
+        let start: UInt32
+        let count: UInt16
+        let type: UInt8
+    }
+
+    /// How many names there are; `.` and `..` are none.
+    package var count: Int { ranges.count }
+
+    /// The bytes of memory that the listing has taken.
+    var allocatedBytes: Int { bytes.capacity + ranges.capacity * MemoryLayout<Slot>.stride }
+
+    /// The name at `index`, counted from the smallest.
+    package subscript(index: Int) -> ByteString {
+        let slot = ranges[index]
+        let start = Int(slot.start)
+        return ByteString(bytes[start..<start + Int(slot.count)])
+    }
+
+    /// The name at `index` after `directory`, the path of the directory that has it, and a slash.
+    package func path(at index: Int, beneath directory: ByteString) -> ByteString {
+        let start = Int(ranges[index].start)
+        let name = bytes[start..<start + Int(ranges[index].count)]
+        var path = ByteString()
+        path.reserveCapacity(directory.count + 1 + name.count)
+        if !directory.isEmpty {
+            path += directory
+            path.append(UInt8(ascii: "/"))
+        }
+        path += name
+        return path
+    }
+
+    /// Whether the directory itself said that the name at `index` is a regular file's.
+    ///
+    /// Some file systems never say it of any.
+    package func saysRegularFile(at index: Int) -> Bool { ranges[index].type == UInt8(DT_REG) }
+
+    /// What the system knows of the name at `index` in `directory`; a link is not followed.
+    package func status(
+        at index: Int,
+        in directory: borrowing FileDescriptor
+    ) throws(SystemError) -> FileStatus {
+        var status = stat()
+        let rawValue = directory.rawValue
+        let result = withName(at: index) {
+            unsafe fstatat(rawValue, $0, &status, AT_SYMLINK_NOFOLLOW)
+        }
+        guard result == 0 else { throw SystemError("lstat") }
+        return FileStatus(status)
+    }
+
+    @safe
+    private func withName(at index: Int, _ body: (UnsafePointer<CChar>) -> CInt) -> CInt {
+        let start = Int(ranges[index].start)
+        return unsafe bytes.withUnsafeBytes { bytes in
+            let names = unsafe bytes.assumingMemoryBound(to: CChar.self)
+            return unsafe body(names.baseAddress.unsafelyUnwrapped.advanced(by: start))
+        }
+    }
+
+    /// More names than this are counted before they are kept: growing takes up to three times the
+    /// memory.
+    private static let uncountedLimit = 1 << 15
+
+    /// Reads the names in `directory`, from its start.
+    package init(of directory: borrowing FileDescriptor) throws(SystemError) {
+        if try !read(directory.rawValue, atMost: Self.uncountedLimit) {
+            let (names, size) = try Self.count(directory.rawValue)
+            (bytes, ranges) = ([], [])
+            bytes.reserveCapacity(size)
+            ranges.reserveCapacity(names)
+            _ = try read(directory.rawValue, atMost: .max)
+        }
+        sort()
+    }
+
+    /// Reads the names from the start; returns `false` where there are more than `limit`.
+    private mutating func read(_ directory: CInt, atMost limit: Int) throws(SystemError) -> Bool {
+        guard lseek(directory, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
+        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+        while ranges.count <= limit {
+            let count = try Self.fill(&buffer, from: directory)
+            if count == 0 { return true }
+            Self.forEachName(in: buffer.span.extracting(first: count)) { add($0, type: $1) }
+        }
+        return false
+    }
+
+    /// Counts the names, and the bytes that they take.
+    private static func count(_ directory: CInt) throws(SystemError) -> (names: Int, size: Int) {
+        guard lseek(directory, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
+        var (names, size) = (0, 0)
+        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+        while true {
+            let count = try fill(&buffer, from: directory)
+            if count == 0 { return (names, size) }
+            forEachName(in: buffer.span.extracting(first: count)) { name, _ in
+                names += 1
+                size += name.count + 1
+            }
+        }
+    }
+
+    private static func fill(
+        _ buffer: inout [UInt8],
+        from directory: CInt
+    ) throws(SystemError) -> Int {
+        try retryingOnInterrupt("getdents64") {
+            unsafe buffer.withUnsafeMutableBytes {
+                unsafe migration_read_directory(
+                    directory,
+                    $0.baseAddress.unsafelyUnwrapped,
+                    $0.count
+                )
+            }
+        }
+    }
+
+    /// Takes the names out of records laid out as getdents64(2) says: inode 8, offset 8, length 2, type 1, name.
+    private static func forEachName(
+        in records: Span<UInt8>,
+        _ body: (_ name: Span<UInt8>, _ type: UInt8) -> Void
+    ) {
+        var position = 0
+        while position < records.count {
+            let length = Int(records[position + 16]) | Int(records[position + 17]) << 8
+            var end = position + 19
+            while records[end] != 0 { end += 1 }
+            defer { position += length }
+            let name = records.extracting(position + 19..<end)
+            let isSelf = name.count == 1 && name[0] == UInt8(ascii: ".")
+            let isParent =
+                name.count == 2 && name[0] == UInt8(ascii: ".") && name[1] == UInt8(ascii: ".")
+            if isSelf || isParent { continue }
+            body(name, records[position + 18])
+        }
+    }
+
+    private mutating func add(_ name: Span<UInt8>, type: UInt8) {
+        let slot = Slot(start: UInt32(bytes.count), count: UInt16(name.count), type: type)
+        ranges.append(slot)
+        for index in name.indices { bytes.append(name[index]) }
+        // Each name ends as a C string does, so that calls take it where it lies.
+        bytes.append(0)
+    }
+
+    private mutating func sort() {
+        unsafe bytes.withUnsafeBytes { bytes in
+            ranges.sort { unsafe Self.precedes($0, $1, in: bytes) }
+        }
+    }
+
+    private static func precedes(
+        _ left: Slot,
+        _ right: Slot,
+        in bytes: UnsafeRawBufferPointer
+    ) -> Bool {
+        let first = unsafe bytes[Int(left.start)...].prefix(Int(left.count))
+        let second = unsafe bytes[Int(right.start)...].prefix(Int(right.count))
+        let order = unsafe memcmp(
+            UnsafeRawBufferPointer(rebasing: first).baseAddress.unsafelyUnwrapped,
+            UnsafeRawBufferPointer(rebasing: second).baseAddress.unsafelyUnwrapped,
+            Int(min(left.count, right.count))
+        )
+        return order == 0 ? left.count < right.count : order < 0
+    }
+}
