@@ -2,43 +2,13 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Reads items of a source tree and writes them to the archive as entries.
+/// Reads items of a source tree and archives them in order.
 final class ItemArchiver {
-    let writer: ArchiveWriter
+    /// Where the items become entries, and what the report says of them.
+    let entries: EntryArchiver
+
     let cancellation: CancellationFlag
-    private let progress: Progress?
     private var queue: ItemQueue
-    var links = HardLinkTable()
-
-    /// The identity of the archive's own file, which no archive can hold.
-    let outputIdentity: FileStatus.Identity?
-
-    /// Whether what no archive can hold ends the export.
-    private let isStrict: Bool
-
-    /// The user for whom root exports; `nil` where this process exports its own user's files.
-    var reader: UserIdentity?
-
-    /// Is called whenever content was read.
-    var activityHandler: (() -> Void)?
-
-    /// The paths in the archive, where items are appended by whoever names them.
-    var paths: ArchivedPaths?
-
-    /// The files in the archive, where items are appended by whoever names them.
-    var files: ArchivedFiles?
-
-    /// How many entries were begun.
-    var entryCount = 0
-
-    /// What was left out so far.
-    var omissions = OmissionList()
-
-    /// Links that lead out of the container, the first 1,000 of them, printable.
-    var externalLinks: [String] = []
-
-    /// How many links lead out of the container.
-    var externalLinkCount = 0
 
     /// Archives with `writer`; `threadCount` further threads read small files ahead.
     init(
@@ -49,80 +19,14 @@ final class ItemArchiver {
         isStrict: Bool = false,
         cancellation: CancellationFlag
     ) {
+        entries = EntryArchiver(
+            writingTo: writer,
+            outputIdentity: outputIdentity,
+            progress: progress,
+            isStrict: isStrict
+        )
         queue = ItemQueue(threadCount: threadCount, cancellation: cancellation)
-        self.writer = writer
-        self.outputIdentity = outputIdentity
-        self.progress = progress
-        self.isStrict = isStrict
         self.cancellation = cancellation
-    }
-
-    /// Begins to check that no path is archived twice, to make directories that are missing, and to
-    /// remember which files are archived.
-    func checkPaths() {
-        paths = ArchivedPaths()
-        files = ArchivedFiles(apartFrom: outputIdentity)
-    }
-
-    /// Takes note that `count` bytes of content were archived.
-    func noteProgress(_ count: Int) {
-        progress?.completedUnitCount += Int64(count)
-        activityHandler?()
-    }
-}
-
-// MARK: - What is left out
-
-extension ItemArchiver {
-    /// Leaves out what no archive can hold, which ends a strict export.
-    func omitUnrepresentable(
-        _ path: ByteString,
-        _ reason: Omission.Reason,
-        _ detail: String
-    ) throws(ArchiveError) {
-        guard isStrict else { return omissions.append(Omission(path, reason, detail: detail)) }
-        let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
-        let message = "can't be archived, and nothing may be left out: \(thing)"
-        throw ArchiveError(.unrepresentable, message, entry: EntryPath(bytes: path))
-    }
-}
-
-extension ItemArchiver {
-    /// The omission of `name` in `directory` where root can read it, and who it exports for can't.
-    func unreadable(
-        _ name: ByteString,
-        in directory: OpenFile,
-        _ status: FileStatus,
-        at path: ByteString,
-        bytes: UInt64
-    ) throws -> Omission? {
-        guard let reader else { return nil }
-        let isReadable: Bool
-        do throws(SystemError) {
-            isReadable = try reader.mayRead(name, in: directory.descriptor, status)
-        } catch {
-            throw SourceWalker.unreadable(path, error)
-        }
-        if isReadable { return nil }
-        guard !isStrict else {
-            let message = "the container's owner, \(reader.text), can't read it"
-            throw ArchiveError(.sourceUnreadable, message, entry: EntryPath(bytes: path))
-        }
-        return Omission(path, .unreadableToOwner, bytes: bytes)
-    }
-
-    /// Leaves out a file that its container's owner can't read; returns whether it did.
-    func omitsUnreadable(
-        _ name: ByteString,
-        in directory: OpenFile,
-        _ status: FileStatus,
-        at path: ByteString
-    ) throws -> Bool {
-        guard
-            let omission = try unreadable(name, in: directory, status, at: path, bytes: status.size)
-        else { return false }
-        omissions.append(omission)
-        return true
     }
 }
 
@@ -144,47 +48,238 @@ extension ItemArchiver {
         for element in batch.elements {
             try cancellation.check()
             switch element.item {
-            case .file(let file): count += try append(file, element.reading, of: batch)
-            case .directory(let item, let opened): try append(item, directory: opened)
+            case .file(let file): count += try entries.append(file, element.reading, of: batch)
+            case .directory(let item, let opened): try entries.append(item, directory: opened)
             case .end(let directory): try directory.checkIsUnchanged()
-            case .other(let item): try append(item)
-            case .omission(let omission): omissions.append(omission)
+            case .other(let item): try entries.append(item)
+            case .omission(let omission): entries.leaveOut(omission)
             }
         }
-        noteProgress(count)
+        entries.noteProgress(count)
         queue.putBack(batch)
     }
+}
 
-    private func omitsUnreadable(_ file: UnreadFile, _ status: FileStatus) throws -> Bool {
-        if reader == nil { return false }
-        let name = ByteString(file.name)
-        return try omitsUnreadable(name, in: file.directory, status, at: file.path.bytes)
+// MARK: - Items by name
+
+extension ItemArchiver {
+    /// Appends the item at `location` under `name`: a file, a link, or a directory with what is in it.
+    ///
+    /// - Returns: The bytes of content that the item itself has, 0 where it is no file.
+    /// - Throws: An error after which the archive is as before only if ``EntryArchiver/entryCount`` is as before.
+    func appendItem(at location: SourceRoots.Location, as name: ByteString) throws -> UInt64 {
+        let path = try Self.path(name)
+        guard let itemName = location.name.map(ByteString.init) else {
+            let status = try Self.reading(path) { () throws(SystemError) in
+                try location.directory.descriptor.status()
+            }
+            let root = SourceItem(
+                directory: location.directory,
+                name: [],
+                path: name,
+                status: status
+            )
+            try appendDirectory(root, opened: location.directory, of: location)
+            return 0
+        }
+        let status = try Self.reading(path) { () throws(SystemError) in
+            try location.directory.descriptor.status(of: itemName)
+        }
+        let item = SourceItem(
+            directory: location.directory,
+            name: itemName,
+            path: name,
+            status: status
+        )
+        switch status.kind {
+        case .regular, .symbolicLink:
+            try entries.append(item)
+            return status.kind == .regular ? status.size : 0
+        case .directory:
+            let directory = location.directory
+            if try entries.omitsUnreadable(itemName, in: directory, status, at: name) { return 0 }
+            let opened = try Self.reading(path) { () throws(SystemError) in
+                OpenFile(try location.directory.descriptor.open(itemName, .directory))
+            }
+            try appendDirectory(item, opened: opened, of: location)
+            return 0
+        default:
+            throw ArchiveError(
+                .unrepresentable,
+                "can't be archived: a \(status.kind)",
+                entry: path
+            )
+        }
     }
 
-    /// Appends a file, and returns how many bytes of its content the progress does not know of.
-    private func append(
-        _ file: UnreadFile,
-        _ reading: ItemBatch.Reading,
-        of batch: ItemBatch
-    ) throws -> Int {
-        switch reading {
-        case .read(let status, let attributes, let range):
-            try Self.checkIsRepresentable(file.path)
-            if try omitsUnreadable(file, status) { return 0 }
-            if try appendFurtherName(status, at: file.path) { return 0 }
-            try append(batch.content(range).span, attributes, of: status, at: file.path)
-            return range.count
-        case .opened(let opened, let status):
-            try Self.checkIsRepresentable(file.path)
-            if try omitsUnreadable(file, status) { return 0 }
-            if try appendFurtherName(status, at: file.path) { return 0 }
-            try appendContent(of: opened, status, at: file.path)
-        case .changed: throw Self.changed(file.path)
-        case .none:
-            let item = try file.item()
-            guard item.status.kind == .regular else { throw Self.changed(file.path) }
-            try append(item)
+    /// The path in the archive that whoever appends an item spells as `name`.
+    static func path(_ name: ByteString) throws(MigrationError) -> EntryPath {
+        let path = EntryPath(bytes: name)
+        guard let violation = path.violation else { return path }
+        throw MigrationError(.invalidPath, "can't be archived: \(violation)", path: name)
+    }
+
+    private func appendDirectory(
+        _ item: SourceItem,
+        opened: OpenFile,
+        of location: SourceRoots.Location
+    ) throws {
+        let directory = try Self.reading(EntryPath(bytes: item.path)) { () throws(SystemError) in
+            try opened.descriptor.duplicate()
         }
-        return 0
+        try entries.append(item, directory: opened)
+        let isContainer = location.kind == .container && location.name == nil
+        let bookkeeping = item.path + [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
+        let filter = EntryFilter(
+            reason: { path, _ in isContainer && path == bookkeeping ? .leftOutByDefault : nil },
+            keepsAllFiles: { !isContainer || $0 != item.path }
+        )
+        try appendContents(of: directory, base: item.path, filter)
+    }
+
+    private static func reading<Result: ~Copyable>(
+        _ path: EntryPath,
+        _ body: () throws(SystemError) -> Result
+    ) throws(ArchiveError) -> Result {
+        do {
+            return try body()
+        } catch {
+            guard error.isMissing else { throw SourceWalker.unreadable(path.bytes, error) }
+            throw ArchiveError(
+                .sourceUnreadable,
+                "there is no such item",
+                entry: path,
+                cause: error
+            )
+        }
+    }
+}
+
+// MARK: - Everything in a directory
+
+/// Says what is archived of a tree that is walked.
+struct EntryFilter {
+    /// Why the entry at a path is left out; `nil` where it is not.
+    let reason: (ByteString, _ isDirectory: Bool) -> Omission.Reason?
+
+    /// Whether every file right in the directory at a path is kept, whatever its name.
+    let keepsAllFiles: (ByteString) -> Bool
+}
+
+extension ItemArchiver {
+    /// Appends everything in the container at `root` that `selection` keeps, each at its own path.
+    func appendContents(of root: OpenFile, selecting selection: ContainerSelection) throws {
+        let filter = EntryFilter(
+            reason: selection.reasonForLeavingOut,
+            keepsAllFiles: selection.keepsAllFiles
+        )
+        try appendContents(of: root.descriptor.duplicate(), base: [], filter)
+    }
+
+    /// Appends everything in `directory` that `filter` keeps; its own path in the archive is `base`.
+    func appendContents(
+        of directory: consuming FileDescriptor,
+        base: ByteString,
+        _ filter: EntryFilter
+    ) throws {
+        var walker = SourceWalker(root: directory, base: base, cancellation: cancellation)
+        var visitor = Visitor(archiver: self, filter: filter)
+        try walker.walk(&visitor)
+        try settle()
+    }
+
+    private struct Visitor: SourceVisitor {
+        let archiver: ItemArchiver
+        let filter: EntryFilter
+
+        static var takesRuns: Bool { true }
+
+        func visit(_ run: FileRun) throws {
+            let keepsAll = filter.keepsAllFiles(run.path)
+            for index in run.range {
+                let file = run.file(at: index)
+                if !keepsAll, let reason = filter.reason(file.path.bytes, false) {
+                    try omit(try file.item(), reason)
+                } else {
+                    try archiver.appendSoon(.file(file))
+                }
+            }
+        }
+
+        func visit(_ item: SourceItem) throws {
+            if let reason = filter.reason(item.path, false) {
+                try omit(item, reason)
+            } else {
+                try archiver.appendSoon(.other(item))
+            }
+        }
+
+        func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
+            if let reason = filter.reason(item.path, true) {
+                let bytes = try archiver.measure(opened)
+                try archiver.appendSoon(.omission(Omission(item.path, reason, bytes: bytes)))
+                return false
+            }
+            if archiver.entries.reader != nil, let omission = try unreadable(item, opened) {
+                try archiver.appendSoon(.omission(omission))
+                return false
+            }
+            try archiver.appendSoon(.directory(item, opened: opened))
+            return true
+        }
+
+        func leave(_ directory: WalkedDirectory) throws {
+            try archiver.appendSoon(.end(of: directory))
+        }
+
+        func passesOver(_ item: SourceItem) throws -> Bool {
+            guard let reason = filter.reason(item.path, true) else { return false }
+            // Nobody can tell its bytes.
+            try archiver.appendSoon(.omission(Omission(item.path, reason)))
+            return true
+        }
+
+        /// The omission of a directory that the container's owner can't read or enter.
+        private func unreadable(_ item: SourceItem, _ opened: OpenFile) throws -> Omission? {
+            let found = try archiver.entries.unreadable(
+                item.name,
+                in: item.directory,
+                item.status,
+                at: item.path,
+                bytes: 0
+            )
+            guard let found else { return nil }
+            return Omission(item.path, found.reason, bytes: try archiver.measure(opened))
+        }
+
+        private func omit(_ item: SourceItem, _ reason: Omission.Reason) throws {
+            let bytes = item.status.kind == .regular ? item.status.size : 0
+            try archiver.appendSoon(.omission(Omission(item.path, reason, bytes: bytes)))
+        }
+    }
+
+    private func measure(_ directory: OpenFile) throws -> UInt64 {
+        do {
+            let copy = try directory.descriptor.duplicate()
+            var measure = SourceMeasure(selecting: nil)
+            var walker = SourceWalker(root: copy, cancellation: cancellation)
+            try walker.walk(&measure)
+            return measure.contentBytes
+        } catch let error as ArchiveError where error.code != .damaged {
+            // What can't be read here is left out anyway; its bytes stay uncounted.
+            return 0
+        }
+    }
+}
+
+extension Omission {
+    /// Says that the item at `path` is left out.
+    init(_ path: ByteString, _ reason: Reason, bytes: UInt64 = 0, detail: String? = nil) {
+        self.init(
+            path: PrintableText.escaping(path),
+            reason: reason,
+            bytes: bytes,
+            detail: detail
+        )
     }
 }

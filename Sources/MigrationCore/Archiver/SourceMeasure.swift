@@ -49,7 +49,7 @@ struct SourceMeasure: SourceVisitor {
         guard isKept(item) else { return false }
         // Of a tree that is too deep the archiver would write a gigabyte of paths before it fails.
         if selection != nil, item.path.count > Self.longestPath {
-            try ItemArchiver.checkIsRepresentable(EntryPath(bytes: item.path))
+            try EntryArchiver.checkIsRepresentable(EntryPath(bytes: item.path))
         }
         return true
     }

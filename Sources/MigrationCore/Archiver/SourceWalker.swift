@@ -163,3 +163,128 @@ struct SourceWalker {
         path.isEmpty ? EntryPath(".") : EntryPath(bytes: path)
     }
 }
+
+// MARK: - What a walk calls
+
+/// What is done at each step of a walk.
+protocol SourceVisitor {
+    /// Takes something that is no directory.
+    mutating func visit(_ item: SourceItem) throws
+
+    /// Takes a directory, open as `opened`, before what is in it; returns whether to go into it.
+    mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool
+
+    /// Takes the end of a directory, after what is in it.
+    ///
+    /// Whether the directory changed is to be checked once nothing in it is read any more.
+    mutating func leave(_ directory: WalkedDirectory) throws
+
+    /// Returns whether the walk passes over a directory that can't be opened, because nothing of it
+    /// is wanted.
+    mutating func passesOver(_ item: SourceItem) throws -> Bool
+
+    /// Whether files are taken by their names, a run at a time, where the directory tells them.
+    static var takesRuns: Bool { get }
+
+    /// Takes files that follow one another.
+    mutating func visit(_ run: FileRun) throws
+}
+
+extension SourceVisitor {
+    mutating func leave(_ directory: WalkedDirectory) throws {
+        try directory.checkIsUnchanged()
+    }
+
+    static var takesRuns: Bool { false }
+
+    mutating func visit(_ run: FileRun) throws {
+        for index in run.range { try visit(try run.item(at: index)) }
+    }
+}
+
+// MARK: - What it comes to
+
+/// Something that a walk over a source tree came to.
+struct SourceItem {
+    /// The open directory that holds it.
+    let directory: OpenFile
+    let name: ByteString
+    /// The path under which the archive holds it.
+    let path: ByteString
+    let status: FileStatus
+}
+
+extension SourceItem {
+    /// Looks at `name` in `directory`, which the archive holds at `path`.
+    init(named name: ByteString, at path: ByteString, in directory: OpenFile) throws(ArchiveError) {
+        do {
+            let status = try directory.descriptor.status(of: name)
+            self.init(directory: directory, name: name, path: path, status: status)
+        } catch {
+            throw Self.failure(error, at: path)
+        }
+    }
+
+    /// The error where the system's `error` kept the item at `path` from being looked at.
+    static func failure(_ error: SystemError, at path: ByteString) -> ArchiveError {
+        let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
+        let message = error.isMissing ? "vanished during the export" : "can't be read"
+        return ArchiveError(code, message, entry: EntryPath(bytes: path), cause: error)
+    }
+}
+
+/// Files that follow one another in a directory, of which no more is known than their names.
+struct FileRun {
+    /// The open directory that holds them.
+    let directory: OpenFile
+
+    /// The path under which the archive holds the directory; empty for the root.
+    let path: ByteString
+
+    /// The directory's names.
+    let listing: DirectoryListing
+
+    /// The files' places in the listing.
+    let range: Range<Int>
+
+    /// The path under which the archive holds the file at `index`.
+    func path(at index: Int) -> ByteString { listing.path(at: index, beneath: path) }
+
+    /// The file at `index`.
+    func file(at index: Int) -> UnreadFile {
+        let path = EntryPath(bytes: path(at: index))
+        return UnreadFile(path: path, directory: directory, name: path.lastComponent)
+    }
+
+    /// What the system knows of the file at `index`.
+    func status(at index: Int) throws(ArchiveError) -> FileStatus {
+        do {
+            return try listing.status(at: index, in: directory.descriptor)
+        } catch {
+            throw SourceItem.failure(error, at: path(at: index))
+        }
+    }
+
+    /// Looks at the file at `index`.
+    func item(at index: Int) throws(ArchiveError) -> SourceItem {
+        try SourceItem(named: listing[index], at: path(at: index), in: directory)
+    }
+}
+
+/// A directory that was walked, and what it was before.
+struct WalkedDirectory {
+    let path: ByteString
+    let opened: OpenFile
+    let status: FileStatus
+
+    /// Throws where entries came or went meanwhile.
+    func checkIsUnchanged() throws(ArchiveError) {
+        let now: FileStatus
+        do throws(SystemError) {
+            now = try opened.descriptor.status()
+        } catch {
+            throw SourceWalker.unreadable(path, error)
+        }
+        guard now.isUnchanged(since: status) else { throw SourceWalker.changed(path) }
+    }
+}

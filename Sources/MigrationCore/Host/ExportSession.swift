@@ -90,7 +90,7 @@ struct ExportSession {
             isStrict: options.isStrict,
             cancellation: cancellation
         )
-        archiver.reader = try FileOwner(servedIn: root.descriptor).map { UserIdentity($0) }
+        archiver.entries.reader = try FileOwner(servedIn: root.descriptor).map { UserIdentity($0) }
         do {
             try hosted.exportResources(to: archiver)
             let left = try hosted.leftBehind(by: archiver)
@@ -124,15 +124,15 @@ struct ExportSession {
             compressedStreamBytes: summary.compressedStreamBytes,
             fingerprint: summary.fingerprint,
             omissions: omissions(of: archiver),
-            externalLinks: archiver.externalLinks,
-            externalLinkCount: archiver.externalLinkCount,
+            externalLinks: archiver.entries.externalLinks,
+            externalLinkCount: archiver.entries.externalLinkCount,
             leftBehind: left,
             appExtension: hosted.report(of: summary.totals)
         )
     }
 
     private func omissions(of archiver: ItemArchiver) -> OmissionList {
-        var omissions = archiver.omissions
+        var omissions = archiver.entries.omissions
         for omission in appExtension?.groupOmissions ?? [] { omissions.append(omission) }
         return omissions
     }

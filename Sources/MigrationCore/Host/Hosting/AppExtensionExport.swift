@@ -40,7 +40,7 @@ struct AppExtensionExport: ExportingExtension {
     func exportResources(to archiver: ItemArchiver) throws {
         let roots = try host.place.sourceRoots(as: host.session.paths)
         let intake = ItemIntake(to: archiver, from: roots, observer: host.observer)
-        archiver.activityHandler = { [observer = host.observer, session = host.session] in
+        archiver.entries.activityHandler = { [observer = host.observer, session = host.session] in
             observer.noteActivity()
             session.checkBounds()
         }
@@ -56,7 +56,7 @@ struct AppExtensionExport: ExportingExtension {
 
     func leftBehind(by archiver: ItemArchiver) throws -> LeftBehind? {
         var left = LeftBehind()
-        guard let archived = archiver.files else { return nil }
+        guard let archived = archiver.entries.files else { return nil }
         let places =
             [(group: String?.none, path: host.place.container.rootPath)]
             + host.place.groups.sorted { $0.key < $1.key }.map { (group: $0.key, path: $0.value) }

@@ -24,14 +24,14 @@ final class ItemIntake {
         self.archiver = archiver
         self.roots = roots
         self.observer = observer
-        archiver.checkPaths()
+        archiver.entries.checkPaths()
     }
 
     /// Appends the item at `source` under `name`.
     func append(_ source: ByteString, as name: ByteString) throws {
         try settle()
         try beforeAppend()
-        let before = archiver.entryCount
+        let before = archiver.entries.entryCount
         do {
             let location = try roots.locate(source)
             let bytes = try archiver.appendItem(at: location, as: name)
@@ -40,7 +40,7 @@ final class ItemIntake {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            if archiver.entryCount != before { failure = error }
+            if archiver.entries.entryCount != before { failure = error }
             throw advised(error, on: source)
         }
     }

@@ -1,7 +1,109 @@
+internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-extension ItemArchiver {
+/// Writes items of a source tree to the archive as entries, and keeps what the report says of them.
+final class EntryArchiver {
+    private let writer: ArchiveWriter
+    private let progress: Progress?
+    private var links = HardLinkTable()
+
+    /// The identity of the archive's own file, which no archive can hold.
+    private let outputIdentity: FileStatus.Identity?
+
+    /// Whether what no archive can hold ends the export.
+    private let isStrict: Bool
+
+    /// The user for whom root exports; `nil` where this process exports its own user's files.
+    var reader: UserIdentity?
+
+    /// Is called whenever content was read.
+    var activityHandler: (() -> Void)?
+
+    /// The paths in the archive, where items are appended by whoever names them.
+    private var paths: ArchivedPaths?
+
+    /// The files in the archive, where items are appended by whoever names them.
+    private(set) var files: ArchivedFiles?
+
+    /// How many entries were begun.
+    private(set) var entryCount = 0
+
+    /// What was left out so far.
+    private(set) var omissions = OmissionList()
+
+    /// Links that lead out of the container, the first 1,000 of them, printable.
+    private(set) var externalLinks: [String] = []
+
+    /// How many links lead out of the container.
+    private(set) var externalLinkCount = 0
+
+    init(
+        writingTo writer: ArchiveWriter,
+        outputIdentity: FileStatus.Identity?,
+        progress: Progress?,
+        isStrict: Bool
+    ) {
+        self.writer = writer
+        self.outputIdentity = outputIdentity
+        self.progress = progress
+        self.isStrict = isStrict
+    }
+
+    /// Begins to check that no path is archived twice, to make directories that are missing, and to
+    /// remember which files are archived.
+    func checkPaths() {
+        paths = ArchivedPaths()
+        files = ArchivedFiles(apartFrom: outputIdentity)
+    }
+
+    /// Takes note that `count` bytes of content were archived.
+    func noteProgress(_ count: Int) {
+        progress?.completedUnitCount += Int64(count)
+        activityHandler?()
+    }
+}
+
+// MARK: - Files that were read ahead
+
+extension EntryArchiver {
+    private func omitsUnreadable(_ file: UnreadFile, _ status: FileStatus) throws -> Bool {
+        if reader == nil { return false }
+        let name = ByteString(file.name)
+        return try omitsUnreadable(name, in: file.directory, status, at: file.path.bytes)
+    }
+
+    /// Appends a file, and returns how many bytes of its content the progress does not know of.
+    func append(
+        _ file: UnreadFile,
+        _ reading: ItemBatch.Reading,
+        of batch: ItemBatch
+    ) throws -> Int {
+        switch reading {
+        case .read(let status, let attributes, let range):
+            try Self.checkIsRepresentable(file.path)
+            if try omitsUnreadable(file, status) { return 0 }
+            if try appendFurtherName(status, at: file.path) { return 0 }
+            try append(batch.content(range).span, attributes, of: status, at: file.path)
+            return range.count
+        case .opened(let opened, let status):
+            try Self.checkIsRepresentable(file.path)
+            if try omitsUnreadable(file, status) { return 0 }
+            if try appendFurtherName(status, at: file.path) { return 0 }
+            try appendContent(of: opened, status, at: file.path)
+        case .changed: throw Self.changed(file.path)
+        case .none:
+            let item = try file.item()
+            guard item.status.kind == .regular else { throw Self.changed(file.path) }
+            try append(item)
+        }
+        return 0
+    }
+}
+
+// MARK: - Items
+
+extension EntryArchiver {
     func append(_ item: SourceItem) throws {
         let path = EntryPath(bytes: item.path)
         try Self.checkIsRepresentable(path)
@@ -35,7 +137,7 @@ extension ItemArchiver {
     }
 
     /// Appends a file of which another name is in the archive as a link; returns whether it is one.
-    func appendFurtherName(_ status: FileStatus, at path: EntryPath) throws -> Bool {
+    private func appendFurtherName(_ status: FileStatus, at path: EntryPath) throws -> Bool {
         if status.identity == outputIdentity {
             let message = "the archive would hold itself: write it outside of the container"
             throw MigrationError(.invalidOption, message, path: path.bytes)
@@ -46,7 +148,7 @@ extension ItemArchiver {
     }
 
     /// Appends the open `file`, which must stay as it was `before`.
-    func appendContent(of file: OpenFile, _ before: FileStatus, at path: EntryPath) throws {
+    private func appendContent(of file: OpenFile, _ before: FileStatus, at path: EntryPath) throws {
         let attributes = try attributes(of: file, at: path.bytes)
         let entry = Self.entry(before, at: path, .file(size: before.size), attributes)
         try prepare(for: entry)
@@ -59,7 +161,7 @@ extension ItemArchiver {
     }
 
     /// Appends a file that was read, of which the progress does not learn.
-    func append(
+    private func append(
         _ content: Span<UInt8>,
         _ attributes: FileAttributes,
         of status: FileStatus,
@@ -177,7 +279,63 @@ extension ItemArchiver {
         )
     }
 
-    static func changed(_ path: EntryPath) -> ArchiveError {
+    private static func changed(_ path: EntryPath) -> ArchiveError {
         ArchiveError(.sourceChanged, "changed while it was read", entry: path)
+    }
+}
+
+// MARK: - What is left out
+
+extension EntryArchiver {
+    /// Reports `omission`.
+    func leaveOut(_ omission: Omission) { omissions.append(omission) }
+
+    /// Leaves out what no archive can hold, which ends a strict export.
+    private func omitUnrepresentable(
+        _ path: ByteString,
+        _ reason: Omission.Reason,
+        _ detail: String
+    ) throws(ArchiveError) {
+        guard isStrict else { return omissions.append(Omission(path, reason, detail: detail)) }
+        let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
+        let message = "can't be archived, and nothing may be left out: \(thing)"
+        throw ArchiveError(.unrepresentable, message, entry: EntryPath(bytes: path))
+    }
+
+    /// The omission of `name` in `directory` where root can read it, and who it exports for can't.
+    func unreadable(
+        _ name: ByteString,
+        in directory: OpenFile,
+        _ status: FileStatus,
+        at path: ByteString,
+        bytes: UInt64
+    ) throws -> Omission? {
+        guard let reader else { return nil }
+        let isReadable: Bool
+        do throws(SystemError) {
+            isReadable = try reader.mayRead(name, in: directory.descriptor, status)
+        } catch {
+            throw SourceWalker.unreadable(path, error)
+        }
+        if isReadable { return nil }
+        guard !isStrict else {
+            let message = "the container's owner, \(reader.text), can't read it"
+            throw ArchiveError(.sourceUnreadable, message, entry: EntryPath(bytes: path))
+        }
+        return Omission(path, .unreadableToOwner, bytes: bytes)
+    }
+
+    /// Leaves out a file that its container's owner can't read; returns whether it did.
+    func omitsUnreadable(
+        _ name: ByteString,
+        in directory: OpenFile,
+        _ status: FileStatus,
+        at path: ByteString
+    ) throws -> Bool {
+        guard
+            let omission = try unreadable(name, in: directory, status, at: path, bytes: status.size)
+        else { return false }
+        omissions.append(omission)
+        return true
     }
 }
