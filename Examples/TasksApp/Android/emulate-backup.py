@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the stream that LocalTransport on an emulator keeps of an app, by nothing of this project.
+"""Writes the stream that LocalTransport on an emulator keeps of an app, without any code of migrate.
 
 usage: emulate-backup.py DATA RULES PACKAGE OUT
 
 DATA is a copy of /data/data/PACKAGE, with the app's files on the shared storage in '_external' and its
-device-protected storage in '_device'. What the rules' section 'cross-platform-transfer' hands over is
-written to OUT/1/_full/PACKAGE, as the emulator does below /data/data/com.android.localtransport/files.
+device-protected storage in '_device'. What the section 'cross-platform-transfer' of the rules sends is written
+to OUT/1/_full/PACKAGE, as the emulator does below /data/data/com.android.localtransport/files.
 """
 import os, struct, sys, xml.etree.ElementTree as xml
 
@@ -25,7 +25,7 @@ def directory(domain):
 
 
 def paths(action):
-    """The paths that the rules of one kind name, with those that go along, by domain."""
+    """The paths that the rules of one kind name, and the files that go with them, by domain."""
     named = {}
     for rule in section.findall(action):
         domain, path = rule.get("domain"), rule.get("path") or "."
@@ -42,7 +42,7 @@ def paths(action):
 
 
 def walk(path, top):
-    """What is sent at and below a path; the directory of a domain is no entry itself."""
+    """What is sent at and below a path; the top directory of a domain is not an entry."""
     if path in excluded or (path != top and path in pruned) or os.path.islink(path):
         return
     if path != top:

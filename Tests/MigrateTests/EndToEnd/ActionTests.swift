@@ -53,13 +53,13 @@ import Testing
         try place.write([UInt8](content.replacing(text, with: other).utf8), to: name)
     }
 
-    @Test func `shows what is handed over`() throws {
+    @Test func `shows what is sent`() throws {
         let run = try run()
         #expect(run.succeeded, "\(run.log)")
         #expect(run.ran == ["Check the rules"])
         #expect(run.outputs == ["eligible": "true"])
         #expect(run.summary.contains("### Mistakes in \(Self.rules)\n\n~~~~text\n"))
-        #expect(run.summary.contains("### What is handed over (cross-platform)\n\n~~~~text\n"))
+        #expect(run.summary.contains("### What is sent (cross-platform)\n\n~~~~text\n"))
         #expect(run.summary.contains("line 25  app/databases/tasks.db-wal\n"))
         #expect(run.summary.hasSuffix("~~~~\n\n"))
         #expect(run.log.contains("::notice file=\(Self.rules),line=19,title=unnamed-data::"))
@@ -79,7 +79,7 @@ import Testing
         #expect(!run.summary.contains("external/files/exports"))
     }
 
-    @Test func `fails where the app hands over nothing`() throws {
+    @Test func `fails where the app takes no part`() throws {
         let manifest = "a repository/Android/AndroidManifest.xml"
         let content = String(decoding: try place.bytes(of: manifest), as: UTF8.self)
         let other = content.replacing("allowBackup=\"true\"", with: "allowBackup=\"false\"")
@@ -89,7 +89,7 @@ import Testing
         #expect(run.outputs == ["eligible": "false"])
         #expect(run.log.contains("title=allow-backup-false::"))
         #expect(run.summary.contains("eligible  no\n"))
-        // There is nothing wrong with these, but that they are of the older format.
+        // These have no mistake, but they are in the older format.
         let older = try self.run("rules=Android/res/xml/backup_rules.xml", "manifest=")
         #expect(!older.succeeded)
         #expect(older.outputs == ["eligible": "false"])
@@ -103,7 +103,7 @@ import Testing
         let other = try run("rules=Android/AndroidManifest.xml")
         #expect(!other.succeeded)
         #expect(other.log.contains("title=not-rules-file::"))
-        #expect(!other.summary.contains("handed over"))
+        #expect(!other.summary.contains("What is sent"))
         let data = try run("data=Android/nothing")
         #expect(!data.succeeded)
         #expect(data.outputs == ["eligible": ""])
@@ -114,10 +114,10 @@ import Testing
         #expect(run.succeeded, "\(run.log)")
         #expect(run.outputs == ["eligible": ""])
         #expect(run.summary.contains("0 errors, 0 warnings"))
-        #expect(!run.summary.contains("handed over"))
+        #expect(!run.summary.contains("What is sent"))
         let cloud = try self.run("section=cloud")
         #expect(cloud.succeeded, "\(cloud.log)")
-        #expect(cloud.summary.contains("### What is handed over (cloud)\n"))
+        #expect(cloud.summary.contains("### What is sent (cloud)\n"))
     }
 
     @Test func `takes names as they are`() throws {

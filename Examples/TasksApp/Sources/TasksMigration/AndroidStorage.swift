@@ -1,38 +1,38 @@
 import Foundation
 
-/// The places of an Android app's storage, by the paths at which iOS hands them to an importer.
+/// The places of an Android app's storage, by their paths in an importer's directory on iOS.
 ///
-/// Google publishes this table with the rules for `cross-platform-transfer`; the domain that a rule names
-/// stands above each.
+/// Google publishes this table with the rules for `cross-platform-transfer`. The comment of each case begins
+/// with the domain that a rule names.
 enum AndroidStorage: String, CaseIterable {
-    /// `root`: `Context.getDir(_:)`, and all that is in no other place.
+    /// `root`: `Context.getDir`, and everything that has no other place.
     case root = "app"
 
-    /// `file`: `Context.getFilesDir()`.
+    /// `file`: `Context.getFilesDir`.
     case files = "app/files"
 
-    /// `database`: `Context.getDatabasePath(_:)`.
+    /// `database`: `Context.getDatabasePath`.
     case databases = "app/databases"
 
-    /// `sharedpref`: `Context.getSharedPreferences(_:)`.
+    /// `sharedpref`: `Context.getSharedPreferences`.
     case sharedPreferences = "app/shared_prefs"
 
-    /// `external`: `Context.getExternalFilesDir(_:)`.
+    /// `external`: `Context.getExternalFilesDir`.
     case externalFiles = "external/files"
 
-    /// `device_root`: the same as `root`, before the person has unlocked the device.
+    /// `device_root`: as `root`, readable before the device is unlocked.
     case deviceRoot = "device/app"
 
-    /// `device_file`: the same as `file`, before the person has unlocked the device.
+    /// `device_file`: as `file`, readable before the device is unlocked.
     case deviceFiles = "device/app/files"
 
-    /// `device_database`: the same as `database`, before the person has unlocked the device.
+    /// `device_database`: as `database`, readable before the device is unlocked.
     case deviceDatabases = "device/app/databases"
 
-    /// `device_sharedpref`: the same as `sharedpref`, before the person has unlocked the device.
+    /// `device_sharedpref`: as `sharedpref`, readable before the device is unlocked.
     case deviceSharedPreferences = "device/app/shared_prefs"
 
-    /// Where `name` of this place lies in the directory that an importer gets.
+    /// The item `name` of this place, in the importer's `directory`.
     func url(of name: String, in directory: URL) -> URL {
         directory.appending(path: rawValue).appending(path: name)
     }

@@ -24,7 +24,7 @@ struct SharedPreferences {
         let reader = Reader()
         let parser = XMLParser(data: try Data(contentsOf: file))
         parser.delegate = reader
-        // On Linux the parser does not mind a file that ends too early.
+        // On Linux the parser accepts a file that ends too early.
         guard parser.parse(), reader.isWhole else {
             throw TasksMigrationError.unreadablePreferences(file.lastPathComponent)
         }

@@ -3,17 +3,17 @@ import ExtensionFoundation
 import Foundation
 import TasksStore
 
-/// Takes the lists of the app on Android over.
+/// Imports the lists of the app on Android.
 @main
 struct TasksMigration: ResourcesImporting {
-    /// What the app on Android calls the format of its data: the `contentVersion` in its rules.
+    /// The format of the data on Android: the `contentVersion` in the rules.
     static let contentVersion = "2"
 
     /// One object for the whole import: the system observes the one that it gets.
     let resourcesImportProgress = Progress(totalUnitCount: 1)
 
     func importResources(at url: URL, request: ResourcesImportRequest) async throws {
-        // Everything that can be refused is refused before anything is touched.
+        // Refuse what can be refused before anything is touched.
         try Self.check(request)
         let layout = StoreLayout(inContainerAt: appContainer.containerRootDirectory)
         let moves = Self.moves(to: layout)
@@ -48,7 +48,7 @@ struct TasksMigration: ResourcesImporting {
         }
     }
 
-    /// Where things go; what comes and has no place here stays in the import's directory.
+    /// Where each item goes; an item that is not listed stays in the import's directory.
     private static func moves(
         to layout: StoreLayout
     ) -> [(storage: AndroidStorage, name: String, destination: URL)] {
@@ -64,7 +64,7 @@ struct TasksMigration: ResourcesImporting {
             (.deviceFiles, "sounds", layout.sounds),
         ]
             + databases.flatMap { storage, name, destination in
-                // The newest changes may be in the -wal alone: the files of a database stay together.
+                // The newest changes may be only in the -wal, so a database's files stay together.
                 ["", "-wal", "-journal"].map { suffix in
                     let directory = destination.deletingLastPathComponent()
                     return (storage, name + suffix, directory.appending(path: name + suffix))
@@ -72,7 +72,7 @@ struct TasksMigration: ResourcesImporting {
             }
     }
 
-    /// Moves a file or directory that may have come: a renaming, which takes no room.
+    /// Moves an item if it is there, which needs no space within a file system.
     private static func move(_ source: URL, to destination: URL) throws {
         guard FileManager.default.fileExists(atPath: source.path) else { return }
         try FileManager.default.createDirectory(
@@ -82,7 +82,7 @@ struct TasksMigration: ResourcesImporting {
         try FileManager.default.moveItem(at: source, to: destination)
     }
 
-    /// Opens the database as the app will, which also brings what is in its -wal into it.
+    /// Opens the database as the app will, which also writes its -wal into it.
     private static func checkTasks(at file: URL) throws {
         let database = try TasksDatabase(at: file)
         let version = try database.version
@@ -94,7 +94,7 @@ struct TasksMigration: ResourcesImporting {
         }
     }
 
-    /// The settings of the app on Android, in this app's words; what it does not say stays as it is.
+    /// The settings of the app on Android, converted; the others keep their defaults.
     private static func settings(in directory: URL) throws -> Settings {
         var settings = Settings()
         if let general = try preferences(.sharedPreferences, "settings.xml", in: directory) {

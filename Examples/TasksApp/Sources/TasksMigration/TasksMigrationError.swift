@@ -1,20 +1,20 @@
 import Foundation
 
-/// Why the lists can't be imported, in words that a person who sees them at the next launch understands.
+/// Why an import failed, in words for the person who reads them at the next launch.
 enum TasksMigrationError: Error, Equatable {
-    /// The data comes from an app that it is not taken from.
+    /// The data comes from another app.
     case untrustedSource(String)
 
-    /// The app on Android is of a version whose data this one doesn't know.
+    /// This app does not know the format of the data.
     case unknownVersion(String)
 
-    /// The lists did not come along.
+    /// The database is missing.
     case noTasks
 
-    /// The lists came in a schema that this app does not know, or damaged.
+    /// The database is damaged, or has another schema.
     case unusableTasks(String)
 
-    /// A file of settings is not what Android writes.
+    /// A file of preferences is not what Android writes.
     case unreadablePreferences(String)
 }
 

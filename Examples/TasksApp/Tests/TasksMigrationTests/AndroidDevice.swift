@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the app keeps on a device with Android, and its way to iOS by the command `migrate`.
+/// The app's data on a device with Android, and its way to iOS by the command `migrate`.
 struct AndroidDevice {
     /// How a program ended, and what it printed.
     struct Run {
@@ -19,13 +19,13 @@ struct AndroidDevice {
     let data: URL
     let rules: URL
 
-    /// The stream that the emulator keeps of a backup.
+    /// The stream that the emulator keeps.
     var stream: URL { directory.appending(path: "files/1/_full/\(Self.package)") }
 
-    /// What ``convert(_:)`` makes of the stream.
+    /// The archive that a conversion makes.
     var archive: URL { directory.appending(path: "tasks.tar.zst") }
 
-    /// Makes a device in an empty directory, with the app's data and the rules that it ships with.
+    /// Makes a device in an empty directory, with the app's data and its rules.
     init(in directory: URL) throws {
         self.directory = directory
         data = directory.appending(path: "data")
@@ -45,7 +45,7 @@ struct AndroidDevice {
         )
     }
 
-    /// Changes the rules, as a person may who edits them.
+    /// Edits the rules.
     func replaceInRules(_ text: String, with other: String) throws {
         let content = try String(contentsOf: rules, encoding: .utf8)
         try #require(content.contains(text))
@@ -64,12 +64,12 @@ struct AndroidDevice {
         )
     }
 
-    /// Looks for mistakes in the rules, with the app's data beside them.
+    /// Lints the rules with the app's data.
     func lint() throws -> Run {
         try migrate(["android", "lint", rules.path, "--data", data.path] + manifest)
     }
 
-    /// Asks what an app on iOS receives, with the paths there.
+    /// Previews what an app on iOS receives.
     func preview() throws -> Preview {
         let words = ["android", "preview", rules.path, "--data", data.path, "--json"]
         let run = try migrate(words + manifest)
@@ -84,7 +84,7 @@ struct AndroidDevice {
         ])
     }
 
-    /// Extracts the archive: what an importer on iOS gets.
+    /// Extracts the archive into the directory that an importer on iOS gets.
     func extract() throws -> URL {
         let resources = directory.appending(path: "resources")
         let run = try migrate(["extract", archive.path, "--to", resources.path])

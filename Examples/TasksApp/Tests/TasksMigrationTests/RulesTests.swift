@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The rules that the app on Android ships with, as `migrate` reads them and as an emulator follows them.
+/// The rules of the app on Android, read by `migrate` and followed by the emulator's stand-in.
 @Suite struct RulesTests {
     @Test
     func `the rules have no mistakes`() async throws {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test
-    func `caches, secrets and this device's number stay`() async throws {
+    func `keeps caches, secrets and the device's number back`() async throws {
         try await withAndroidDevice { device in
             let paths = try device.resources().files.keys
             for name in ["feed.json", "session.xml", "device-id", "1.webp", "profileInstalled"] {

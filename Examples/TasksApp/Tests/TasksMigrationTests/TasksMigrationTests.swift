@@ -6,7 +6,7 @@ import Testing
 
 @testable import TasksMigration
 
-/// The importer with what an emulator sent, in this process.
+/// The importer with an emulator's backup, in this process.
 @Suite(.migration(of: TasksMigration.self, bundleIdentifier: "com.example.tasks"))
 struct TasksMigrationTests {
     @Test
@@ -21,7 +21,7 @@ struct TasksMigrationTests {
                 importRequest: .fromAndroid(),
                 progress: progress
             )
-            // All but the settings, which were read, has its place; nothing came that has none.
+            // Only the preferences, which were read, are left; nothing came that has no place.
             #expect(
                 try resources.files.keys.sorted() == [
                     "app/shared_prefs/settings.xml", "device/app/shared_prefs/alarms.xml",
@@ -40,7 +40,7 @@ struct TasksMigrationTests {
         ),
         (.fromAndroid(version: "3"), .unknownVersion("3")),
     ])
-    func `what can't be taken is refused with nothing touched`(
+    func `refuses another app and an unknown format, with nothing touched`(
         _ request: ResourcesImportRequest,
         _ expected: TasksMigrationError
     ) async throws {
@@ -62,7 +62,7 @@ struct TasksMigrationTests {
     }
 
     @Test
-    func `a name misspelt in the rules does not get past this test`() async throws {
+    func `fails where a name in the rules is misspelt`() async throws {
         let tester = try await AppMigrationTester(platform: .android)
         try await withAndroidDevice { device in
             try device.replaceInRules("path=\"tasks.db\"", with: "path=\"task.db\"")
@@ -79,7 +79,7 @@ struct TasksMigrationTests {
     }
 
     @Test
-    func `lists of another schema, and no lists at all, are refused`() async throws {
+    func `refuses what is not its database`() async throws {
         let tester = try await AppMigrationTester(platform: .android)
         for content in [Data("not a database".utf8), Data()] {
             try await withAndroidDevice { device in
@@ -99,7 +99,7 @@ struct TasksMigrationTests {
     }
 
     @Test
-    func `preferences keep all six types`() async throws {
+    func `reads preferences of all six types`() async throws {
         try await withAndroidDevice { device in
             let file = device.data.appending(path: "shared_prefs/settings.xml")
             let preferences = try SharedPreferences(contentsOf: file)
