@@ -73,12 +73,20 @@ struct LockTests {
 
     @Test func `takes a lock whose holder died`() async throws {
         let places = try Places()
-        let child = Process()
-        child.executableURL = URL(filePath: "/bin/sh")
-        let path = places.source.url.path
-        child.arguments = ["-c", "flock -n -x \"$0\" sh -c 'kill -KILL $$'; exit 0", path]
-        try child.run()
-        child.waitUntilExit()
+        let holder = Process()
+        holder.executableURL = URL(filePath: "/usr/bin/flock")
+        let script = "echo locked; exec sleep 1000"
+        holder.arguments = ["-n", "-x", "-F", places.source.url.path, "sh", "-c", script]
+        let output = Pipe()
+        holder.standardOutput = output
+        try holder.run()
+        defer { holder.terminate() }
+        #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
+        let error = await #expect(throws: MigrationError.self) { try await places.exportSource() }
+        #expect(error?.code == .containerBusy)
+        kill(holder.processIdentifier, SIGKILL)
+        holder.waitUntilExit()
+        #expect(holder.terminationReason == .uncaughtSignal)
         try await places.exportSource()
     }
 
