@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// Paths that are known again by their hashes: a set of the paths themselves has no bound.
 struct PathHashes {
     private var hashes: Set<Int> = []
@@ -28,5 +30,123 @@ struct PathHashes {
 
     func contains(_ path: EntryPath) -> Bool {
         !hashes.isEmpty && hashes.contains(path.hashValue)
+    }
+}
+
+/// Numbers by hashes, in memory while they are few and in an unnamed file when they are many.
+///
+/// Slots lie in buckets that are read at once; a full bucket goes on in the next one. Nothing is ever
+/// taken out.
+struct HashTable {
+    private static let bucketSlots = 16
+    private let makeFile: () throws(SystemError) -> FileDescriptor
+    /// The bytes that memory holds at most.
+    private let memoryLimit: Int
+    /// A hash and a number for each slot, while there is no file.
+    private var words: [UInt64]
+    private var file: OpenFile?
+    private var bucketCount = 64
+    private var count = 0
+
+    /// Makes an empty table; `makeFile` is called once more than `memoryLimit` bytes are needed.
+    init(
+        memoryLimit: Int = 8 << 20,
+        makeFile: @escaping () throws(SystemError) -> FileDescriptor
+    ) {
+        self.makeFile = makeFile
+        self.memoryLimit = memoryLimit
+        words = [UInt64](repeating: 0, count: bucketCount * Self.bucketSlots * 2)
+    }
+
+    /// The number of `hash`; 0 where it has none.
+    func value(of hash: UInt64) throws(SystemError) -> UInt64 { try find(hash).value }
+
+    /// Gives `hash` a number that is not 0.
+    mutating func set(_ value: UInt64, of hash: UInt64) throws(SystemError) {
+        if count >= bucketCount * Self.bucketSlots / 4 * 3 { try grow() }
+        try put(value, of: hash)
+    }
+
+    private mutating func put(_ value: UInt64, of hash: UInt64) throws(SystemError) {
+        let place = try find(hash)
+        if place.value == 0 { count += 1 }
+        guard let file else {
+            words[place.word] = hash
+            words[place.word + 1] = value
+            return
+        }
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(hash)
+        bytes.appendLittleEndian(value)
+        try file.descriptor.writeAll(bytes.span, at: UInt64(place.word) * 8)
+    }
+
+    /// Finds the first word of the slot of `hash`, or of the free one that it would have.
+    private func find(_ hash: UInt64) throws(SystemError) -> (word: Int, value: UInt64) {
+        var index = Int(hash % UInt64(bucketCount))
+        while true {
+            let start = index * Self.bucketSlots * 2
+            if file == nil {
+                if let slot = Self.slot(of: hash, in: words, from: start) { return slot }
+            } else {
+                let bucket = try readBucket(index)
+                if let slot = Self.slot(of: hash, in: bucket, from: 0) {
+                    return (start + slot.word, slot.value)
+                }
+            }
+            index = (index + 1) % bucketCount
+        }
+    }
+
+    private static func slot(
+        of hash: UInt64,
+        in words: [UInt64],
+        from start: Int
+    ) -> (word: Int, value: UInt64)? {
+        for word in stride(from: start, to: start + bucketSlots * 2, by: 2) {
+            let value = words[word + 1]
+            if value == 0 || words[word] == hash { return (word, value) }
+        }
+        return nil
+    }
+
+    private func readBucket(_ index: Int) throws(SystemError) -> [UInt64] {
+        let count = Self.bucketSlots * 2
+        guard let file else {
+            return [UInt64](words[index * count..<(index + 1) * count])
+        }
+        var bytes = [UInt8](repeating: 0, count: count * 8)
+        var done = 0
+        while done < bytes.count {
+            let read = try file.descriptor.read(
+                at: UInt64(index * bytes.count + done),
+                into: &bytes,
+                from: done,
+                count: bytes.count - done
+            )
+            // What was never written to, at the file's end, is zeros.
+            if read == 0 { break }
+            done += read
+        }
+        return (0..<count).map { bytes.littleEndian(at: $0 * 8, as: UInt64.self) }
+    }
+
+    private mutating func grow() throws(SystemError) {
+        let old = self
+        bucketCount *= 2
+        count = 0
+        let size = bucketCount * Self.bucketSlots * 2
+        if size * 8 <= memoryLimit {
+            words = [UInt64](repeating: 0, count: size)
+        } else {
+            words = []
+            file = OpenFile(try makeFile())
+        }
+        for index in 0..<old.bucketCount {
+            let bucket = try old.readBucket(index)
+            for word in stride(from: 0, to: bucket.count, by: 2) where bucket[word + 1] != 0 {
+                try put(bucket[word + 1], of: bucket[word])
+            }
+        }
     }
 }

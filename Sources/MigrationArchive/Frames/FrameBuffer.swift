@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Room for one frame, compressed or not, that goes from stage to stage and is used again.
 ///
 /// Safe because one stage owns a buffer at a time: it is handed on under a lock, never shared.
@@ -38,5 +40,22 @@ extension FrameBuffer {
             }
         }
         return position + value.count
+    }
+}
+
+/// Room for a chunk that was used up, which the next chunk takes instead of new memory.
+struct SpareBuffer: ~Copyable {
+    private let buffer = Mutex<FrameBuffer?>(nil)
+
+    /// Hands out the buffer that is kept, or a new one; either holds nothing.
+    borrowing func take() -> FrameBuffer {
+        let taken = buffer.withLock { $0.take() } ?? FrameBuffer()
+        taken.count = 0
+        return taken
+    }
+
+    /// Keeps `used` for the next chunk; any thread may give it back.
+    borrowing func keep(_ used: FrameBuffer) {
+        buffer.withLock { $0 = used }
     }
 }

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// The records of a pax extended header: `length key=value\n` (POSIX.1-2017, pax, "pax Extended Header").
 package struct PaxRecords: Equatable {
     package struct Record: Equatable {
@@ -104,5 +106,155 @@ extension PaxRecords {
         }
         position += 1
         return length
+    }
+}
+
+/// The keywords of pax records that mean something here.
+enum PaxKey {
+    static let path = [UInt8]("path".utf8)
+    static let linkPath = [UInt8]("linkpath".utf8)
+    static let size = [UInt8]("size".utf8)
+    static let modificationTime = [UInt8]("mtime".utf8)
+    static let headerCharacterSet = [UInt8]("hdrcharset".utf8)
+    static let attributePrefix = [UInt8]("SCHILY.xattr.".utf8)
+    static let userNamespace = [UInt8]("user.".utf8)
+    static let accessListPrefix = [UInt8]("SCHILY.acl.".utf8)
+    static let accessList = [UInt8]("SCHILY.acl.access".utf8)
+    static let securityLabel = [UInt8]("RHT.security.selinux".utf8)
+
+    /// The attribute that a record carries, with `%25` and `%3D` read back as GNU tar writes them.
+    static func attributeName(of key: [UInt8]) -> [UInt8]? {
+        guard key.starts(with: attributePrefix), key.count > attributePrefix.count else {
+            return nil
+        }
+        var name: [UInt8] = []
+        var rest = key.dropFirst(attributePrefix.count)
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.starts(with: "25".utf8) {
+                name.append(UInt8(ascii: "%"))
+                rest = rest.dropFirst(2)
+            } else if byte == UInt8(ascii: "%"), rest.starts(with: "3D".utf8) {
+                name.append(UInt8(ascii: "="))
+                rest = rest.dropFirst(2)
+            } else {
+                name.append(byte)
+            }
+        }
+        return name
+    }
+
+    /// A number in decimal digits and nothing else; `nil` where it is none or passes 2^63 - 1.
+    static func number(_ text: [UInt8]) -> UInt64? {
+        guard !text.isEmpty, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 })
+        else { return nil }
+        return Int64(String(decoding: text, as: UTF8.self)).map { UInt64($0) }
+    }
+}
+
+// MARK: - Times
+
+/// Times as pax records write them: decimal seconds with a fraction, negative before 1970.
+enum PaxTime {
+    /// The shortest decimal that says `time` exactly.
+    static func encode(_ time: FileTime) -> [UInt8] {
+        var (seconds, nanoseconds) = (time.seconds, time.nanoseconds)
+        let isNegative = seconds < 0
+        if isNegative && nanoseconds > 0 {
+            seconds += 1
+            nanoseconds = 1_000_000_000 - nanoseconds
+        }
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        if isNegative { text.append(UInt8(ascii: "-")) }
+        text.append(decimal: UInt64(seconds.magnitude))
+        guard nanoseconds > 0 else { return text }
+        text.append(UInt8(ascii: "."))
+        var unit: UInt32 = 100_000_000
+        while nanoseconds > 0 {
+            text.append(UInt8(ascii: "0") + UInt8(nanoseconds / unit))
+            nanoseconds %= unit
+            unit /= 10
+        }
+        return text
+    }
+
+    /// Reads a time; the result is `nil` where the text is none.
+    ///
+    /// Digits beyond nanoseconds are dropped, toward the past.
+    static func decode(_ text: [UInt8]) -> FileTime? {
+        var digits = text[...]
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative { digits = digits.dropFirst() }
+        let whole = digits.prefix { $0 != UInt8(ascii: ".") }
+        let rest = digits.dropFirst(whole.count)
+        guard let seconds = number(whole), !(rest.count == 1 && whole.isEmpty) else { return nil }
+        let (fraction, hasMore) = fraction(rest.dropFirst())
+        guard let fraction else { return nil }
+        if !isNegative {
+            return Int64(exactly: seconds).map { FileTime(seconds: $0, nanoseconds: fraction) }
+        }
+        let total = fraction + (hasMore ? 1 : 0)
+        // Counted down from -1, so that the least number of seconds needs no room beyond it.
+        let (steps, forward) = total == 0 ? (seconds, 0) : (seconds + 1, 1_000_000_000 - total)
+        guard steps > 0 else { return FileTime(seconds: 0) }
+        return Int64(exactly: steps - 1).map { FileTime(seconds: -1 - $0, nanoseconds: forward) }
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        guard !digits.isEmpty, digits.count <= 19 else { return nil }
+        var value: UInt64 = 0
+        for byte in digits {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit <= 9 else { return nil }
+            value = value * 10 + UInt64(digit)
+        }
+        return value
+    }
+
+    private static func fraction(_ digits: ArraySlice<UInt8>) -> (UInt32?, hasMore: Bool) {
+        var value: UInt32 = 0
+        var count = 0
+        var hasMore = false
+        for byte in digits {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit <= 9 else { return (nil, false) }
+            if count < 9 {
+                value = value * 10 + UInt32(digit)
+                count += 1
+            } else if digit > 0 {
+                hasMore = true
+            }
+        }
+        while count < 9 {
+            value *= 10
+            count += 1
+        }
+        return (value, hasMore)
+    }
+}
+
+extension UInt64 {
+    /// How many digits the number has when it is written in decimal.
+    var decimalDigits: Int {
+        var (rest, count) = (self / 10, 1)
+        while rest > 0 {
+            rest /= 10
+            count += 1
+        }
+        return count
+    }
+}
+
+extension [UInt8] {
+    /// Appends the digits of `number` without making a string of them.
+    mutating func append(decimal number: UInt64) {
+        let start = count
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: number.decimalDigits))
+        var (rest, index) = (number, count)
+        while index > start {
+            index -= 1
+            self[index] += UInt8(rest % 10)
+            rest /= 10
+        }
     }
 }

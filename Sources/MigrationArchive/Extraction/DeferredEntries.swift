@@ -1,5 +1,33 @@
 internal import MigrationSystem
 
+/// The mode and time that a directory gets once it is complete.
+///
+/// What is made in it would change its time, or be kept from it by its mode.
+struct DeferredDirectory: Equatable {
+    let path: [UInt8]
+    let permissions: UInt16
+    let modificationTime: FileTime
+
+    var record: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(permissions)
+        bytes.append(modificationTime)
+        return bytes + path
+    }
+
+    init(path: [UInt8], permissions: UInt16, modificationTime: FileTime) {
+        self.path = path
+        self.permissions = permissions
+        self.modificationTime = modificationTime
+    }
+
+    init(record: [UInt8]) {
+        permissions = record.littleEndian(at: 0)
+        modificationTime = record.time(at: 2)
+        path = [UInt8](record[14...])
+    }
+}
+
 /// A link that is made after all files are there, so that nothing can be written through it.
 struct DeferredLink: Equatable {
     enum Kind: UInt8 {
@@ -43,5 +71,21 @@ struct DeferredLink: Equatable {
         let count = Int(record.littleEndian(at: 21, as: UInt32.self))
         path = [UInt8](record[25..<25 + count])
         target = [UInt8](record[(25 + count)...])
+    }
+}
+
+extension [UInt8] {
+    /// Appends the 12 bytes of `time`.
+    mutating func append(_ time: FileTime) {
+        appendLittleEndian(UInt64(bitPattern: time.seconds))
+        appendLittleEndian(time.nanoseconds)
+    }
+
+    /// The time whose bytes begin at `index`.
+    func time(at index: Int) -> FileTime {
+        FileTime(
+            seconds: Int64(bitPattern: littleEndian(at: index)),
+            nanoseconds: littleEndian(at: index + 8)
+        )
     }
 }
