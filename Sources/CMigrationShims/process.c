@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "process.h"
+#include "root.h"
 #include "sandbox.h"
 
 #ifdef __linux__
@@ -8,6 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -66,57 +68,54 @@ enum {
   child_ruleset,
 };
 
-/// Writes the line of a map that gives `number` the same number in a user namespace.
-static void map_to_itself(const char *map, unsigned number) {
-  char line[32], digits[12];
-  size_t count = 0, length = 0;
-  do {
-    digits[count++] = (char)('0' + number % 10);
-    number /= 10;
-  } while (number > 0);
-  for (int copies = 0; copies < 2; copies++) {
-    for (size_t digit = count; digit > 0; digit--) line[length++] = digits[digit - 1];
-    line[length++] = ' ';
-  }
-  line[length++] = '1';
-  int file = open(map, O_WRONLY | O_CLOEXEC);
-  if (file < 0 || write(file, line, length) < 0) fail(child_failures, "unshare");
+static void write_file(const char *path, const char *text) {
+  int file = open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0 || write(file, text, strlen(text)) < 0) fail(child_failures, "unshare");
   close(file);
 }
 
 /// Gives this process file systems of its own to mount in, as a user may who is not root.
-static void enter_namespaces(void) {
-  uid_t user = geteuid();
-  gid_t group = getegid();
-  if (user == 0) {
+static void enter_namespaces(const struct migration_program *program) {
+  if (program->user_map == NULL) {
     if (unshare(CLONE_NEWNS) < 0) fail(child_failures, "unshare");
-    return;
+  } else {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) fail(child_failures, "unshare");
+    // A host that holds keys can't be looked into, and what it forks could then not write these
+    // files.
+    int dumpable = migration_dumpable();
+    if (dumpable == 0) migration_set_dumpable(1);
+    write_file("/proc/self/uid_map", program->user_map);
+    // Without it nobody may map a group (user_namespaces(7)).
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/gid_map", program->group_map);
+    if (dumpable == 0) migration_set_dumpable(0);
   }
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) fail(child_failures, "unshare");
-  // A host that holds keys can't be looked into, and what it forks could then not write these files.
-  int dumpable = migration_dumpable();
-  if (dumpable == 0) migration_set_dumpable(1);
-  map_to_itself("/proc/self/uid_map", user);
-  // Without it nobody may map a group (user_namespaces(7)).
-  int file = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
-  if (file < 0 || write(file, "deny", 4) < 0) fail(child_failures, "unshare");
-  close(file);
-  map_to_itself("/proc/self/gid_map", group);
-  if (dumpable == 0) migration_set_dumpable(0);
+  // Nothing that is mounted on either side from now on shows on the other.
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail(child_failures, "mount");
 }
 
 /// Shows directories at other paths to this process alone.
-static void mount_directories(const struct migration_program *program) {
-  char *const *mounts = program->mounts;
-  if (mounts[0] == NULL) return;
-  enter_namespaces();
-  // Nothing that is mounted on either side from now on shows on the other.
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail(child_failures, "mount");
+static void mount_directories(char *const *mounts) {
   for (; mounts[0] != NULL; mounts += 2) {
-    if (mount(mounts[0], mounts[1], NULL, MS_BIND | MS_REC, NULL) < 0) {
-      fail(child_failures, "mount");
-    }
+    if (mount(mounts[0], mounts[1], NULL, MS_BIND | MS_REC, NULL) < 0) fail(child_failures, "mount");
   }
+}
+
+/// Gives this process a root of its own.
+static void enter_root(const struct migration_program *program) {
+  const char *call = migration_enter_root(program->directory, program->root);
+  if (call != NULL) fail(child_failures, call);
+  // What it was open by is of the former root, where its mode could still be changed.
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0 || dup2(null, child_input) < 0) fail(child_failures, "mount");
+  close(null);
+}
+
+static void change_mounts(const struct migration_program *program) {
+  if (program->root == NULL && program->mounts[0] == NULL) return;
+  enter_namespaces(program);
+  if (program->root != NULL) return enter_root(program);
+  mount_directories(program->mounts);
 }
 
 static void confine(const struct migration_program *program) {
@@ -133,6 +132,10 @@ static void enter_bounds(const struct migration_program *program) {
   if (program->memory_limit > 0) {
     struct rlimit limit = {program->memory_limit, program->memory_limit};
     if (setrlimit(RLIMIT_DATA, &limit) < 0) fail(child_failures, "setrlimit");
+  }
+  if (program->task_limit > 0) {
+    struct rlimit limit = {program->task_limit, program->task_limit};
+    if (setrlimit(RLIMIT_NPROC, &limit) < 0) fail(child_failures, "setrlimit");
   }
 }
 
@@ -153,7 +156,7 @@ static _Noreturn void run(const struct migration_program *program, int *files, p
   }
   // What the sandbox forbids comes before it, and the signal at the parent's end after what changes
   // credentials, which clears it.
-  mount_directories(program);
+  change_mounts(program);
   if (program->identity != NULL && migration_become(program->identity) < 0) {
     fail(child_failures, "setresuid");
   }

@@ -90,6 +90,15 @@ extension FileStatus {
     /// The user whose rights this process has.
     package static var currentUser: UInt32 { geteuid() }
 
+    /// The user whose files those of everybody look like that a user namespace knows nothing of.
+    package static let overflowUser: UInt32 = {
+        let path = ByteString(utf8: "/proc/sys/kernel/overflowuid")
+        guard let file = try? FileDescriptor.open(path, .reading),
+            let bytes = try? file.readAll(limit: 64)
+        else { return 65_534 }
+        return UInt32(String(decoding: bytes, as: UTF8.self).dropLast()) ?? 65_534
+    }()
+
     /// Whether root must not rely on the file, since it belongs neither to root nor to the owner of
     /// `place`; anybody else is kept from harm by the system.
     package func isForeign(to place: FileStatus) -> Bool {

@@ -33,7 +33,14 @@ extension SystemError {
     package static let busy = SystemError("flock", code: EWOULDBLOCK)
 
     /// A program could not have mounts of its own.
-    package var isAboutMounts: Bool { call == "unshare" || call == "mount" }
+    package var isAboutMounts: Bool {
+        [
+            "unshare", "mount", "open_tree", "mount_setattr", "move_mount", "pivot_root", "umount2",
+        ].contains(call)
+    }
+
+    /// It could not have a namespace, so that no other mounts are possible either.
+    package var isAboutNamespaces: Bool { call == "unshare" }
 
     /// What a call says where there is nothing at the path.
     package static func missing(_ call: String) -> SystemError { SystemError(call, code: ENOENT) }

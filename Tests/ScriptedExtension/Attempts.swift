@@ -28,6 +28,55 @@ enum Attempts {
         Glibc.chmod(path, 0o644) == 0 ? "done" : outcome()
     }
 
+    /// Gives a file the mode that it has: where that is possible, nothing comes of it.
+    static func keepMode(_ path: String) -> String {
+        var status = Glibc.stat()
+        guard stat(path, &status) == 0, Glibc.chmod(path, status.st_mode & 0o7777) == 0 else {
+            return outcome()
+        }
+        return "done"
+    }
+
+    /// Sets the times of a file to now.
+    static func setTimes(_ path: String) -> String {
+        utimensat(AT_FDCWD, path, nil, 0) == 0 ? "done" : outcome()
+    }
+
+    /// Gives a file to this process's own user.
+    static func chown(_ path: String) -> String {
+        Glibc.chown(path, geteuid(), getegid()) == 0 ? "done" : outcome()
+    }
+
+    static func status(_ path: String) -> String {
+        var status = Glibc.stat()
+        return lstat(path, &status) == 0 ? "done" : outcome()
+    }
+
+    static func readLink(_ path: String) -> String {
+        var target = [CChar](repeating: 0, count: 16)
+        return readlink(path, &target, target.count) >= 0 ? "done" : outcome()
+    }
+
+    /// Starts as many processes as it may, up to `count`, and ends them again.
+    static func startMany(_ count: Int) -> String {
+        var processes: [pid_t] = []
+        defer {
+            for process in processes {
+                kill(process, SIGKILL)
+                waitpid(process, nil, 0)
+            }
+        }
+        let words = ["sleep", "600"].map { (word: String) in strdup(word) }
+        defer { words.forEach { free($0) } }
+        for _ in 0..<count {
+            var process: pid_t = 0
+            errno = posix_spawn(&process, "/usr/bin/sleep", nil, nil, words + [nil], environ)
+            guard errno == 0 else { return outcome() }
+            processes.append(process)
+        }
+        return "done"
+    }
+
     /// The user and the group of this process, real and effective, and its further groups.
     static func identity() -> String {
         var groups = [gid_t](repeating: 0, count: 256)
@@ -77,6 +126,8 @@ enum Attempts {
         case EACCES: "EACCES"
         case EPERM: "EPERM"
         case ENOENT: "ENOENT"
+        case EROFS: "EROFS"
+        case EAGAIN: "EAGAIN"
         default: "error \(code)"
         }
     }

@@ -17,6 +17,11 @@ struct migration_program {
   const char *directory;
   /// Pairs of a directory and another that shows it to the program alone, ended by a null pointer.
   char *_Nullable const *_Nonnull mounts;
+  /// The steps that make a root of its own, in which these pairs have no say; null for none.
+  char *_Nullable const *_Nullable root;
+  /// The maps of a user namespace in which either is done; null where none is needed.
+  const char *_Nullable user_map;
+  const char *_Nullable group_map;
   /// The supervisor's end of the sockets that tie it to the host.
   int control;
   /// Where a `migration_failure` is written; closed without one when the program has started.
@@ -35,6 +40,8 @@ struct migration_program {
   int group;
   /// The bytes of its data segments and private memory (RLIMIT_DATA); 0 for no limit.
   uint64_t memory_limit;
+  /// The processes and threads that its user may have (RLIMIT_NPROC); 0 for no limit.
+  uint64_t task_limit;
   /// Whom it runs as; null for the host's own user.
   const struct migration_identity *_Nullable identity;
 };

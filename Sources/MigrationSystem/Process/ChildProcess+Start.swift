@@ -7,7 +7,8 @@ extension ChildProcess {
     /// - Throws: ``SystemError`` that names the call that failed, here or in the new process:
     ///   `execve` where there is no such program, `chdir` where there is no such directory,
     ///   `landlock_create_ruleset` where a sandbox was asked for that nothing here can make,
-    ///   `unshare` or `mount` where directories can't be shown at other paths.
+    ///   `unshare`, `mount` or another call where it can't have mounts of its own
+    ///   (``SystemError/isAboutMounts``).
     package static func start(
         _ configuration: Configuration
     ) throws(SystemError) -> ChildProcess {
@@ -41,6 +42,17 @@ extension ChildProcess {
         return process
     }
 
+    /// Whether the kernel counts the processes and threads of a user by user namespace, as from 5.14.
+    package static let countsTasksByNamespace: Bool = {
+        var name = utsname()
+        guard unsafe uname(&name) == 0 else { return false }
+        let release = unsafe withUnsafeBytes(of: name.release) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
+        return numbers.count == 2 && (numbers[0], numbers[1]) >= (5, 14)
+    }()
+
     /// Waits until the program has started, or throws why it could not.
     private static func throwFailure(
         told failures: borrowing FileDescriptor
@@ -59,7 +71,7 @@ extension ChildProcess.Configuration {
     fileprivate func check() throws(SystemError) {
         let strings =
             [executable, workingDirectory] + arguments + environment
-            + mounts.flatMap { [$0.directory, $0.place] }
+            + mounts.flatMap { [$0.directory, $0.place] } + (root?.steps ?? [])
         guard strings.allSatisfy({ !$0.contains(0) }) else {
             throw SystemError("execve", code: EINVAL)
         }
@@ -75,35 +87,44 @@ extension ChildProcess.Configuration {
     ) throws(SystemError) -> pid_t {
         let (control, connection) = (control.rawValue, connection.rawValue)
         let (output, failures) = (output.rawValue, failures.rawValue)
-        let paths = CStringList([executable, workingDirectory])
+        let paths = CStringList([executable, workingDirectory] + namespaceMaps)
+        let hasMaps = !namespaceMaps.isEmpty
+        let hasRoot = root != nil
         let arguments = CStringList(arguments)
         let environment = CStringList(environment)
         let mounts = CStringList(mounts.flatMap { [$0.directory, $0.place] })
+        let steps = CStringList(root?.steps ?? [])
         let isConfined = sandbox != nil
         let isFiltered = sandbox?.support.filtersSystemCalls ?? false
         let supervisor = paths.withPointer { paths in
             arguments.withPointer { arguments in
                 environment.withPointer { environment in
                     mounts.withPointer { mounts in
-                        withIdentity { identity in
-                            var program = unsafe migration_program(
-                                executable: paths[0].unsafelyUnwrapped,
-                                arguments: arguments,
-                                environment: environment,
-                                directory: paths[1].unsafelyUnwrapped,
-                                mounts: mounts,
-                                control: control,
-                                failures: failures,
-                                connection: connection,
-                                output: output,
-                                is_confined: isConfined,
-                                ruleset: ruleset?.descriptor.rawValue ?? -1,
-                                is_filtered: isFiltered,
-                                group: group?.entrance.descriptor.rawValue ?? -1,
-                                memory_limit: memoryLimit ?? 0,
-                                identity: identity
-                            )
-                            return unsafe migration_start(&program)
+                        steps.withPointer { steps in
+                            withIdentity { identity in
+                                var program = unsafe migration_program(
+                                    executable: paths[0].unsafelyUnwrapped,
+                                    arguments: arguments,
+                                    environment: environment,
+                                    directory: paths[1].unsafelyUnwrapped,
+                                    mounts: mounts,
+                                    root: hasRoot ? steps : nil,
+                                    user_map: hasMaps ? paths[2] : nil,
+                                    group_map: hasMaps ? paths[3] : nil,
+                                    control: control,
+                                    failures: failures,
+                                    connection: connection,
+                                    output: output,
+                                    is_confined: isConfined,
+                                    ruleset: ruleset?.descriptor.rawValue ?? -1,
+                                    is_filtered: isFiltered,
+                                    group: group?.entrance.descriptor.rawValue ?? -1,
+                                    memory_limit: memoryLimit ?? 0,
+                                    task_limit: taskLimit ?? 0,
+                                    identity: identity
+                                )
+                                return unsafe migration_start(&program)
+                            }
                         }
                     }
                 }
@@ -111,6 +132,12 @@ extension ChildProcess.Configuration {
         }
         guard supervisor >= 0 else { throw SystemError("fork") }
         return supervisor
+    }
+
+    /// The maps of the user namespace that a user who is not root needs to mount anything.
+    private var namespaceMaps: [ByteString] {
+        guard geteuid() != 0 else { return [] }
+        return [geteuid(), getegid()].map { ByteString(utf8: "\($0) \($0) 1") }
     }
 
     @safe

@@ -25,12 +25,16 @@ package final class ChildProcess: Sendable {
         package var workingDirectory: ByteString
         /// The directories that it alone sees at other paths, in namespaces of its own.
         package var mounts: [Mount]
+        /// The root directory that it alone has, which shows ``mounts`` too; `nil` for the host's.
+        package var root: PrivateRoot?
         /// What it may reach; `nil` where it is not confined.
         package var sandbox: Sandbox?
         /// The cgroup that it runs in, with all that it starts.
         package var group: ControlGroup?
         /// The bytes of memory that it may have to itself, and so may each process that it starts.
         package var memoryLimit: UInt64?
+        /// The processes and threads that its user may have, for a user namespace of its own.
+        package var taskLimit: UInt64?
         /// Whom it runs as; `nil` for this process's own user.
         package var user: UserIdentity?
 
@@ -40,9 +44,11 @@ package final class ChildProcess: Sendable {
             environment: [ByteString],
             workingDirectory: ByteString,
             mounts: [Mount] = [],
+            root: PrivateRoot? = nil,
             sandbox: Sandbox?,
             group: ControlGroup? = nil,
             memoryLimit: UInt64? = nil,
+            taskLimit: UInt64? = nil,
             user: UserIdentity? = nil
         ) {
             self.executable = executable
@@ -50,9 +56,11 @@ package final class ChildProcess: Sendable {
             self.environment = environment
             self.workingDirectory = workingDirectory
             self.mounts = mounts
+            self.root = root
             self.sandbox = sandbox
             self.group = group
             self.memoryLimit = memoryLimit
+            self.taskLimit = taskLimit
             self.user = user
         }
     }

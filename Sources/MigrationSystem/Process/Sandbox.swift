@@ -9,7 +9,7 @@ internal import Glibc
 /// privileges there are only those over files.
 ///
 /// Not confined are looking at the status of a file outside, and changing its mode, owner, times or
-/// extended attributes where the user may.
+/// extended attributes where the user may, unless it has a ``PrivateRoot``.
 package struct Sandbox: Sendable {
     /// What may be done with a file, or with all beneath a directory.
     package enum Access: Sendable {

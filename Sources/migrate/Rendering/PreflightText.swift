@@ -77,5 +77,6 @@ extension PreflightText {
     static func confinement(_ report: ConfinementReport) -> String {
         guard report.isConfined else { return "nothing" }
         return "files (Landlock \(report.landlockVersion)), system calls (a filter)"
+            + (report.hidesOtherFiles ? ", sight of other files (a root of its own)" : "")
     }
 }

@@ -39,6 +39,16 @@ struct ConfinementReportTests {
         #expect(!restricted.gaps.contains { $0.contains("all files") })
     }
 
+    @Test func `says that other files are hidden, or why they are not`() {
+        let hidden = report(7, true).seeing(.hidden)
+        #expect(hidden.hidesOtherFiles)
+        #expect(hidden.gaps.count == 1)
+        let open = report(7, true).seeing(.open(because: "a reason"))
+        #expect(!open.hidesOtherFiles)
+        #expect(open.gaps.filter { $0.hasSuffix("no root of its own, a reason") }.count == 2)
+        #expect(!report(0, false).seeing(.hidden).hidesOtherFiles)
+    }
+
     @Test func `says of a system that has nothing that everything is open`() {
         #expect(report(0, false).gaps == ["everything: the system can't confine"])
     }

@@ -10,6 +10,7 @@ struct TestProgram {
     var environment = ["PATH=/usr/bin:/bin"]
     var directory = "/"
     var mounts: [ChildProcess.Mount] = []
+    var root: PrivateRoot?
     var sandbox: Sandbox?
     var group: ControlGroup?
     var memoryLimit: UInt64?
@@ -55,6 +56,7 @@ struct TestProgram {
                 environment: environment.map { ByteString(utf8: $0) },
                 workingDirectory: ByteString(utf8: directory),
                 mounts: mounts,
+                root: root,
                 sandbox: sandbox,
                 group: group,
                 memoryLimit: memoryLimit

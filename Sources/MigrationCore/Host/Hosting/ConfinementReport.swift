@@ -11,6 +11,12 @@ public struct ConfinementReport: Sendable, Codable, Equatable {
     /// Whether its system calls were filtered.
     public let filtersSystemCalls: Bool
 
+    /// Whether its process had a root directory of its own, in which other files have no names.
+    ///
+    /// Nothing can be learned of them there, and of what it may only read nothing changes, neither modes
+    /// nor times nor owners. Where this is `false`, ``gaps`` says why.
+    public let hidesOtherFiles: Bool
+
     /// What was not confined or bounded, a phrase each.
     public let gaps: [String]
 
@@ -30,6 +36,7 @@ extension ConfinementReport {
         isConfined = false
         landlockVersion = 0
         filtersSystemCalls = false
+        hidesOtherFiles = false
         gaps = ["everything: \(reason)"]
         bounds = []
         user = nil
@@ -40,24 +47,53 @@ extension ConfinementReport {
         let own = FileStatus.currentUser
         let other = user.map { "\($0.text), whose container it is, and with no right of root's" }
         let text = other ?? (own == 0 ? "root, whose container it is" : "user \(own)")
-        let gaps = own == 0 && user != nil ? gaps.map(Self.withoutRoot) : gaps
+        let gaps = own == 0 && user == nil ? gaps : gaps.map(Self.withoutRoot)
         return ConfinementReport(
             isConfined: isConfined,
             landlockVersion: landlockVersion,
             filtersSystemCalls: filtersSystemCalls,
+            hidesOtherFiles: hidesOtherFiles,
             gaps: gaps,
             user: text,
             bounds: bounds
         )
     }
 
-    /// What a gap is where root's rights were given up.
+    /// What a gap is to a process that is not root's.
     private static func withoutRoot(_ gap: String) -> String {
         gap.replacing(ownersOfRoot, with: "").replacing(kernelOfRoot, with: "")
     }
 
     private static let ownersOfRoot = ", for root the owners too"
     private static let kernelOfRoot = ", and root of the kernel"
+
+    /// Whether an extension's process has a root directory of its own.
+    enum Sight {
+        case hidden
+        case open(because: String)
+    }
+
+    /// The same, of an extension to which other files are hidden, or why they are not.
+    func seeing(_ sight: Sight) -> ConfinementReport {
+        guard landlockVersion > 0 || filtersSystemCalls else { return self }
+        var isHidden = true
+        var gaps = gaps.filter { !Self.gapsOfSight.contains($0) }
+        if case .open(let reason) = sight {
+            isHidden = false
+            gaps = self.gaps.map {
+                Self.gapsOfSight.contains($0) ? "\($0): no root of its own, \(reason)" : $0
+            }
+        }
+        return ConfinementReport(
+            isConfined: isConfined,
+            landlockVersion: landlockVersion,
+            filtersSystemCalls: filtersSystemCalls,
+            hidesOtherFiles: isHidden,
+            gaps: gaps,
+            user: user,
+            bounds: bounds
+        )
+    }
 
     /// The same, of an extension whose process is bounded, too.
     func bounded(by bounds: SessionBounds) -> ConfinementReport {
@@ -66,6 +102,7 @@ extension ConfinementReport {
             isConfined: isConfined,
             landlockVersion: landlockVersion,
             filtersSystemCalls: filtersSystemCalls,
+            hidesOtherFiles: hidesOtherFiles,
             gaps: isOpen ? gaps : gaps + bounds.gaps,
             user: user,
             bounds: bounds.phrases
@@ -84,20 +121,26 @@ extension ConfinementReport {
             isConfined: support.confinesFiles && support.filtersSystemCalls,
             landlockVersion: support.landlockVersion,
             filtersSystemCalls: support.filtersSystemCalls,
+            hidesOtherFiles: false,
             gaps: Self.gaps(support),
             user: nil,
             bounds: []
         )
     }
 
+    /// What a root of its own closes.
+    private static let gapsOfSight = [
+        "the names, sizes, times, links and attributes of files anywhere (stat, readlink)",
+        "the modes, times and attributes of the user's own files anywhere\(ownersOfRoot) (chmod, "
+            + "utimes, setxattr, chown)",
+    ]
+
     /// What Landlock of the version at hand, and the filter of system calls, leave open.
     private static func gaps(_ support: Sandbox.Support) -> [String] {
-        var gaps = [
-            "the names, sizes, times, links and attributes of files anywhere (stat, readlink)",
-            "the modes, times and attributes of the user's own files anywhere\(ownersOfRoot) (chmod, "
-                + "utimes, setxattr, chown)",
-            "what /proc tells everybody of a process whose number is known\(kernelOfRoot)",
-        ]
+        var gaps =
+            gapsOfSight + [
+                "what /proc tells everybody of a process whose number is known\(kernelOfRoot)"
+            ]
         if !support.confinesFiles {
             gaps.append("all files that the user may read or write (no Landlock)")
         } else if support.landlockVersion < 3 {

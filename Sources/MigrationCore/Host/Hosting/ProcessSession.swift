@@ -30,8 +30,9 @@ final class ProcessSession: ExtensionSession {
         if let user { try Self.check(program, isReadableTo: user) }
         let bounds = try SessionBounds(terms, in: place)
         let process: ChildProcess
-        (process, paths) = try Self.start(program, in: place, sandbox: sandbox, bounds)
-        confinement = report.bounded(by: bounds).running(as: user)
+        let sight: ConfinementReport.Sight
+        (process, paths, sight) = try Self.start(program, in: place, sandbox: sandbox, bounds)
+        confinement = report.seeing(sight).bounded(by: bounds).running(as: user)
         connection = try ExtensionConnection(
             to: process,
             named: PrintableText.escaping(program.name),
@@ -122,39 +123,83 @@ final class ProcessSession: ExtensionSession {
 // MARK: - Parts of a session
 
 extension ProcessSession {
-    /// Starts the program with mounts of its own where a path needs encoding, else with links.
+    /// Starts the program with a root of its own where it can have one, with mounts of its own where a
+    /// path needs encoding, else with links.
     private static func start(
         _ program: PathName,
         in place: SessionPlace,
         sandbox: Sandbox?,
         _ bounds: SessionBounds
-    ) throws(MigrationError) -> (ChildProcess, SessionPaths) {
-        let mounted = try SessionPaths(
-            mounting: place.directories,
-            forOther: place.owner != nil
-        )
-        do {
-            return (try start(program, in: place, as: mounted, sandbox: sandbox, bounds), mounted)
-        } catch {
-            guard let cause = error.cause as? SystemError, cause.isAboutMounts else { throw error }
-            mounted.remove()
-            let linked = try SessionPaths(
-                linking: place.directories,
-                because: .denied(cause),
-                forOther: place.owner != nil
-            )
-            return (try start(program, in: place, as: linked, sandbox: sandbox, bounds), linked)
+    ) throws(MigrationError) -> (ChildProcess, SessionPaths, ConfinementReport.Sight) {
+        let isForOther = place.owner != nil
+        let mounted = try SessionPaths(mounting: place.directories, forOther: isForOther)
+        let (root, hidden) = root(in: place, as: mounted, sandbox)
+        var (sight, obstacle) = (hidden, SystemError?.none)
+        if let root {
+            do throws(MigrationError) {
+                let process = try start(program, in: place, as: mounted, root, sandbox, bounds)
+                return (process, mounted, sight)
+            } catch {
+                let cause = try Self.obstacle(in: error)
+                (obstacle, sight) = (cause, .open(because: "\(cause)"))
+            }
         }
+        if mounted.mounts.isEmpty || obstacle?.isAboutNamespaces != true {
+            do throws(MigrationError) {
+                let process = try start(program, in: place, as: mounted, nil, sandbox, bounds)
+                return (process, mounted, sight)
+            } catch {
+                obstacle = try Self.obstacle(in: error)
+            }
+        }
+        mounted.remove()
+        let linked = try SessionPaths(
+            linking: place.directories,
+            because: obstacle.map { .denied($0) } ?? .ownProcess,
+            forOther: isForOther
+        )
+        return (try start(program, in: place, as: linked, nil, sandbox, bounds), linked, sight)
+    }
+
+    /// The root of the process, and whether it hides other files.
+    private static func root(
+        in place: SessionPlace,
+        as paths: SessionPaths,
+        _ sandbox: Sandbox?
+    ) -> (PrivateRoot?, ConfinementReport.Sight) {
+        guard let sandbox, sandbox.support.confinesFiles else {
+            return (nil, .open(because: "no Landlock"))
+        }
+        // In a root of its own each of them is a mount, between which nothing can be renamed.
+        if let apart = place.importDirectory, apart.holder == nil {
+            return (nil, .open(because: "the import directory is apart from the container"))
+        }
+        do throws(SystemError) {
+            return (try PrivateRoot(showing: sandbox.rules, paths.mounts), .hidden)
+        } catch {
+            return (nil, .open(because: "\(error)"))
+        }
+    }
+
+    /// The error that the process can't have mounts of its own; others are thrown on.
+    private static func obstacle(
+        in error: MigrationError
+    ) throws(MigrationError) -> SystemError {
+        guard let cause = error.cause as? SystemError, cause.isAboutMounts else { throw error }
+        return cause
     }
 
     private static func start(
         _ program: PathName,
         in place: SessionPlace,
         as paths: SessionPaths,
-        sandbox: Sandbox?,
+        _ root: PrivateRoot?,
+        _ sandbox: Sandbox?,
         _ bounds: SessionBounds
     ) throws(MigrationError) -> ChildProcess {
         let temporary = paths.shown(place.temporaryDirectory.path)
+        let hasMounts = root != nil || !paths.mounts.isEmpty
+        let hasNamespace = hasMounts && FileStatus.currentUser != 0
         do throws(SystemError) {
             return try ChildProcess.start(
                 ChildProcess.Configuration(
@@ -163,16 +208,18 @@ extension ProcessSession {
                     environment: ExtensionEnvironment.variables(temporaryDirectory: temporary),
                     workingDirectory: temporary,
                     mounts: paths.mounts,
+                    root: root,
                     sandbox: sandbox,
                     group: bounds.group,
                     memoryLimit: bounds.memoryOfEach,
+                    taskLimit: bounds.limitTasks(inNamespace: hasNamespace),
                     user: place.owner.map { UserIdentity($0) }
                 )
             )
         } catch {
             if bounds.group != nil, error.isOfControlGroup {
                 bounds.leaveGroup()
-                return try start(program, in: place, as: paths, sandbox: sandbox, bounds)
+                return try start(program, in: place, as: paths, root, sandbox, bounds)
             }
             let message = "the extension can't be started"
             throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
@@ -180,8 +227,8 @@ extension ProcessSession {
     }
 
     private func begin(in place: SessionPlace) throws {
-        // In a user namespace a file's owner and group may look like those of another.
-        let showsOwners = paths.form != .mounted || FileStatus.currentUser == 0
+        // To the user by whose number a user namespace shows all others, their files look like own ones.
+        let showsOwners = FileStatus.currentUser != FileStatus.overflowUser
         let start = SessionStart(
             container: Data(paths.shown(place.container.rootPath.path)),
             bundleIdentifier: place.container.bundleIdentifier,

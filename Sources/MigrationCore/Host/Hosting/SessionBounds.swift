@@ -25,6 +25,10 @@ final class SessionBounds {
     /// The memory of each process, where no cgroup bounds that of all together.
     var memoryOfEach: UInt64? { group?.limits.memory == nil ? askedMemory : nil }
 
+    /// The processes and threads, where no cgroup counts them and they are in a user namespace of their
+    /// own, outside of which nobody counts.
+    private(set) var tasksInNamespace: UInt64?
+
     /// Bounds what runs in `place` as `terms` say.
     init(_ terms: MigrationExtension, in place: SessionPlace) throws(MigrationError) {
         let path = place.temporaryDirectory.path
@@ -39,6 +43,13 @@ final class SessionBounds {
         group = ControlGroup.make(
             ControlGroup.Limits(memory: terms.memoryLimit ?? Self.memory, tasks: Self.tasks)
         )
+    }
+
+    /// The limit on processes and threads of a session that begins in a user namespace, or does not.
+    func limitTasks(inNamespace hasNamespace: Bool) -> UInt64? {
+        let isPossible = hasNamespace && ChildProcess.countsTasksByNamespace
+        tasksInNamespace = isPossible && group?.limits.tasks == nil ? Self.tasks : nil
+        return tasksInNamespace
     }
 
     /// Does without a cgroup, because no process can be put in it.
@@ -95,9 +106,13 @@ extension SessionBounds {
         if let group, group.refusedTasks > 0 {
             return "it was refused more than \(Self.tasks) processes and threads"
         }
-        return memoryOfEach.map {
-            "each of its processes may have \($0) bytes of memory; --memory-limit allows more"
-        }
+        let causes = [
+            memoryOfEach.map {
+                "each of its processes may have \($0) bytes of memory; --memory-limit allows more"
+            },
+            tasksInNamespace.map { "it may have \($0) processes and threads" },
+        ].compactMap(\.self)
+        return causes.isEmpty ? nil : causes.joined(separator: ", and ")
     }
 }
 
@@ -111,6 +126,7 @@ extension SessionBounds {
             "\(temporarySpace) bytes in its temporary directory",
             memory ?? memoryOfEach.map { "\($0) bytes of memory for each process (rlimit)" },
             group?.limits.tasks.map { "\($0) processes and threads (cgroup)" },
+            tasksInNamespace.map { "\($0) processes and threads (rlimit in a user namespace)" },
         ].compactMap(\.self)
     }
 
@@ -124,8 +140,8 @@ extension SessionBounds {
                     : "the memory of all its processes together (no cgroup)"
             )
         }
-        if group?.limits.tasks == nil {
-            gaps.append("the number of its processes and threads (no cgroup)")
+        if group?.limits.tasks == nil, tasksInNamespace == nil {
+            gaps.append("the number of its processes and threads (no cgroup, no user namespace)")
         }
         return gaps
     }

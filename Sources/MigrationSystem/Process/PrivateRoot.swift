@@ -1,0 +1,172 @@
+internal import Glibc
+
+/// A root directory of a program's own, in which there is nothing but what it may reach.
+///
+/// Everything in it has its own path, and the links on the way are there. Other files have no names in
+/// it, so that nobody can look at their status or change their modes, times and owners. What may only be
+/// read lies in mounts that nobody can write.
+///
+/// Through `/proc` a program could still reach the roots of others, unless Landlock keeps it from that.
+package struct PrivateRoot: Sendable, Equatable {
+    /// Links by which scripts and programs find what is in `/usr` and `/proc`.
+    private static let links = [
+        "/bin", "/sbin", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
+    ]
+
+    /// Where many links in `/usr` lead through.
+    private static let alternatives = "/etc/alternatives"
+
+    /// Three strings for each step, as `migration_enter_root` takes them.
+    let steps: [ByteString]
+
+    /// Shows what `rules` are about, and the directories of `mounts` at their other paths.
+    ///
+    /// - Throws: ``SystemError`` where a path can't be looked at, and for a rule about everything.
+    package init(
+        showing rules: [Sandbox.Rule],
+        _ mounts: [ChildProcess.Mount] = []
+    ) throws(SystemError) {
+        var ways = Ways()
+        var parts: [ByteString: Part] = [:]
+        let alternatives = Sandbox.Rule(path: ByteString(utf8: Self.alternatives), access: .read)
+        for rule in rules + [alternatives] {
+            guard let place = try ways.find(rule.path, followingLast: rule.followsLink),
+                place.kind != .symbolicLink
+            else { continue }
+            // Through a mount that can't be written a device still can, and its mode can't be changed.
+            let isFile = place.kind == .directory || place.kind == .regular
+            let isWritable = rule.access == .readAndWrite && isFile
+            parts[place.path] = Part(
+                source: place.path,
+                isDirectory: place.kind == .directory,
+                isWritable: isWritable || parts[place.path]?.isWritable == true
+            )
+        }
+        guard parts[[]] == nil else { throw SystemError("mount", code: EINVAL) }
+        for link in Self.links {
+            _ = try ways.find(ByteString(utf8: link), followingLast: true)
+        }
+        for mount in mounts {
+            let cover = parts[mount.directory] ?? Self.cover(of: mount.directory, in: parts)
+            parts[mount.place] = Part(
+                source: mount.directory,
+                isDirectory: true,
+                isWritable: cover?.isWritable ?? false
+            )
+        }
+        steps = Self.steps(for: parts, ways)
+    }
+}
+
+// MARK: - Steps
+
+extension PrivateRoot {
+    /// A directory or a file that is shown, at the path by which it is listed.
+    private struct Part {
+        let source: ByteString
+        let isDirectory: Bool
+        let isWritable: Bool
+    }
+
+    /// The nearest part that `path` lies in.
+    private static func cover(of path: ByteString, in parts: [ByteString: Part]) -> Part? {
+        ancestors(of: path).lazy.compactMap { parts[$0] }.first
+    }
+
+    /// The directories above `path`, without the root, the nearest first.
+    private static func ancestors(of path: ByteString) -> [ByteString] {
+        path.indices.dropFirst().reversed()
+            .filter { path[$0] == UInt8(ascii: "/") }
+            .map { ByteString(path[..<$0]) }
+    }
+
+    private static func steps(for all: [ByteString: Part], _ ways: Ways) -> [ByteString] {
+        var parts: [ByteString: Part] = [:]
+        for (path, part) in all.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            let cover = cover(of: path, in: parts)
+            guard cover?.isWritable != part.isWritable || part.source != path else { continue }
+            parts[path] = part
+        }
+        var made: [ByteString: (word: String, target: ByteString)] = [:]
+        for path in ways.passed { made[path] = ("d", []) }
+        for (path, part) in parts { made[path] = (part.isDirectory ? "d" : "f", []) }
+        for (path, target) in ways.links { made[path] = ("l", target) }
+        // What lies in a part is there with it.
+        made = made.filter { cover(of: $0.key, in: parts) == nil }
+        for path in made.keys.flatMap(ancestors) { made[path] = made[path] ?? ("d", []) }
+        let places = made.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        let shown = parts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        return places.flatMap { [ByteString(utf8: $1.word), $0, $1.target] }
+            + shown.flatMap { [ByteString(utf8: $1.isWritable ? "w" : "r"), $0, $1.source] }
+    }
+}
+
+/// The links on the ways to files, and the directories that a way leaves again by `..`.
+private struct Ways {
+    /// How many links a way may lead through, as in the system.
+    private static let mostLinks = 40
+
+    private(set) var links: [ByteString: ByteString] = [:]
+    private(set) var passed: Set<ByteString> = []
+
+    /// Follows `path`, which is absolute, to a path with no link in it; `nil` where nothing is there.
+    mutating func find(
+        _ path: ByteString,
+        followingLast: Bool
+    ) throws(SystemError) -> (path: ByteString, kind: FileStatus.Kind)? {
+        var place: ByteString = []
+        var kind = FileStatus.Kind.directory
+        var rest = Self.names(of: path)
+        var count = 0
+        while let name = rest.popLast() {
+            if name == ByteString(utf8: "..") {
+                if !place.isEmpty { passed.insert(place) }
+                place = ByteString(place[..<(place.lastIndex(of: UInt8(ascii: "/")) ?? 0)])
+                continue
+            }
+            let next = place + [UInt8(ascii: "/")] + name
+            guard let found = try Self.kind(of: next) else { return nil }
+            guard found == .symbolicLink, followingLast || !rest.isEmpty else {
+                (place, kind) = (next, found)
+                continue
+            }
+            count += 1
+            guard count <= Self.mostLinks, let target = try Self.target(of: next, in: place) else {
+                return nil
+            }
+            links[next] = target
+            if target.first == UInt8(ascii: "/") { place = [] }
+            rest += Self.names(of: target)
+        }
+        return (place, kind)
+    }
+
+    /// The names in a path, the last one first.
+    private static func names(of path: ByteString) -> [ByteString] {
+        path.split(separator: UInt8(ascii: "/")).map { ByteString($0) }
+            .filter { $0 != ByteString(utf8: ".") }.reversed()
+    }
+
+    private static func kind(of path: ByteString) throws(SystemError) -> FileStatus.Kind? {
+        do throws(SystemError) {
+            return try FileDescriptor.status(atPath: path).kind
+        } catch {
+            guard error.isMissing || error.isNotDirectory || error.isDenied else { throw error }
+            return nil
+        }
+    }
+
+    private static func target(
+        of link: ByteString,
+        in directory: ByteString
+    ) throws(SystemError) -> ByteString? {
+        let path = directory.isEmpty ? [UInt8(ascii: "/")] : directory
+        do throws(SystemError) {
+            let name = ByteString(link.dropFirst(directory.count + 1))
+            return try FileDescriptor.openPlace(path).symbolicLinkTarget(name)
+        } catch {
+            guard error.isMissing || error.isDenied else { throw error }
+            return nil
+        }
+    }
+}
