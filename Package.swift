@@ -30,6 +30,7 @@ let package = Package(
     name: "migration",
     products: [
         .library(name: "MigrationCore", targets: ["MigrationCore"]),
+        .library(name: "AndroidMigration", targets: ["AndroidMigration"]),
         .executable(name: "migrate", targets: ["migrate"]),
     ],
     targets: [

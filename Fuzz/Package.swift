@@ -13,9 +13,10 @@ let settings: [SwiftSetting] = [
 ]
 
 let core = Target.Dependency.product(name: "MigrationCore", package: "migration")
+let android = Target.Dependency.product(name: "AndroidMigration", package: "migration")
 let names = [
     "FuzzFile", "FuzzPipe", "FuzzTar", "FuzzExtraction", "FuzzSession", "FuzzEntitlement",
-    "FuzzBookkeeping", "FuzzEncryption",
+    "FuzzBookkeeping", "FuzzEncryption", "FuzzRules", "FuzzBackup", "FuzzStream",
 ]
 
 let package = Package(
@@ -26,7 +27,7 @@ let package = Package(
         .package(name: "migration", path: "..")
     ],
     targets: [
-        .target(name: "FuzzSupport", dependencies: [core], swiftSettings: settings)
+        .target(name: "FuzzSupport", dependencies: [android, core], swiftSettings: settings)
     ]
         + names.map {
             .executableTarget(

@@ -32,6 +32,16 @@ enum ArchiveFormat {
         return .plainTar
     }
 
+    /// Whether the input, of this format, begins with `apps/<package>/_manifest`, as a backup of Android's
+    /// that is a tar file does.
+    func isAndroidBackup(_ input: ArchiveInput) -> Bool {
+        guard case .plainTar = self else { return false }
+        let name = UstarBlock(copying: input.ahead).text(at: UstarBlock.Field.name)
+        let names = name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return names.count == 3 && names[0].elementsEqual("apps".utf8)
+            && names[2].elementsEqual("_manifest".utf8)
+    }
+
     /// Reads the header of a migration archive; `nil` for anything else that zstd reads.
     private static func header(in input: ArchiveInput) throws -> ArchiveHeader? {
         let available = try input.lookAhead(2 * GlobalHeader.limit)
@@ -52,6 +62,12 @@ enum ArchiveFormat {
             ([0x42, 0x5A, 0x68], "bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"),
             ([0x50, 0x4B, 0x03, 0x04], "zip"),
         ]
+        if bytes.starts(with: "ANDROID BACKUP\n".utf8) {
+            let message =
+                "not a migration archive but a backup of Android's: make an archive of it with "
+                + "'migrate android convert'"
+            return ArchiveError(.notAnArchive, message)
+        }
         let name = known.first { bytes.starts(with: $0.magic) }?.name
         let hint = name.map { " but a \($0) file: unpack it first" } ?? ""
         return ArchiveError(.notAnArchive, "not a migration archive and not a tar file\(hint)")

@@ -18,6 +18,10 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     /// The program that wrote the archive, with its version.
     public let creator: String
 
+    /// The apps on another platform that may import the data, each as `TEAM.bundle`; `nil` where the
+    /// exporting app names none.
+    public let importers: [String]?
+
     /// Makes a header.
     ///
     /// - Parameters:
@@ -27,13 +31,15 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     ///   - sizeEstimate: The estimate of the content's bytes.
     ///   - isCompressible: Whether compression is held to be worth while.
     ///   - creator: The program that writes the archive, with its version.
+    ///   - importers: The apps on another platform that may import the data, each as `TEAM.bundle`.
     public init(
         bundleIdentifier: String,
         platform: String,
         resourcesVersion: String,
         sizeEstimate: UInt64,
         isCompressible: Bool,
-        creator: String
+        creator: String,
+        importers: [String]? = nil
     ) {
         self.bundleIdentifier = bundleIdentifier
         self.platform = platform
@@ -41,6 +47,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         self.sizeEstimate = sizeEstimate
         self.isCompressible = isCompressible
         self.creator = creator
+        self.importers = importers
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -50,5 +57,6 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         case sizeEstimate
         case isCompressible = "compressible"
         case creator
+        case importers
     }
 }

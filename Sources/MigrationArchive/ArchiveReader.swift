@@ -16,6 +16,9 @@ package final class ArchiveReader {
     /// What a migration archive says of itself; `nil` for another program's tar file.
     package let header: ArchiveHeader?
 
+    /// Whether a tar file begins as the backup of an Android app does.
+    package let isAndroidBackup: Bool
+
     /// The size of the archive file; `nil` from a pipe.
     package let archiveBytes: UInt64?
 
@@ -35,7 +38,9 @@ package final class ArchiveReader {
         threadCount = access.threadCount
         archiveBytes = input.fileSize
         let foreign: any ChunkSource
-        switch try ArchiveFormat.detect(in: input) {
+        let format = try ArchiveFormat.detect(in: input)
+        isAndroidBackup = format.isAndroidBackup(input)
+        switch format {
         case .plainTar: foreign = PlainTarSource(reading: input)
         case .compressedTar: foreign = try ZstdStreamSource(reading: input)
         case .gzippedTar: foreign = try GzipStreamSource(reading: input)

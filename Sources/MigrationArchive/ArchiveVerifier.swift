@@ -24,6 +24,7 @@ package enum ArchiveVerifier {
         package let frameCount: Int?
         package let lacksEndMark: Bool
         package let hasTrailer: Bool
+        package let isAndroidBackup: Bool
     }
 
     /// Checks an archive as far as `scope` says; the tar file of another program, which has no hashes,
@@ -75,7 +76,8 @@ package enum ArchiveVerifier {
             streamBytes: index.streamBytes,
             frameCount: index.frames.count,
             lacksEndMark: false,
-            hasTrailer: false
+            hasTrailer: false,
+            isAndroidBackup: false
         )
     }
 
@@ -105,7 +107,8 @@ extension ArchiveVerifier.Result {
             streamBytes: reader.streamBytes,
             frameCount: reader.frameCount,
             lacksEndMark: reader.lacksEndMark,
-            hasTrailer: reader.hasTrailer
+            hasTrailer: reader.hasTrailer,
+            isAndroidBackup: reader.isAndroidBackup
         )
     }
 }

@@ -90,6 +90,7 @@ extension ExitCode {
             switch code {
             case .damaged, .notABackup, .notAManifest, .notRules, .unsupported: .badArchive
             case .outputFailed: .cannotCreateOutput
+            case .passwordNeeded, .wrongPassword: .notPermitted
             default: .failure
             }
     }

@@ -53,7 +53,7 @@ package enum BackupItem: Sendable {
     }
 
     /// The longest path that a device can have (Linux, PATH_MAX).
-    private static let pathLimit = 4096
+    static let pathLimit = 4096
 
     /// The package that the item is of, where the path says it.
     package var package: String? {

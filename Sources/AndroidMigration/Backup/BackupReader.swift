@@ -39,11 +39,16 @@ package final class BackupReader {
     /// What a pax header may hold; Android itself takes 32 KiB (TarBackupReader).
     private static let extensionLimit: UInt64 = 1 << 20
 
+    /// The headers that may stand before that of an entry; Android writes one.
+    private static let extensionCountLimit = 16
+
     private let stream: BackupStream
     private let cancellation: CancellationCheck
     private var position: UInt64 = 0
     private var isAndroid = true
     private var reportedDamage = false
+    /// Zeros that were read once, so that no stream has them read again for each of its entries.
+    private var zeros: Range<UInt64> = 0..<0
 
     /// What is asked now and then whether to go on.
     package typealias CancellationCheck = () throws -> Void
@@ -127,7 +132,7 @@ extension BackupReader {
     private func header(at offset: UInt64) throws -> BackupEntry? {
         var offset = offset
         var (path, size): ([UInt8]?, UInt64?) = (nil, nil)
-        while offset + Self.blockSize <= stream.size {
+        for _ in 0...Self.extensionCountLimit where offset + Self.blockSize <= stream.size {
             let block = try block(at: offset)
             guard isPlausible(block), let number = block.number(at: UstarBlock.Field.size),
                 number >= 0
@@ -248,7 +253,9 @@ extension BackupReader {
 
     /// The first block from `start` on that holds anything.
     private func firstContent(from start: UInt64) throws -> UInt64? {
-        var offset = start
+        let isKnown = zeros.contains(start)
+        var offset = isKnown ? zeros.upperBound : start
+        defer { zeros = (isKnown ? zeros.lowerBound : start)..<offset }
         while offset + Self.blockSize <= stream.size {
             if offset & 0xFFFFF == 0 { try cancellation() }
             let piece = try stream.read(at: offset, count: 128 * 1024)
@@ -256,8 +263,8 @@ extension BackupReader {
                 offset += UInt64(piece.count)
                 continue
             }
-            let found = offset + UInt64(index - piece.startIndex)
-            return found - found % Self.blockSize
+            offset += UInt64(index - piece.startIndex) / Self.blockSize * Self.blockSize
+            return offset
         }
         return nil
     }

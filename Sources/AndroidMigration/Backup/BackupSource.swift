@@ -103,6 +103,9 @@ package struct BackupContents: Sendable {
     /// The packages, by their names; that of a plain tar file may be empty.
     package private(set) var packages: [String: Package] = [:]
 
+    /// What is lost of the stream first.
+    private var loss: LostEntry?
+
     /// The packages in the order of their names.
     package var names: [String] { packages.keys.sorted() }
 
@@ -115,7 +118,13 @@ package struct BackupContents: Sendable {
     ) throws {
         let reader = try BackupReader(stream, cancellation: cancellation)
         while let item = try reader.next() {
-            guard case .entry(let entry) = item else { continue }
+            let entry: BackupEntry
+            switch item {
+            case .entry(let next): entry = next
+            case .lost(let next):
+                loss = loss ?? next
+                continue
+            }
             let item = BackupItem(entry)
             guard let name = item.package else { continue }
             guard packages[name] != nil || packages.count < Self.packageLimit else {
@@ -152,7 +161,7 @@ package struct BackupContents: Sendable {
                     "the backup does not hold '\(name)'; it holds \(list)"
                 )
             }
-            guard held.contains(name) else { throw Self.nothing(name) }
+            guard held.contains(name) else { throw nothing(name) }
             return name
         }
         guard held.count <= 1 else {
@@ -162,11 +171,16 @@ package struct BackupContents: Sendable {
                 "the backup holds several packages; choose one with '--package': \(list)"
             )
         }
-        guard let only = held.first else { throw Self.nothing(names.count == 1 ? names[0] : nil) }
+        guard let only = held.first else { throw nothing(names.count == 1 ? names[0] : nil) }
         return only
     }
 
-    private static func nothing(_ name: String?) -> AndroidMigrationError {
+    /// Why there is nothing to take: because nothing was backed up, or because nothing can be read.
+    func nothing(_ name: String?) -> AndroidMigrationError {
+        if let loss {
+            let message = "nothing of the backup can be read: \(loss.path): \(loss.reason)"
+            return AndroidMigrationError(.damaged, message)
+        }
         let subject = name.map { $0.isEmpty ? "the app" : "the app '\($0)'" } ?? "the app"
         return AndroidMigrationError(
             .nothingBackedUp,

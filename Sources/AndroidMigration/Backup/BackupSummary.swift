@@ -46,16 +46,22 @@ package struct BackupSummary: Sendable {
             for name in contents.names { packages[name] = [:] }
             manifests = contents.names.compactMap { contents.packages[$0]?.manifest }
             let reader = try BackupReader(stream, cancellation: cancellation.check)
+            var isEmpty = true
             while let item = try reader.next() {
                 switch item {
                 case .lost(let loss): if lost.count < Self.lossLimit { lost.append(loss) }
                 case .entry(let entry):
                     if let shown = entry.archiveEntry { try body(shown) }
-                    guard case .data(let name, let domain, _) = BackupItem(entry), entry.isFile
-                    else { continue }
-                    count(entry.size, of: name, in: domain)
+                    switch BackupItem(entry) {
+                    case .data(let name, let domain, _):
+                        isEmpty = false
+                        if entry.isFile { count(entry.size, of: name, in: domain) }
+                    case .other: isEmpty = false
+                    case .packageManifest, .crossPlatformManifest, .container: break
+                    }
                 }
             }
+            if isEmpty { throw contents.nothing(contents.names.first) }
         }
     }
 

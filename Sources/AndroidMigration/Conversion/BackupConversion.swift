@@ -115,8 +115,7 @@ package struct BackupConversion {
         if version == nil, let manifest {
             let versions = Set(manifest.parameters.map(\.contentVersion))
             guard versions.count <= 1 else {
-                let apps = manifest.parameters
-                    .map { "\($0.teamIdentifier).\($0.bundleIdentifier)" }.joined(separator: ", ")
+                let apps = manifest.importers.joined(separator: ", ")
                 throw AndroidMigrationError(
                     .appMismatch,
                     "the format differs by the app on iOS; choose one with '--app-id': \(apps)"
@@ -130,7 +129,10 @@ package struct BackupConversion {
             resourcesVersion: version ?? "",
             sizeEstimate: 0,
             isCompressible: true,
-            creator: MigrationHost.creator
+            creator: MigrationHost.creator,
+            importers: manifest.flatMap { manifest in
+                manifest.parameters.isEmpty ? nil : manifest.importers
+            }
         )
     }
 
@@ -156,9 +158,8 @@ package struct BackupConversion {
     private func nothing(_ entries: ConvertedEntries) -> AndroidMigrationError {
         AndroidMigrationError(
             .nothingBackedUp,
-            entries.lostCount > 0
-                ? "nothing of the backup can be read: it is damaged from its start on"
-                : "nothing is left to convert: the rules, or what iOS can receive, leave no entry"
+            "nothing is left to convert: the rules, or what iOS can receive, leave no entry"
+                + (entries.lostCount > 0 ? " of what can be read of the damaged backup" : "")
         )
     }
 }
@@ -250,6 +251,8 @@ final class ConvertedEntries {
     private var directories: Set<Int> = []
     private var omitted = ConversionReport.List()
     private var lost = ConversionReport.List()
+    /// The first files that were written.
+    private var taken: [String] = []
 
     /// How many entries were written, but for directories that nothing but order asks for.
     private(set) var count = 0
@@ -367,6 +370,7 @@ final class ConvertedEntries {
         try appendParents(of: name)
         files.insert(name.hashValue)
         count += 1
+        if taken.count < ConversionReport.List.limit { taken.append(name.description) }
         return ArchiveEntry(
             path: name,
             kind: .file(size: size),
@@ -422,6 +426,7 @@ final class ConvertedEntries {
             bytes: summary.archiveBytes,
             fingerprint: summary.fingerprint,
             omitted: omitted,
+            salvaged: lost.count > 0 ? taken : [],
             lost: lost
         )
     }

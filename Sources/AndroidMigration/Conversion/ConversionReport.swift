@@ -13,6 +13,9 @@ public struct ConversionReport: Sendable {
 
     /// The first items of a list that has no end, and their number.
     public struct List: Hashable, Sendable, Codable {
+        /// How many items are kept.
+        static let limit = 1_000
+
         /// The first items, at most 1,000.
         public private(set) var items: [Item] = []
 
@@ -21,7 +24,7 @@ public struct ConversionReport: Sendable {
 
         mutating func append(_ path: String, _ reason: String) {
             count += 1
-            if items.count < 1_000 { items.append(Item(path: path, reason: reason)) }
+            if items.count < Self.limit { items.append(Item(path: path, reason: reason)) }
         }
     }
 
@@ -42,6 +45,10 @@ public struct ConversionReport: Sendable {
 
     /// What was left out.
     public let omitted: List
+
+    /// The first paths that were taken along of a damaged backup, at most 1,000; empty where nothing is
+    /// lost.
+    public let salvaged: [String]
 
     /// What the backup should hold and does not, because it is damaged.
     public let lost: List

@@ -75,6 +75,7 @@ package struct StreamConversion {
             bytes: size,
             fingerprint: nil,
             omitted: domains.omitted,
+            salvaged: [],
             lost: ConversionReport.List()
         )
     }
@@ -174,6 +175,10 @@ private final class DomainSpools {
         }
         if path.bytes.isEmpty, entry.kind == .directory { return }
         let root = [UInt8]("apps/\(package)/\(domain.token)".utf8)
+        guard root.count + 1 + path.bytes.count <= BackupItem.pathLimit else {
+            omitted.append(entry.path.description, "the path is longer than 4,096 bytes")
+            return
+        }
         let time = UInt64(max(0, entry.modificationTime.seconds))
         switch entry.kind {
         case .symbolicLink:

@@ -67,17 +67,18 @@ struct DataChecks {
             guard let directory = tree.index(of: domain.iosPath) else { continue }
             for index in tree.children(of: directory) {
                 let node = tree[index]
+                let path = tree.path(of: index)
                 let isSidecar = ["-journal", "-wal", "-shm"].contains {
-                    node.path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8)
+                    path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8)
                 }
                 guard case .file = node.kind, !isSidecar,
-                    !targets.contains(where: { node.path.isEqual(toOrBelow: $0) })
+                    !targets.contains(where: { path.isEqual(toOrBelow: $0) })
                 else { continue }
                 findings.report(
                     .unnamedData,
                     .note,
                     sections[0].line,
-                    "no rule of '\(kind.elementName)' names \(node.path)",
+                    "no rule of '\(kind.elementName)' names \(path)",
                     "include or exclude it, so that the next reader knows what was meant"
                 )
             }
@@ -86,13 +87,13 @@ struct DataChecks {
 
     private mutating func checkSecrets(in selection: Selection) {
         for item in selection.included {
-            let node = tree[item.index]
-            guard let secret = DeviceBoundSecret(in: node.head, at: node.path) else { continue }
+            guard let secret = tree[item.index].secret else { continue }
+            let path = tree.path(of: item.index)
             findings.report(
                 .deviceBoundSecret,
                 .error,
                 item.rule ?? sections[0].line,
-                "'\(kind.elementName)' sends \(node.path): \(secret.rawValue); elsewhere it can't be "
+                "'\(kind.elementName)' sends \(path): \(secret.rawValue); elsewhere it can't be "
                     + "read, and apps that open it crash",
                 "exclude domain=\"\(item.domain.rawValue)\" path=\"\(item.path)\""
             )

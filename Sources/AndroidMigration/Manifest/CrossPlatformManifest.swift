@@ -96,6 +96,11 @@ public struct CrossPlatformManifest: Hashable, Sendable {
         return [UInt8](lines.map { $0 + "\n" }.joined().utf8)
     }
 
+    /// The apps on the other platform, each as `TEAM.bundle`.
+    package var importers: [String] {
+        parameters.map { "\($0.teamIdentifier).\($0.bundleIdentifier)" }
+    }
+
     /// The entry for an app on the other platform, whose data it is to have.
     ///
     /// - Parameter app: The app; Android compares both identifiers letter by letter.
@@ -108,8 +113,7 @@ public struct CrossPlatformManifest: Hashable, Sendable {
         }) {
             return match
         }
-        let named = parameters.map { "\($0.teamIdentifier).\($0.bundleIdentifier)" }
-        let list = named.isEmpty ? "none" : named.joined(separator: ", ")
+        let list = importers.isEmpty ? "none" : importers.joined(separator: ", ")
         throw AndroidMigrationError(
             .appMismatch,
             "the package '\(package)' hands its data to \(list) and not to '\(app)'"

@@ -86,7 +86,7 @@ extension Preview.Item {
         self.init(
             domain: item.domain,
             path: item.path,
-            iosPath: node.path,
+            iosPath: tree.path(of: item.index),
             isDirectory: node.kind == .directory,
             bytes: node.kind.bytes,
             rule: item.rule
@@ -112,7 +112,7 @@ extension DataTree {
         var sum: UInt64 = 0
         var pending = [index]
         while let index = pending.popLast() {
-            if others.contains(self[index].path) { continue }
+            if others.contains(path(of: index)) { continue }
             sum += self[index].kind.bytes
             pending += self[index].children.values
         }

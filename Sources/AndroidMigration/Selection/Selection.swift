@@ -25,8 +25,8 @@ struct Selection: Sendable {
     private var prunedBy: [Int: Int] = [:]
     private(set) var included: [Included] = []
 
-    /// Runs the walk of `BackupAgent.onFullBackup`; `nil` for `rules` sends everything.
-    init(_ rules: [BackupRule], in tree: DataTree, flags: Set<TransportFlag>) {
+    /// Runs the walk of `BackupAgent.onFullBackup`; without `flags`, `requireFlags` is no condition.
+    init(_ rules: [BackupRule], in tree: DataTree, flags: Set<TransportFlag>?) {
         self.tree = tree
         for rule in rules where rule.action == .exclude {
             for index in Self.targets(of: rule, in: tree) where lines[index] == nil {
@@ -41,7 +41,7 @@ struct Selection: Sendable {
                 continue
             }
             for rule in includes where rule.domain == domain {
-                guard rule.requiredFlags.isSubset(of: flags) else { continue }
+                if let flags, !rule.requiredFlags.isSubset(of: flags) { continue }
                 for index in Self.targets(of: rule, in: tree) {
                     walk(domain, from: index, rule: rule.line, &seen)
                 }
@@ -65,9 +65,11 @@ struct Selection: Sendable {
         rule: Int?,
         _ seen: inout Set<Int>
     ) {
-        guard let start, domain.relativePath(of: tree[start].path) != nil,
-            !Self.isNeverSent(tree[start].path)
-        else { return }
+        guard let start else { return }
+        let startPath = tree.path(of: start)
+        guard domain.relativePath(of: startPath) != nil, !Self.isNeverSent(startPath) else {
+            return
+        }
         var pending = [start]
         while let index = pending.popLast() {
             let node = tree[index]
@@ -79,9 +81,10 @@ struct Selection: Sendable {
                 prunedBy[index] = line
                 continue
             }
-            if Self.isWalkedApart(node.path, from: domain) { continue }
+            let nodePath = tree.path(of: index)
+            if Self.isWalkedApart(nodePath, from: domain) { continue }
             if case .directory = node.kind { pending += tree.children(of: index).reversed() }
-            guard let path = domain.relativePath(of: node.path), !path.bytes.isEmpty,
+            guard let path = domain.relativePath(of: nodePath), !path.bytes.isEmpty,
                 seen.insert(index).inserted
             else { continue }
             let item = Included(index: index, domain: domain, path: path, rule: rule)
@@ -149,19 +152,20 @@ extension Selection {
         while let (index, above) = pending.popLast() {
             guard let summary = summaries[index] else { continue }
             let node = tree[index]
+            let path = tree.path(of: index)
             // What lies in a domain's directory is no part of the domain around it.
-            let isDomain = StorageDomain.allCases.contains { $0.iosPath == node.path }
+            let isDomain = StorageDomain.allCases.contains { $0.iosPath == path }
             let rule =
-                Self.isNeverSent(node.path) ? nil : lines[index] ?? (isDomain ? nil : above)
+                Self.isNeverSent(path) ? nil : lines[index] ?? (isDomain ? nil : above)
             let holdsDomain =
                 index == 0
                 || StorageDomain.allCases.contains {
-                    $0.iosPath != node.path && $0.iosPath.isEqual(toOrBelow: node.path)
+                    $0.iosPath != path && $0.iosPath.isEqual(toOrBelow: path)
                 }
             if !summary.holdsIncluded, !summary.holdsRule, !holdsDomain {
                 let isDirectory = node.kind == .directory
                 let item = Excluded(
-                    path: node.path,
+                    path: path,
                     bytes: summary.bytes,
                     isDirectory: isDirectory,
                     rule: rule

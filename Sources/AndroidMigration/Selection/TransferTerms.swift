@@ -4,7 +4,9 @@ internal import MigrationArchive
 /// app takes part.
 struct TransferTerms: Sendable {
     let rules: [BackupRule]
-    let flags: Set<TransportFlag>
+    /// What `requireFlags` is held against; `nil` in the newer format, where it counts for nothing
+    /// (FullBackup, getRequiredFlagsForRule).
+    let flags: Set<TransportFlag>?
     let isEligible: Bool
     let reasons: [String]
 
@@ -23,12 +25,7 @@ struct TransferTerms: Sendable {
         let sections = file.sections(of: section)
         rules = sections.flatMap(\.rules)
         abort = sections.compactMap(\.abort).first
-        flags =
-            switch section {
-            case .device: [.deviceToDeviceTransfer]
-            case .crossPlatform: []
-            case .cloud, .legacy: canEncrypt ? [.clientSideEncryption] : []
-            }
+        flags = section == .legacy ? (canEncrypt ? [.clientSideEncryption] : []) : nil
         let obstacles = Self.obstacles(file, section, manifest, canEncrypt: canEncrypt)
         isEligible = obstacles.isEmpty
         var notes: [String] = []

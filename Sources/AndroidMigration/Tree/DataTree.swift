@@ -16,17 +16,18 @@ package struct DataTree: Sendable {
     }
 
     struct Node: Sendable {
-        let path: EntryPath
+        fileprivate let name: [UInt8]
+        fileprivate let parent: Int
         var kind: Kind
         var children: [[UInt8]: Int] = [:]
-        /// The first bytes of a database or of preferences, in which secrets show.
-        var head: [UInt8] = []
+        /// What was found in the first bytes of a database or of preferences.
+        var secret: DeviceBoundSecret?
     }
 
     /// The links that are followed one after another before they count as a circle (Linux, 40).
     private static let linkLimit = 40
 
-    private var nodes = [Node(path: EntryPath(bytes: []), kind: .directory)]
+    private var nodes = [Node(name: [], parent: 0, kind: .directory)]
 
     /// Makes an empty tree.
     package init() {}
@@ -34,21 +35,19 @@ package struct DataTree: Sendable {
     /// Puts something at `path`, and directories above it where none are.
     package mutating func insert(_ path: EntryPath, _ kind: Kind, head: [UInt8] = []) {
         var index = 0
-        for (depth, name) in path.components.enumerated() {
+        for name in path.components {
             let name = [UInt8](name)
             if let next = nodes[index].children[name] {
                 index = next
                 continue
             }
-            let components = path.components.prefix(depth + 1)
-            let nodePath = EntryPath(bytes: [UInt8](components.joined(separator: [0x2F])))
-            nodes.append(Node(path: nodePath, kind: .directory))
+            nodes.append(Node(name: name, parent: index, kind: .directory))
             nodes[index].children[name] = nodes.count - 1
             index = nodes.count - 1
         }
         // Something that comes again as a directory keeps what lies in it.
         if kind != .directory || nodes[index].children.isEmpty { nodes[index].kind = kind }
-        nodes[index].head = head
+        nodes[index].secret = DeviceBoundSecret(in: head, at: path)
     }
 
     /// The number of what is in the tree at `path`; links are not followed.
@@ -62,6 +61,17 @@ package struct DataTree: Sendable {
     }
 
     subscript(index: Int) -> Node { nodes[index] }
+
+    /// The path of something in the tree, which is not kept: in deep trees paths take the most room.
+    func path(of index: Int) -> EntryPath {
+        var names: [[UInt8]] = []
+        var index = index
+        while index > 0 {
+            names.append(nodes[index].name)
+            index = nodes[index].parent
+        }
+        return EntryPath(bytes: [UInt8](names.reversed().joined(separator: [UInt8(ascii: "/")])))
+    }
 
     /// The numbers of what lies in a directory, by the order of the names.
     func children(of index: Int) -> [Int] {

@@ -12,6 +12,9 @@ public struct ImportOptions: Sendable {
     /// The app that the data comes from, as far as the archive does not say it.
     public var source = ImportSource()
 
+    /// The app that imports, as `TEAM.bundle`; the archive must name it among its importers.
+    public var importer: String?
+
     /// The signature that the archive must have; otherwise it is refused before the container changes.
     public var requiredSignature: RequiredSignature?
 

@@ -14,6 +14,9 @@ public struct ImportReport: Sendable {
     /// Whether bytes follow the end of a tar file of another program, which were not restored.
     public let hasTrailer: Bool
 
+    /// Whether what was extracted is the backup of an Android app, still in Android's layout.
+    public let isAndroidBackup: Bool
+
     /// How much was restored.
     public let totals: ArchiveTotals
 

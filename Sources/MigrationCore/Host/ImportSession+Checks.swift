@@ -14,11 +14,36 @@ extension ImportSession {
         _ = try appExtension.groupDirectories(apartFrom: path)
     }
 
+    /// Throws where the input can be read but is nothing that a container can be made of.
+    func checkKind(of reader: ArchiveReader) throws {
+        guard reader.isAndroidBackup else { return }
+        let message =
+            "the input is a backup of Android's, in a layout that no app on iOS receives: make an "
+            + "archive of it with 'migrate android convert'"
+        throw ArchiveError(.refused, message)
+    }
+
     /// Throws what the archive's header shows to be asked for wrongly.
     func checkHeader(_ header: ArchiveHeader?) throws {
+        try checkImporter(header)
         // The data may be of the app under another platform's name; the extension decides.
         guard appExtension != nil else { return try checkIdentifier(header) }
         _ = try ImportCall(directory: [], header: header, source: options.source)
+    }
+
+    /// Throws where the archive is not for the app that imports, as Android compares: letter by letter.
+    private func checkImporter(_ header: ArchiveHeader?) throws {
+        guard let importer = options.importer, header?.importers?.contains(importer) != true
+        else { return }
+        let name = PrintableText.escaping(importer)
+        let known = (header?.importers ?? []).map { PrintableText.escaping($0) }
+        let message =
+            known.isEmpty
+            ? "the archive names no app that may import it, so nothing says that '\(name)' may: convert "
+                + "the backup with its manifest or '--rules', or leave out '--app-id'"
+            : "the archive is for \(known.joined(separator: ", ")) and not for '\(name)', which "
+                + "'--app-id' gives"
+        throw MigrationError(.identifierMismatch, message, path: path.path)
     }
 
     func isContainerMissing() throws -> Bool {

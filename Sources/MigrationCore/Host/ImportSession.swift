@@ -87,6 +87,7 @@ struct ImportSession {
     private func openReader(_ input: ArchiveInput) throws -> ArchiveReader {
         let threadCount = ThreadCount.resolve(options.threadCount)
         let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        try checkKind(of: reader)
         try checkHeader(reader.header)
         // From a pipe it is known only when everything was read.
         if input.size != nil { try checkSignature(of: reader) }
@@ -115,6 +116,7 @@ struct ImportSession {
             fingerprint: reader.fingerprint,
             lacksEndMark: reader.lacksEndMark,
             hasTrailer: reader.hasTrailer,
+            isAndroidBackup: reader.isAndroidBackup,
             totals: totals,
             omissions: omissions,
             leftovers: outcome.leftovers,

@@ -28,4 +28,7 @@ public struct ArchiveInspection: Sendable {
 
     /// Whether bytes follow the end of a tar file of another program that was read to its end.
     public let hasTrailer: Bool
+
+    /// Whether it is the backup of an Android app, which `migrate android convert` makes an archive of.
+    public let isAndroidBackup: Bool
 }

@@ -32,7 +32,8 @@ extension ArchiveSource {
             streamBytes: reader.streamBytes,
             frameCount: reader.frameCount,
             lacksEndMark: reader.lacksEndMark,
-            hasTrailer: reader.hasTrailer
+            hasTrailer: reader.hasTrailer,
+            isAndroidBackup: reader.isAndroidBackup
         )
     }
 
@@ -109,7 +110,8 @@ extension ArchiveSource {
                 streamBytes: result.streamBytes,
                 frameCount: result.frameCount,
                 lacksEndMark: result.lacksEndMark,
-                hasTrailer: result.hasTrailer
+                hasTrailer: result.hasTrailer,
+                isAndroidBackup: result.isAndroidBackup
             )
         }
     }
@@ -125,7 +127,8 @@ extension ArchiveInspection {
             streamBytes: reader.streamBytes,
             frameCount: reader.frameCount,
             lacksEndMark: reader.lacksEndMark,
-            hasTrailer: reader.hasTrailer
+            hasTrailer: reader.hasTrailer,
+            isAndroidBackup: reader.isAndroidBackup
         )
     }
 }

@@ -102,6 +102,7 @@ struct ExtractionSession {
             fingerprint: reader.fingerprint,
             lacksEndMark: reader.lacksEndMark,
             hasTrailer: reader.hasTrailer,
+            isAndroidBackup: reader.isAndroidBackup,
             totals: extractor.totals,
             omissions: extractor.omissions,
             replacedData: false,

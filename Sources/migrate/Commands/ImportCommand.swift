@@ -1,3 +1,4 @@
+import AndroidMigration
 import MigrationArchive
 import MigrationCore
 
@@ -16,6 +17,7 @@ struct ImportCommand: LockingCommand {
                     + "restored or it has no end mark."
             ),
             .bundleIdentifier("The bundle identifier of the app whose container it is."),
+            .appIdentity,
             .externalLinks,
             .appExtension(
                 "The app's own extension, which puts the data where the app wants it; without "
@@ -56,6 +58,7 @@ struct ImportCommand: LockingCommand {
         options.allowsIncomplete = arguments.has("allow-incomplete")
         options.externalLinks = try arguments.externalLinks
         options.threadCount = try arguments.threads
+        options.importer = try arguments.appIdentity?.description
         options.source = try SourceOptions.read(arguments)
         options.requiredSignature = try SignatureOptions.read(archive, arguments)
         self.options = options

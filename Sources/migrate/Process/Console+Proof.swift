@@ -8,7 +8,8 @@ extension Console {
             of: archive,
             report.fingerprint,
             lacksEndMark: report.lacksEndMark,
-            hasTrailer: report.hasTrailer
+            hasTrailer: report.hasTrailer,
+            isAndroidBackup: report.isAndroidBackup
         )
     }
 
@@ -18,7 +19,8 @@ extension Console {
             of: archive,
             inspection.fingerprint,
             lacksEndMark: inspection.lacksEndMark,
-            hasTrailer: inspection.hasTrailer
+            hasTrailer: inspection.hasTrailer,
+            isAndroidBackup: inspection.isAndroidBackup
         )
     }
 
@@ -26,13 +28,20 @@ extension Console {
         of archive: ArchiveName,
         _ fingerprint: Fingerprint?,
         lacksEndMark: Bool,
-        hasTrailer: Bool
+        hasTrailer: Bool,
+        isAndroidBackup: Bool
     ) {
         let name = archive.sourceText
         if fingerprint == nil {
             log(
                 "migrate: note: \(name) carries no fingerprint: "
                     + "nothing proves that it is complete"
+            )
+        }
+        if isAndroidBackup {
+            log(
+                "migrate: warning: \(name) is a backup of Android's and was read as a tar file: make an "
+                    + "archive of it with 'migrate android convert'"
             )
         }
         if lacksEndMark {

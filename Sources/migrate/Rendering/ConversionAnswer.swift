@@ -11,6 +11,7 @@ struct ConversionAnswer: Answer {
     let lost: ConversionReport.List
     let omitted: ConversionReport.List
     let package: String
+    let salvaged: [String]
     let totals: ArchiveTotals
 
     init(_ output: ArchiveName, _ report: ConversionReport) {
@@ -21,6 +22,7 @@ struct ConversionAnswer: Answer {
         lost = report.lost
         omitted = report.omitted
         package = PrintableText.escaping(report.package)
+        salvaged = report.salvaged
         totals = report.totals
     }
 
@@ -30,9 +32,23 @@ struct ConversionAnswer: Answer {
         return "\(archive): \(package)\(version): \(TotalsText(totals)) in \(ByteCount(bytes))\n"
             + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
             + Self.lines("left out", omitted)
-            + (lost.count == 0
-                ? "" : "salvaged: \(TotalsText(totals)); lost: \(lost.count)\n")
-            + Self.lines("lost", lost)
+            + salvagedLines + Self.lines("lost", lost)
+    }
+
+    private var salvagedLines: String {
+        let shown = salvaged.prefix(OmissionLines.limit)
+        var text = shown.reduce("") { "\($0)salvaged: \($1)\n" }
+        let count = Int(clamping: totals.files)
+        if lost.count > 0, count > shown.count {
+            let rest = UnshownItems(
+                count: count,
+                shown: shown.count,
+                listed: salvaged.count,
+                name: "more salvaged"
+            )
+            text += "\(rest)\n"
+        }
+        return text
     }
 
     private static func lines(_ title: String, _ list: ConversionReport.List) -> String {

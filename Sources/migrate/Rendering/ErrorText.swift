@@ -26,11 +26,21 @@ struct ErrorText: CustomStringConvertible {
         let name = type(of: command).description.name
         let subject = command.subject(of: error)
         let isNamed = (error as? MigrationError)?.isAbout(subject) ?? false
-        let isBusy = (error as? MigrationError)?.code == .containerBusy
-        let hint = isBusy ? (command as? any LockingCommand)?.hintOfWait : nil
+        let hint = (error as? MigrationError).flatMap { Self.hint(for: $0.code, of: command) }
         self.description =
             (isNamed ? name : "\(name) \(subject)") + ": " + description
             + (hint.map { "; \($0)" } ?? "")
+    }
+
+    /// The option of `command` that helps, if one does.
+    private static func hint(for code: MigrationError.Code, of command: any Command) -> String? {
+        switch code {
+        case .containerBusy: (command as? any LockingCommand)?.hintOfWait
+        case .outputExists:
+            type(of: command).description.options.contains { $0.name == "force" }
+                ? "--force replaces it" : nil
+        default: nil
+        }
     }
 
     private static func text(of error: any Error) -> String {

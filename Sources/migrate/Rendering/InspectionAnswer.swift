@@ -25,7 +25,7 @@ struct InspectionAnswer: Answer {
             ("platform", PrintableText.escaping(header.platform)),
             ("version", PrintableText.escaping(header.resourcesVersion)),
             ("creator", PrintableText.escaping(header.creator)),
-        ]
+        ] + (header.importers ?? []).map { ("for", PrintableText.escaping($0)) }
     }
 
     private var totalsRows: [(String, String)] {

@@ -104,6 +104,16 @@ import Testing
         #expect(try Data(contentsOf: target.appending(path: "app/databases/x.db")) == original)
     }
 
+    @Test func `takes entries of the directories above, which other programs write`() async throws {
+        try place.make(
+            "backup",
+            ["apps/", "apps/com.x/", "apps/com.x/f/", "apps/com.x/f/a=1", "./apps/com.x/f/b=22"]
+        )
+        let report = try await place.convert("backup")
+        #expect(try await place.files() == ["app/files/a": 1, "app/files/b": 2])
+        #expect(report.omitted.count == 0)
+    }
+
     @Test func `keeps Android's names where that is asked for`() async throws {
         try place.make("backup", Self.entries)
         _ = try await place.convert("backup") { $0.layout = .android }

@@ -6,7 +6,8 @@ usage: make-backup.py OUT [--form stream|ab] [--version N] [--plain] [--password
        ENTRY...
 
 ENTRY is PATH=TEXT for a file, PATH=@BYTES for one of so many bytes, PATH/ for a directory,
-PATH->TARGET for a link, and MANIFEST:PACKAGE for the manifests of a package.
+PATH->TARGET for a link, HARD:PATH, DEVICE:PATH and FIFO:PATH for what their names say, and
+MANIFEST:PACKAGE for the manifests of a package.
 """
 import argparse, hashlib, io, os, random, subprocess, sys, tarfile, zlib
 
@@ -57,6 +58,9 @@ def entry(text):
         cross = f"1\n{package}\nios\n1\ncom.example.app\nABCDE12345\n3\n1\n{'ab' * 32}\n"
         return file(f"apps/{package}/_manifest", own.encode()) + file(
             f"apps/{package}/_cross_platform_manifest", cross.encode())
+    for word, kind in (("HARD:", b"1"), ("DEVICE:", b"3"), ("FIFO:", b"6")):
+        if text.startswith(word):
+            return header(text[len(word):], 0, kind, "apps/a/f/good" if kind == b"1" else "")
     if "->" in text:
         path, target = text.split("->", 1)
         return header(path, 0, b"2", target)

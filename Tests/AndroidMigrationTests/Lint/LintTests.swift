@@ -1,4 +1,5 @@
 import AndroidMigration
+import MigrationArchive
 import Testing
 
 /// Each trap of the rules as a finding, with the place that says what Android does.
@@ -353,6 +354,84 @@ struct LintTests {
         let found = lint.findings.map { "\($0.severity.rawValue) \($0.line) \($0.code.rawValue)" }
         #expect(found == trap.expected)
         #expect(lint.hasErrors == trap.expected.contains { $0.hasPrefix("error") })
+    }
+
+    /// What a project generates for an app and somebody then adds to, for old devices and new ones.
+    @Test func `reads rules as projects have them`() throws {
+        let rules = """
+            <?xml version="1.0" encoding="utf-8"?>
+            <!--
+               Sample data extraction rules file; uncomment and customize as necessary.
+            -->
+            <data-extraction-rules xmlns:tools="http://schemas.android.com/tools">
+                <cloud-backup disableIfNoEncryptionCapabilities="true">
+                    <exclude domain="sharedpref" path="secrets.xml" tools:ignore="all" />
+                    <exclude domain="database" path="cache.db" />
+                    <exclude domain="database" path="cache.db-shm" />
+                </cloud-backup>
+                <!--
+                <device-transfer>
+                    <include .../>
+                </device-transfer>
+                -->
+                <device-transfer>
+                    <exclude domain="sharedpref" path="secrets.xml" />
+                    <exclude domain="root" path="app_webview" />
+                </device-transfer>
+                <cross-platform-transfer platform="ios">
+                    <platform-specific-params
+                        bundleId="com.example.app"
+                        teamId="ABCDE12345"
+                        contentVersion="2" />
+                    <include domain="database" path="notes.db" />
+                    <include domain="sharedpref" path="settings.xml" />
+                    <include domain="file" path="attachments/" />
+                    <exclude domain="file" path="attachments/thumbnails" />
+                </cross-platform-transfer>
+            </data-extraction-rules>
+            """
+        #expect(RulesLint.check([UInt8](rules.utf8)).findings.isEmpty)
+        var tree = DataTree()
+        for path in [
+            "app/databases/notes.db", "app/databases/notes.db-wal", "app/databases/cache.db",
+            "app/databases/cache.db-wal", "app/shared_prefs/settings.xml",
+            "app/shared_prefs/secrets.xml", "app/files/attachments/1.jpg", "app/files/log",
+            "app/files/attachments/thumbnails/1.jpg", "app/app_webview/Cookies",
+        ] { tree.insert(EntryPath(path), .file(size: 1)) }
+        let file = try RulesFile([UInt8](rules.utf8))
+        func sent(_ section: RuleSection) -> [String] {
+            Preview(file, section: section, tree: tree).included.filter { !$0.isDirectory }
+                .map(\.iosPath.description)
+        }
+        #expect(
+            sent(.crossPlatform) == [
+                "app/files/attachments/1.jpg", "app/databases/notes.db",
+                "app/databases/notes.db-wal", "app/shared_prefs/settings.xml",
+            ]
+        )
+        #expect(!sent(.cloud).contains("app/databases/cache.db-wal"))
+        #expect(sent(.cloud).count == 7)
+        #expect(!sent(.device).contains("app/app_webview/Cookies"))
+        #expect(sent(.device).count == 8)
+
+        let legacy = """
+            <?xml version="1.0" encoding="utf-8"?>
+            <full-backup-content>
+                <include domain="file" path="attachments" requireFlags="clientSideEncryption" />
+                <include domain="database" path="notes.db" />
+                <exclude domain="file" path="attachments/thumbnails" />
+            </full-backup-content>
+            """
+        #expect(
+            RulesLint.check([UInt8](legacy.utf8)).findings.map(\.code) == [.noCrossPlatformSection]
+        )
+        let older = Preview(try RulesFile([UInt8](legacy.utf8)), section: .legacy, tree: tree)
+        #expect(
+            older.included.filter { !$0.isDirectory }.map(\.iosPath.description) == [
+                "app/files/attachments/1.jpg", "app/databases/notes.db",
+                "app/databases/notes.db-wal",
+            ]
+        )
     }
 
     @Test func `finds an app that allows no backup`() throws {

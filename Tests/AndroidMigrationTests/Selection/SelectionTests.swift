@@ -173,6 +173,41 @@ struct SelectionTests {
             #"<include domain="external" path="./"/>"#,
             ["external/files/f"]
         ),
+        Case(
+            "FullBackup.extractCanonicalFile: an empty path is the whole domain",
+            #"<include domain="external" path=""/>"#,
+            ["external/files/f"]
+        ),
+        Case(
+            "FullBackup.parseRules: an exclude with '//' is dropped",
+            #"<include domain="file"/><exclude domain="file" path="d//e"/>"#,
+            ["app/files/d/e/f", "app/files/d/f", "app/files/f"]
+        ),
+        Case(
+            "FullBackup.parseRules: an exclude of an unknown domain is dropped",
+            #"<include domain="file" path="f"/><exclude domain="File" path="f"/>"#,
+            ["app/files/f"]
+        ),
+        Case(
+            "FullBackup.getRequiredFlagsForRule: requireFlags is no condition in the newer format",
+            #"<include domain="file" path="f" requireFlags="clientSideEncryption"/>"#,
+            ["app/files/f"]
+        ),
+        Case(
+            "FullBackup: preferences with .xml get no other",
+            #"<include domain="sharedpref" path="s.xml"/>"#,
+            ["app/shared_prefs/s.xml"]
+        ),
+        Case(
+            "FullBackup: an excluded file of preferences takes its .xml along",
+            #"<include domain="sharedpref"/><exclude domain="sharedpref" path="s"/>"#,
+            []
+        ),
+        Case(
+            "BackupAgent.onFullBackup: excluding the root leaves the domains in it",
+            #"<include domain="file" path="f"/><include domain="root"/><exclude domain="root"/>"#,
+            ["app/files/f"]
+        ),
     ]
 
     @Test(arguments: cases) func `sends`(_ example: Case) throws {
@@ -189,6 +224,39 @@ struct SelectionTests {
         #expect(try sent(#"<include domain="file" path="out"/>"#, links: links) == ["app/files/f"])
         let excluded = #"<include domain="file"/><exclude domain="file" path="out"/>"#
         #expect(try sent(excluded, links: links) == ["app/files/d/e/f", "app/files/d/f"])
+    }
+
+    @Test func `sends directories, but not that of a domain, and no special files`() throws {
+        var tree = tree()
+        tree.insert(EntryPath("app/files/pipe"), .other)
+        tree.insert(EntryPath("app/files/empty"), .directory)
+        let file = #"""
+            <data-extraction-rules><device-transfer><include domain="file"/></device-transfer>
+            </data-extraction-rules>
+            """#
+        let rules = try RulesFile([UInt8](file.utf8))
+        let preview = Preview(rules, section: .device, tree: tree)
+        #expect(
+            preview.included.filter(\.isDirectory).map(\.iosPath.description) == [
+                "app/files/d", "app/files/d/e", "app/files/empty",
+            ]
+        )
+        #expect(!preview.included.contains { $0.iosPath.description == "app/files/pipe" })
+    }
+
+    @Test func `gives a directory no companions`() throws {
+        var tree = tree()
+        tree.insert(EntryPath("app/databases/d/x"), .file(size: 1))
+        tree.insert(EntryPath("app/databases/d-wal"), .file(size: 1))
+        let file = #"""
+            <data-extraction-rules><device-transfer><include domain="database" path="d"/>
+            </device-transfer></data-extraction-rules>
+            """#
+        let rules = try RulesFile([UInt8](file.utf8))
+        let preview = Preview(rules, section: .device, tree: tree)
+        #expect(
+            preview.included.map(\.iosPath.description) == ["app/databases/d", "app/databases/d/x"]
+        )
     }
 
     @Test func `ends on links in a circle`() throws {
@@ -269,6 +337,107 @@ struct SelectionTests {
         #expect(preview.isEligible == isEligible)
     }
 
+    struct Eligibility: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let section: RuleSection
+        let file: String
+        /// The files that are sent; `nil` where the app takes no part.
+        let sent: [String]?
+
+        init(_ source: String, _ section: RuleSection, _ file: String, _ sent: [String]?) {
+            testDescription = source
+            self.section = section
+            self.file = file
+            self.sent = sent
+        }
+    }
+
+    private static let parameters =
+        #"<platform-specific-params bundleId="a.b" teamId="T" contentVersion="1"/>"#
+    private static let one = #"<include domain="file" path="f"/>"#
+
+    static let eligibilities: [Eligibility] = [
+        Eligibility(
+            "BackupEligibilityRules: parameters without a version do",
+            .crossPlatform,
+            #"<cross-platform-transfer platform="ios"><platform-specific-params bundleId="a.b"/>"#
+                + "\(one)</cross-platform-transfer>",
+            ["app/files/f"]
+        ),
+        Eligibility(
+            "PlatformConfigParser: parameters are the section's own children",
+            .crossPlatform,
+            #"<cross-platform-transfer platform="ios"><include domain="file" path="f">"#
+                + "\(parameters)</include></cross-platform-transfer>",
+            nil
+        ),
+        Eligibility(
+            "PlatformConfigParser: the platform is exactly 'ios'",
+            .crossPlatform,
+            "<cross-platform-transfer platform=\"ios \">\(parameters)</cross-platform-transfer>",
+            nil
+        ),
+        Eligibility(
+            "FullBackup: sections of a kind add up",
+            .crossPlatform,
+            "<cross-platform-transfer platform=\"ios\">\(parameters)\(one)</cross-platform-transfer>"
+                + #"<cross-platform-transfer platform="ios"><include domain="external"/>"#
+                + "</cross-platform-transfer>",
+            ["app/files/f", "external/files/f"]
+        ),
+        Eligibility(
+            "FullBackup: only the destination's own section is validated",
+            .crossPlatform,
+            "<cloud-backup><broken/></cloud-backup>"
+                + "<cross-platform-transfer platform=\"ios\">\(parameters)\(one)"
+                + "</cross-platform-transfer>",
+            ["app/files/f"]
+        ),
+        Eligibility(
+            "FullBackup: its rules are those of no other section",
+            .cloud,
+            "<cloud-backup><include domain=\"external\"/></cloud-backup>"
+                + "<device-transfer>\(one)</device-transfer>",
+            ["external/files/f"]
+        ),
+        Eligibility(
+            "FullBackup: a transport that encrypts satisfies the cloud's condition",
+            .cloud,
+            "<cloud-backup disableIfNoEncryptionCapabilities=\"true\">\(one)</cloud-backup>",
+            ["app/files/f"]
+        ),
+    ]
+
+    @Test(arguments: eligibilities) func `heeds`(_ example: Eligibility) throws {
+        let file = "<data-extraction-rules>\(example.file)</data-extraction-rules>"
+        let preview = Preview(
+            try RulesFile([UInt8](file.utf8)),
+            section: example.section,
+            tree: tree()
+        )
+        #expect(preview.isEligible == (example.sent != nil))
+        #expect(preview.included.map(\.iosPath.description) == example.sent ?? [])
+    }
+
+    @Test(arguments: [RuleSection.device, .cloud])
+    func `sends everything where a section is missing, and says so`(_ section: RuleSection) throws {
+        let preview = Preview(
+            try RulesFile([UInt8]("<data-extraction-rules/>".utf8)),
+            section: section,
+            tree: tree()
+        )
+        #expect(preview.isEligible)
+        #expect(preview.reasons.first?.contains("so everything is sent") ?? false)
+        #expect(preview.included.count { !$0.isDirectory } == 16)
+    }
+
+    @Test func `takes the older format for no transfer to iOS`() throws {
+        let rules = try RulesFile([UInt8]("<full-backup-content/>".utf8))
+        let preview = Preview(rules, section: .crossPlatform, tree: tree())
+        #expect(!preview.isEligible)
+        #expect(Preview(rules, section: .legacy, tree: tree()).isEligible)
+    }
+
     @Test func `sends nothing where the parser gives up, and says so`() throws {
         let preview = try preview("<keep/>")
         #expect(preview.isEligible)
@@ -282,6 +451,7 @@ struct SelectionTests {
             <include domain="file" path="f" requireFlags="clientSideEncryption"/>
             <include domain="file" path="d/f" requireFlags="deviceToDeviceTransfer|clientSideEncryption"/>
             <include domain="external" requireFlags="misspelt"/>
+            <include domain="root" path="a" requireFlags="fakeClientSideEncryption"/>
             </full-backup-content>
             """
         let rules = try RulesFile([UInt8](file.utf8))
