@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .executable(name: "migration-benchmarks", targets: ["MigrationBenchmarks"]),
         .executable(name: "session-benchmarks", targets: ["SessionBenchmarks"]),
+        .executable(name: "android-benchmarks", targets: ["AndroidBenchmarks"]),
         .executable(name: "appending-extension", targets: ["appending-extension"]),
     ],
     dependencies: [.package(name: "migration", path: "..")],
@@ -37,6 +38,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(name: "AndroidBenchmarks", swiftSettings: settings),
         .executableTarget(
             name: "SessionBenchmarks",
             dependencies: [

@@ -20,9 +20,10 @@ package final class BackupStream {
     /// Why what follows could not be decrypted or decompressed; `nil` where all of it was.
     package let damage: String?
 
-    private var window: [UInt8] = []
+    private var window = [UInt8](repeating: 0, count: 256 * 1024)
     private var windowStart: UInt64 = 0
-    private static let windowSize = 256 * 1024
+    /// The bytes of the window that were read.
+    private var windowSize = 0
 
     init(
         file: OpenFile,
@@ -40,10 +41,12 @@ package final class BackupStream {
     func read(at offset: UInt64, count: Int) throws -> ArraySlice<UInt8> {
         let isThere =
             offset >= windowStart
-            && offset + UInt64(count) <= windowStart + UInt64(window.count)
+            && offset + UInt64(count) <= windowStart + UInt64(windowSize)
         if !isThere {
-            window = [UInt8](repeating: 0, count: max(count, Self.windowSize))
+            // What is read stays in one place: new memory for each piece takes longer than reading it.
+            windowSize = 0
             windowStart = offset
+            if window.count < count { window = [UInt8](repeating: 0, count: count) }
             var filled = 0
             while filled < window.count {
                 let read: Int
@@ -64,10 +67,10 @@ package final class BackupStream {
                 if read == 0 { break }
                 filled += read
             }
-            window.removeLast(window.count - filled)
+            windowSize = filled
         }
         let start = Int(offset - windowStart)
-        return window[start..<min(start + count, window.count)]
+        return window[start..<min(start + count, windowSize)]
     }
 }
 

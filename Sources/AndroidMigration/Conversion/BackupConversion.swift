@@ -21,7 +21,8 @@ package struct BackupConversion {
         package var manifest: AppManifest?
         package var app: AppIdentity?
         package var contentVersion: String?
-        package var compressionLevel = 3
+        /// The archive of a conversion is mostly read once, so it need not be as small as can be.
+        package var compressionLevel = 1
         package var threadCount: Int?
 
         package init() {}

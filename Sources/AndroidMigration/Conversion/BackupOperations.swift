@@ -87,13 +87,19 @@ package enum BackupOperations {
                 guard let body else { return .archive(try ArchiveSource.inspect(input)) }
                 return .archive(try ArchiveSource.forEachEntry(of: input, body))
             }
-            let stream = try BackupStream.open(
-                input,
-                password: place.password,
-                spoolingTo: directory
-            )
+            let backup: BackupSource
+            if case .path = place.origin {
+                backup = try .open(place, spoolDirectory: directory, cancellation: cancellation)
+            } else {
+                let stream = try BackupStream.open(
+                    input,
+                    password: place.password,
+                    spoolingTo: directory
+                )
+                backup = .stream(stream)
+            }
             let summary = try BackupSummary(
-                .stream(stream),
+                backup,
                 cancellation: cancellation,
                 body ?? { _ in }
             )

@@ -51,6 +51,7 @@ struct AndroidConvertCommand: Command {
             ),
             .externalStorage, .deviceStorage,
             OptionDescription(name: "force", help: "Replace a file of that name."),
+            .level(byDefault: BackupConversion.Options().compressionLevel),
             .threads, .json,
         ]
     )
@@ -81,6 +82,7 @@ struct AndroidConvertCommand: Command {
             try arguments.choice("layout", of: BackupConversion.Layout.self) ?? .ios
         options.app = try arguments.appIdentity
         options.contentVersion = try arguments.text("resources-version")
+        options.compressionLevel = try arguments.level ?? options.compressionLevel
         options.threadCount = try arguments.threads
         self.options = options
         rules = try arguments.optionalPath("rules")
@@ -88,7 +90,10 @@ struct AndroidConvertCommand: Command {
         replacesExisting = arguments.has("force")
         answersInJSON = arguments.has("json")
         if target == .android {
-            for name in ["layout", "rules", "manifest", "password-file", "external", "device"]
+            for name in [
+                "layout", "rules", "manifest", "password-file", "external", "device", "level",
+                "threads",
+            ]
             where arguments.isGiven(name) {
                 throw UsageError("option '--\(name)' can't be given with '--to android'")
             }

@@ -40,11 +40,7 @@ struct ExportCommand: LockingCommand {
                 help: "Store the content as it is.",
                 rival: "extension"
             ),
-            OptionDescription(
-                name: "level",
-                help: "The zstd compression level, from 1 to 19; 3 by default.",
-                valueName: "n"
-            ),
+            .level(byDefault: 3),
             .includeCaches.without("extension"),
             OptionDescription(
                 name: "exclude",
@@ -193,9 +189,7 @@ struct ExportCommand: LockingCommand {
             options.resourcesVersion = version
         }
         options.isCompressible = !arguments.has("no-compress")
-        if let level = try arguments.number("level", in: 1...19) {
-            options.compressionLevel = level
-        }
+        options.compressionLevel = try arguments.level ?? options.compressionLevel
         options.isStrict = arguments.has("strict")
         options.expectsComplete = arguments.has("expect-complete")
         options.includesCaches = arguments.has("include-caches")

@@ -30,6 +30,14 @@ extension OptionDescription {
         valueName: "n"
     )
 
+    static func level(byDefault level: Int) -> OptionDescription {
+        OptionDescription(
+            name: "level",
+            help: "The zstd compression level, from 1 to 19; \(level) by default.",
+            valueName: "n"
+        )
+    }
+
     static let progress = OptionDescription(
         name: "progress",
         help: "Show progress on standard error: 'bar', 'plain' (a line a second), 'none', or "
@@ -86,6 +94,11 @@ extension ParsedArguments {
     /// The value of `--threads`.
     var threads: Int? {
         get throws(UsageError) { try number("threads", in: 1...64) }
+    }
+
+    /// The value of `--level`.
+    var level: Int? {
+        get throws(UsageError) { try number("level", in: 1...19) }
     }
 
     /// The value of `--wait`.
