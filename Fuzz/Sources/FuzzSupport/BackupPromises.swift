@@ -2,7 +2,7 @@
 internal import CLibcrypto
 internal import CZlib
 @testable internal import MigrationArchive
-internal import MigrationSystem
+@testable internal import MigrationSystem
 
 /// What holds of every `.ab` file.
 public enum BackupPromises {
@@ -81,7 +81,9 @@ public enum BackupPromises {
             seeds.append([form | 2] + file.dropFirst(forge.header.count))
             seeds.append([form | 2] + file.dropFirst(forge.header.count).dropLast(7))
         }
-        return seeds + [[3, 16] + [UInt8](repeating: 1, count: 90), [0] + [UInt8]("TWRP".utf8)]
+        seeds.append([3, 16] + [UInt8](repeating: 1, count: 90))
+        seeds.append([0] + [UInt8]("TWRP".utf8))
+        return seeds
     }
 
     fileprivate static var passwordBytes: [UInt8] { password }
@@ -115,8 +117,14 @@ struct BackupForge {
     }
 
     private static var fields: [UInt8] {
-        let letters = masterKey.flatMap { [0xEF, 0xBC | $0 >> 6, 0x80 | $0 & 0x3F] }
-        return [16] + vector + [32] + masterKey + [32] + derived(letters)
+        var letters: [UInt8] = []
+        for byte in masterKey { letters += [0xEF, 0xBC | byte >> 6, 0x80 | byte & 0x3F] }
+        var fields: [UInt8] = []
+        for field in [vector, masterKey, derived(letters)] {
+            fields.append(UInt8(field.count))
+            fields += field
+        }
+        return fields
     }
 
     private static func header(isCompressed: Bool, lockHolding fields: [UInt8]) -> [UInt8] {
@@ -160,7 +168,7 @@ struct BackupForge {
         else { fatalError("no cipher") }
         var last = [UInt8](repeating: 0, count: 32)
         guard EVP_EncryptFinal_ex(context, &last, &end) == 1 else { fatalError("no last block") }
-        return output.prefix(Int(count)) + last.prefix(Int(end))
+        return [UInt8](output.prefix(Int(count))) + [UInt8](last.prefix(Int(end)))
     }
 
     private static func deflated(_ bytes: [UInt8]) -> [UInt8] {

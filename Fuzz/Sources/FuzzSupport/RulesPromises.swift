@@ -119,9 +119,12 @@ public enum RulesPromises {
             + "<application android:allowBackup=\"false\"/></manifest>"
         let transfer = "1\ncom.x\nios\n1\ncom.example.app\nABCDE12345\n3\n1\nabcd\n"
         let wide = "\u{FEFF}" + rules[1]
-        return (rules + [legacy]).map { [0] + [UInt8]($0.utf8) } + [
-            [1] + [UInt8](manifest.utf8), [2] + [UInt8](transfer.utf8),
-            [0] + wide.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] },
-        ]
+        var seeds: [[UInt8]] = (rules + [legacy]).map { [0] + [UInt8]($0.utf8) }
+        seeds.append([1] + [UInt8](manifest.utf8))
+        seeds.append([2] + [UInt8](transfer.utf8))
+        var utf16: [UInt8] = [0]
+        for unit in wide.utf16 { utf16 += [UInt8(unit & 0xFF), UInt8(unit >> 8)] }
+        seeds.append(utf16)
+        return seeds
     }
 }

@@ -1,7 +1,7 @@
 @testable internal import AndroidMigration
 @testable internal import MigrationArchive
 @testable internal import MigrationCore
-internal import MigrationSystem
+@testable internal import MigrationSystem
 
 /// What holds of every stream of Android's, and of what is made of it.
 public enum StreamPromises {
@@ -153,11 +153,15 @@ public enum StreamPromises {
             "x|size|600\nf|apps/com.x/f/short|20\nf|apps/com.x/f/next|700",
         ]
         let streams = scripts.map { EntryScript($0.utf8).stream }
+        var seeds: [[UInt8]] = []
+        for stream in streams {
+            for form in [0, 1, 2] as [UInt8] { seeds.append([form] + stream) }
+        }
         var damaged = streams[0]
         damaged.removeSubrange(1600..<2112)
-        let short = [UInt8](streams[1].dropLast(100))
-        return streams.flatMap { [[0] + $0, [1] + $0, [2] + $0] } + [
-            [0] + damaged, [0] + short, [0] + streams[0] + [UInt8](repeating: 0, count: 1024),
-        ]
+        seeds.append([0] + damaged)
+        seeds.append([0] + streams[1].dropLast(100))
+        seeds.append([0] + streams[0] + [UInt8](repeating: 0, count: 1024))
+        return seeds
     }
 }

@@ -50,7 +50,7 @@ struct AndroidConvertCommand: Command {
                 valueName: "v"
             ),
             .externalStorage, .deviceStorage,
-            OptionDescription(name: "force", help: "Replace a file of that name."),
+            .force(replacing: "a file"),
             .level(byDefault: BackupConversion.Options().compressionLevel),
             .threads, .json,
         ]

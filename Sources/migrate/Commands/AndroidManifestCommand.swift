@@ -36,11 +36,7 @@ struct AndroidManifestCommand: Command {
                 isRepeatable: true,
                 companion: "rules"
             ),
-            OptionDescription(
-                name: "force",
-                help: "Replace a file of that name.",
-                companion: "rules"
-            ),
+            .force(replacing: "a file").with("rules"),
             .appIdentity, .json,
         ]
     )

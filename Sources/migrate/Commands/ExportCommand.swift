@@ -73,7 +73,7 @@ struct ExportCommand: LockingCommand {
                     + "and tmp.",
                 companion: "extension"
             ),
-            OptionDescription(name: "force", help: "Replace an archive of that name."),
+            .force(replacing: "an archive"),
             .json,
             .progress,
         ]

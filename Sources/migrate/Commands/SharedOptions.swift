@@ -30,6 +30,10 @@ extension OptionDescription {
         valueName: "n"
     )
 
+    static func force(replacing kind: String) -> OptionDescription {
+        OptionDescription(name: "force", help: "Replace \(kind) of that name.")
+    }
+
     static func level(byDefault level: Int) -> OptionDescription {
         OptionDescription(
             name: "level",

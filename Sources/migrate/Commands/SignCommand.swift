@@ -18,7 +18,7 @@ struct SignCommand: Command {
             SignatureOptions.signature(
                 "The signature to make; by default the archive's name with .sig."
             ),
-            OptionDescription(name: "force", help: "Replace a signature of that name."),
+            .force(replacing: "a signature"),
         ] + DecryptionOptions.descriptions + [.progress]
     )
 
