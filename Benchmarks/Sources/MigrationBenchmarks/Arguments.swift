@@ -14,7 +14,8 @@ struct Arguments {
           --workloads <list>   documents, photos, database, app, tiny, one (default: documents,app)
           --tree <dir>         measure this tree instead of any workload
           --peers <list>       beside migrate and tar-zstd only these of bsdtar, squashfs, zip, 7z,
-                               restic, borg, tar, cp; 'none' for no other (default: all)
+                               restic, borg, migrate-age, tar-age, tar, cp; 'none' for no other
+                               (default: all)
           --levels <list>      zstd levels (default: 3)
           --rounds <n>         how many rounds, after a warm-up (default: 3)
           --scale <factor>     how large the workloads are; 0.1 is a quick run (default: 1)

@@ -7,6 +7,8 @@ struct Peer: Sendable {
         /// What all ratios are taken against.
         case baseline
         case rival
+        /// Also encrypts what it makes.
+        case encrypting
         /// Does less than an archiver must, and shows what the machine can do at most.
         case limit
     }

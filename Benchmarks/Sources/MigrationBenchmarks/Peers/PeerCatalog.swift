@@ -10,7 +10,7 @@ struct PeerCatalog {
         let sevenZip = ["7z", "7zz", "7za"].first(where: Self.isInstalled) ?? "7z"
         let known: [Peer] = [
             .migrate(migrate), .tarAndZstd, .bsdtar, .squashfs, .zip, .sevenZip(sevenZip),
-            .restic, .borg, .plainTar, .copy,
+            .restic, .borg, .encryptingMigrate(migrate), .tarAndAge, .plainTar, .copy,
         ]
         for key in keys where !known.contains(where: { $0.key == key }) {
             let names = known.map(\.key).joined(separator: ", ")

@@ -9,7 +9,7 @@ struct BarChart {
                 switch role {
                 case .ours: .ours
                 case .baseline: .baseline
-                case .rival: .rival
+                case .rival, .encrypting: .rival
                 case .limit: .limit
                 }
         }

@@ -62,11 +62,27 @@ struct MarkdownReport {
         let patience = report.patience.fixed(places: 0)
         let remark = "\\* took over \(patience) s in the warm-up and ran no more."
         let remarks = section.standings.contains(where: \.ranOnce) ? [remark] : []
-        return ([title] + tables + remarks).joined(separator: "\n\n")
+        let encryption = section.costOfEncryption.map { [$0] } ?? []
+        return ([title] + tables + encryption + remarks).joined(separator: "\n\n")
     }
 }
 
 extension Section {
+    /// How much more the program that is measured takes where it encrypts too.
+    fileprivate var costOfEncryption: String? {
+        guard let ours,
+            let encrypting = standings.first(where: { $0.peer.key == "migrate-age" })
+        else { return nil }
+        let costs = Operation.allCases.compactMap { operation -> String? in
+            guard let wall = encrypting.ratio(.wall(operation), to: ours),
+                let processor = encrypting.ratio(.processor(operation), to: ours)
+            else { return nil }
+            return "\(operation.rawValue) \(wall.fixed(places: 2)) wall, "
+                + "\(processor.fixed(places: 2)) CPU"
+        }
+        return "Ratio of `migrate` with encryption to without: \(costs.joined(separator: "; "))."
+    }
+
     /// What tells it from the other sections.
     var title: String { "\(subject.name), level \(level), \(place)" }
 }
