@@ -57,9 +57,8 @@ public enum EncryptionPromises {
     /// The content, read as from a file or from a pipe; `nil` where it is refused.
     private static func content(_ file: [UInt8], isFile: Bool) throws -> [UInt8]? {
         do {
-            let source = MemoryFile(file, isSequential: !isFile)
-            let opened = try EncryptedFile.open(source, with: decryption)
-            return try MemoryFile.readAll(opened)
+            let source = MemoryBytes(file, isSequential: !isFile)
+            return try EncryptedFile.open(source, with: decryption).readAll()
         } catch is ArchiveError {
             return nil
         }
@@ -75,7 +74,7 @@ public enum EncryptionPromises {
     }
 
     private static func checkHeader(_ bytes: [UInt8]) throws {
-        let source = LookAheadSource(MemoryFile(bytes, isSequential: true))
+        let source = LookAheadSource(MemoryBytes(bytes, isSequential: true))
         let header = try AgeHeader(reading: source)
         Milestones.reach(parsed)
         let again =
@@ -85,8 +84,8 @@ public enum EncryptionPromises {
     }
 
     private static func checkArmor(_ bytes: [UInt8]) throws {
-        let source = LookAheadSource(MemoryFile(bytes, isSequential: true))
-        let content = try MemoryFile.readAll(try ArmorSource(reading: source))
+        let source = LookAheadSource(MemoryBytes(bytes, isSequential: true))
+        let content = try ArmorSource(reading: source).readAll()
         Milestones.reach(unarmored)
         var armor = ArmorEncoder()
         let lines = content.withUnsafeBytes { armor.encode($0) }
@@ -114,8 +113,13 @@ public enum EncryptionPromises {
                 step & 0x40 != 0 ? Int(step & 1) * 100 : PayloadStream.chunkSize - Int(step >> 7)
             var chunk = [UInt8](repeating: step, count: size + ChunkCipher.tagSize)
             expected += chunk[..<size]
-            chunk.withUnsafeMutableBytes {
-                stream.seal($0, number: UInt64(step & 0x3F), isLast: step & 0x80 != 0)
+            chunk.withUnsafeMutableBytes { chunk in
+                stream.seal(
+                    [UnsafeRawBufferPointer(rebasing: chunk[..<size])],
+                    into: chunk,
+                    number: UInt64(step & 0x3F),
+                    isLast: step & 0x80 != 0
+                )
             }
             file += chunk
         }
@@ -140,55 +144,10 @@ public enum EncryptionPromises {
     }
 }
 
-/// Bytes in memory, as a file or as a pipe.
-private final class MemoryFile: ByteSource {
-    private let bytes: [UInt8]
-    private let isSequential: Bool
-    private var position = 0
-
-    init(_ bytes: [UInt8], isSequential: Bool) {
-        self.bytes = bytes
-        self.isSequential = isSequential
-    }
-
-    var size: UInt64? { isSequential ? nil : UInt64(bytes.count) }
-
-    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        let read = min(count, bytes.count - position)
-        target.replaceSubrange(index..<index + read, with: bytes[position..<position + read])
-        position += read
-        return read
-    }
-
-    func read(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws(ArchiveError) -> Int {
-        let start = Int(min(offset, UInt64(bytes.count)))
-        let read = min(count, bytes.count - start)
-        target.replaceSubrange(index..<index + read, with: bytes[start..<start + read])
-        return read
-    }
-
-    static func readAll(_ source: any ByteSource) throws -> [UInt8] {
+extension ByteSource {
+    fileprivate func readAll() throws -> [UInt8] {
         var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
-            let read =
-                if source.size == nil {
-                    try source.readNext(into: &buffer, from: 0, count: buffer.count)
-                } else {
-                    try source.read(
-                        at: UInt64(content.count),
-                        into: &buffer,
-                        from: 0,
-                        count: buffer.count
-                    )
-                }
-            if read == 0 { return content }
-            content += buffer[..<read]
-        }
+        try readAll(into: &content)
+        return content
     }
 }

@@ -97,7 +97,7 @@ final class ArmorSource: ByteSource {
         }
         if rawLine.count > AgeArmor.columns + 2 { throw AgeArmor.damage("a line is too long") }
         guard !hasShortLine, !line.isEmpty, line.count <= AgeArmor.columns else {
-            throw AgeArmor.damage("a line is not of \(AgeArmor.columns) columns")
+            throw AgeArmor.damage("a line does not have \(AgeArmor.columns) columns")
         }
         hasShortLine = line.count < AgeArmor.columns || line.last == UInt8(ascii: "=")
         joined += line

@@ -54,7 +54,7 @@ struct AgeHeader {
             if line.starts(with: "---".utf8) {
                 guard line.starts(with: "--- ".utf8),
                     let code = Base64.decode(line.dropFirst(4), isPadded: false), code.count == 32
-                else { throw Self.damage("its last line is none") }
+                else { throw Self.damage("its last line is malformed") }
                 self.code = code
                 break
             }
@@ -64,7 +64,7 @@ struct AgeHeader {
                 line = try Self.line(from: source, &bytes)
                 guard line.count <= Self.columns,
                     let part = Base64.decode(line[...], isPadded: false)
-                else { throw Self.damage("the body of a recipient is not in its form") }
+                else { throw Self.damage("the body of a recipient is malformed") }
                 body += part
             } while line.count == Self.columns
             stanzas.append(AgeStanza(arguments: arguments, body: body))
@@ -106,7 +106,7 @@ struct AgeHeader {
     }
 
     private static func arguments(in line: [UInt8]) throws(ArchiveError) -> [String] {
-        let wrong = damage("a recipient does not begin as recipients do")
+        let wrong = damage("the first line of a recipient is malformed")
         guard line.starts(with: "-> ".utf8) else { throw wrong }
         let words = line.dropFirst(3)
             .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -119,10 +119,10 @@ struct AgeHeader {
 
     private static func wrongVersion(_ line: [UInt8]?) -> ArchiveError {
         guard let line, line.starts(with: magic), line.last != UInt8(ascii: "\r") else {
-            return damage("its first line is none")
+            return damage("its first line is malformed")
         }
         let version = PrintableText.escaping(Array(line.dropFirst(magic.count)))
         let message = "the archive is encrypted in version '\(version)' of the age format"
-        return ArchiveError(.unsupported, "\(message), and only 'v1' is known")
+        return ArchiveError(.unsupported, "\(message), and only 'v1' is supported")
     }
 }

@@ -18,7 +18,7 @@ public struct ArchiveDecryption: Sendable {
     /// Adds the identities in a file as `age-keygen` writes it.
     ///
     /// - Parameter text: The file's bytes, which are wiped.
-    /// - Throws: ``ArchiveError`` of code `keyInvalid` where a line is no identity, or there is none.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` where a line is not an identity, or the file has none.
     public mutating func addIdentities(wiping text: inout [UInt8]) throws(ArchiveError) {
         let found: Result<[X25519.Identity], ArchiveError>
         do throws(ArchiveError) {
@@ -71,7 +71,7 @@ public struct ArchiveDecryption: Sendable {
             ("age-encryption.org/", "is itself encrypted: decrypt it with 'age -d' first"),
         ]
         let kind = kinds.first { line.starts(with: $0.start.utf8) }
-        let message = kind?.message ?? "is no identity as 'age-keygen' writes it"
+        let message = kind?.message ?? "is not an identity as 'age-keygen' writes it"
         return ArchiveError(.keyInvalid, "line \(number) \(message)")
     }
 }
@@ -83,7 +83,9 @@ extension ArchiveDecryption {
     func fileKey(of header: AgeHeader) throws(ArchiveError) -> Secret {
         if let stanza = header.stanzas.first(where: { $0.kind == ScryptStanza.kind }) {
             guard header.stanzas.count == 1 else {
-                throw AgeHeader.damage("a passphrase and other recipients exclude each other")
+                throw AgeHeader.damage(
+                    "it has a passphrase and other recipients, which the format forbids"
+                )
             }
             return try fileKey(of: try ScryptStanza(stanza))
         }
@@ -93,7 +95,7 @@ extension ArchiveDecryption {
             guard stanza.arguments.count == 2,
                 let share = Base64.decode([UInt8](stanza.arguments[1].utf8)[...], isPadded: false),
                 share.count == 32, stanza.body.count == 32
-            else { throw AgeHeader.damage("a recipient of kind X25519 is not in its form") }
+            else { throw AgeHeader.damage("a recipient of kind X25519 is malformed") }
             isSupported = true
             for identity in identities where fileKey == nil {
                 fileKey = try identity.unwrap(share: share, body: stanza.body)

@@ -20,7 +20,7 @@ public struct ArchiveEncryption: Sendable {
     ///
     /// - Parameter recipients: Public keys, as `age-keygen` writes them: `age1…`.
     /// - Returns: The encryption.
-    /// - Throws: ``ArchiveError`` of code `keyInvalid` where one is none, or there is none.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` where one is not a key, or there is none.
     public static func recipients(_ recipients: [String]) throws(ArchiveError) -> ArchiveEncryption
     {
         guard !recipients.isEmpty else {
@@ -64,8 +64,11 @@ public struct ArchiveEncryption: Sendable {
         }
         let isOther =
             text.hasPrefix("ssh-") || text.hasPrefix("age1") && text.dropFirst(4).contains("1")
-        let hint = isOther ? ", which only age knows: export to '-' and pipe that into 'age'" : ""
-        return ArchiveError(.keyInvalid, "'\(shown)' is no recipient of the form age1…\(hint)")
+        let problem =
+            isOther
+            ? "which only age supports: export to '-' and pipe that into 'age'"
+            : "but a recipient begins with 'age1' and has no typing errors"
+        return ArchiveError(.keyInvalid, "the recipient is '\(shown)', \(problem)")
     }
 }
 
@@ -80,7 +83,7 @@ extension ArchiveEncryption {
         case .recipients(let recipients):
             for recipient in recipients {
                 guard let stanza = recipient.wrap(fileKey) else {
-                    let message = "a recipient's key is one that keeps nothing secret"
+                    let message = "a recipient's key is too weak: anyone could decrypt the archive"
                     throw ArchiveError(.keyInvalid, message)
                 }
                 stanzas.append(stanza)

@@ -25,19 +25,32 @@ struct ChunkCipher: ~Copyable {
 
     /// Encrypts all but the last 16 bytes of `bytes`, and puts the tag into those.
     func seal(_ bytes: UnsafeMutableRawBufferPointer, nonce: [UInt8]) {
-        let count = bytes.count - Self.tagSize
-        let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
+        let content = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropLast(Self.tagSize))
+        unsafe seal([content], into: bytes, nonce: nonce)
+    }
+
+    /// Encrypts `pieces`, one behind the other, into all but the last 16 bytes of `bytes`, and puts
+    /// the tag into those.
+    func seal(
+        _ pieces: [UnsafeRawBufferPointer],
+        into bytes: UnsafeMutableRawBufferPointer,
+        nonce: [UInt8]
+    ) {
+        var target = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
         var written: CInt = 0
-        let isSealed =
-            unsafe EVP_CipherInit_ex(context, nil, nil, nil, nonce, 1) == 1
-            && (count == 0 || EVP_CipherUpdate(context, start, &written, start, CInt(count)) == 1)
-            && EVP_CipherFinal_ex(context, start?.advanced(by: count), &written) == 1
-            && EVP_CIPHER_CTX_ctrl(
-                context,
-                EVP_CTRL_AEAD_GET_TAG,
-                CInt(Self.tagSize),
-                start?.advanced(by: count)
-            ) == 1
+        var isSealed = unsafe EVP_CipherInit_ex(context, nil, nil, nil, nonce, 1) == 1
+        for index in unsafe pieces.indices {
+            let piece = unsafe pieces[index]
+            if unsafe piece.isEmpty { continue }
+            let source = unsafe piece.bindMemory(to: UInt8.self).baseAddress
+            let count = CInt(piece.count)
+            isSealed =
+                unsafe isSealed && EVP_CipherUpdate(context, target, &written, source, count) == 1
+            unsafe target = target?.advanced(by: piece.count)
+        }
+        isSealed =
+            unsafe isSealed && EVP_CipherFinal_ex(context, target, &written) == 1
+            && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, CInt(Self.tagSize), target) == 1
         precondition(isSealed, "libcrypto can't encrypt")
     }
 

@@ -81,7 +81,7 @@ enum KeyDerivation {
         }
         guard isDerived else {
             let message =
-                "the passphrase needs \(rounds >> 10) MiB of memory, which are not there"
+                "the passphrase needs \(rounds >> 10) MiB of memory, and the system does not give them"
             throw ArchiveError(.inputFailed, message)
         }
         return key

@@ -55,7 +55,7 @@ struct ScryptStanza {
             let salt = Base64.decode([UInt8](stanza.arguments[1].utf8)[...], isPadded: false),
             salt.count == Self.saltSize, stanza.body.count == 32,
             let workFactor = Self.workFactor(in: stanza.arguments[2])
-        else { throw AgeHeader.damage("its passphrase is not in its form") }
+        else { throw AgeHeader.damage("the entry of its passphrase is malformed") }
         (self.salt, self.workFactor, body) = (salt, workFactor, stanza.body)
     }
 

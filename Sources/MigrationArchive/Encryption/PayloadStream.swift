@@ -14,9 +14,14 @@ struct PayloadStream: ~Copyable {
         cipher = ChunkCipher(KeyDerivation.hkdf(fileKey, salt: nonce, info: "payload"))
     }
 
-    /// Seals a chunk, with room for its tag behind it.
-    func seal(_ chunk: UnsafeMutableRawBufferPointer, number: UInt64, isLast: Bool) {
-        unsafe cipher.seal(chunk, nonce: Self.nonce(number, isLast))
+    /// Seals `pieces` into a chunk, which is as long as they and a tag, and may lie where they lie.
+    func seal(
+        _ pieces: [UnsafeRawBufferPointer],
+        into chunk: UnsafeMutableRawBufferPointer,
+        number: UInt64,
+        isLast: Bool
+    ) {
+        unsafe cipher.seal(pieces, into: chunk, nonce: Self.nonce(number, isLast))
     }
 
     /// Opens the chunk in `count` bytes of `bytes` from `start`.

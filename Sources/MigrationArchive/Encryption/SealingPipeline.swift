@@ -3,7 +3,8 @@ internal import MigrationSystem
 /// Encrypts what an archive consists of on several threads and writes it in order.
 ///
 /// Chunks go from thread to thread in batches, so that handing over costs little. The last byte of
-/// the archive decides which chunk is the last: a full batch waits until there is more.
+/// the archive decides which chunk is the last: a full batch waits until there is more. What comes in
+/// large pieces is not copied: the threads read it where it lies, and its owner waits for them.
 ///
 /// Safe because `current` is the caller's alone, and `write` and `armor` are used only by the thread
 /// that set `isWriting`, and by the caller after the workers have ended.
@@ -12,6 +13,8 @@ final class SealingPipeline: @unchecked Sendable {
         var waiting: [(number: Int, batch: ChunkBatch)] = []
         var finished: [Int: ChunkBatch] = [:]
         var free: [ChunkBatch] = []
+        /// The batches under work that lie in the caller's memory.
+        var borrowed = 0
         var submitted = 0
         var written = 0
         var isWriting = false
@@ -49,10 +52,33 @@ final class SealingPipeline: @unchecked Sendable {
 
     /// Encrypts `bytes` behind all that came before.
     func append(_ bytes: Span<UInt8>) throws {
-        var rest = bytes
-        while !rest.isEmpty {
+        try unsafe bytes.withUnsafeBytes { try unsafe append([$0]) }
+    }
+
+    /// Encrypts `pieces`, one behind the other, behind all that came before.
+    func append(_ pieces: [UnsafeRawBufferPointer]) throws {
+        var rest = unsafe PieceReader(pieces)
+        defer { endBorrowing() }
+        while rest.count > 0 {
             if current.isFull { try submit() }
-            rest = rest.extracting(droppingFirst: current.put(rest))
+            if current.isEmpty, rest.count > ChunkBatch.capacity {
+                // More comes, so that it is not the last.
+                unsafe current.borrow(rest.take(ChunkBatch.capacity))
+            } else {
+                let count = min(current.room, rest.count)
+                unsafe rest.take(count).forEach { unsafe current.put($0) }
+            }
+        }
+    }
+
+    /// Waits until no thread reads the memory of the caller.
+    private func endBorrowing() {
+        monitor.wait { state -> Void? in
+            if state.failure != nil || cancellation.isCancelled {
+                state.waiting.removeAll { $0.batch.isBorrowed }
+            }
+            let waits = state.waiting.contains { $0.batch.isBorrowed }
+            return waits || state.borrowed > 0 ? nil : ()
         }
     }
 
@@ -100,8 +126,12 @@ extension SealingPipeline {
         let stream = PayloadStream(fileKey: fileKey, nonce: nonce)
         do {
             while let (number, batch) = takeWaiting() {
+                let isBorrowed = batch.isBorrowed
                 batch.seal(with: stream, from: UInt64(number) * UInt64(ChunkBatch.chunks))
-                monitor.withLock { $0.finished[number] = batch }
+                monitor.withLock { state in
+                    state.finished[number] = batch
+                    if isBorrowed { state.borrowed -= 1 }
+                }
                 try writeFinished()
             }
         } catch {
@@ -112,7 +142,11 @@ extension SealingPipeline {
     private func takeWaiting() -> (number: Int, batch: ChunkBatch)? {
         monitor.wait { state in
             if state.failure != nil || cancellation.isCancelled { return .some(nil) }
-            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            if !state.waiting.isEmpty {
+                let first = state.waiting.removeFirst()
+                if first.batch.isBorrowed { state.borrowed += 1 }
+                return first
+            }
             return state.isClosed ? .some(nil) : nil
         }
     }
@@ -150,45 +184,58 @@ extension SealingPipeline {
 /// Safe because one thread at a time holds it.
 private final class ChunkBatch: @unchecked Sendable {
     static let chunks = 4
-    private static let capacity = chunks * PayloadStream.chunkSize
+    static let capacity = chunks * PayloadStream.chunkSize
 
     private var bytes = [UInt8](repeating: 0, count: chunks * PayloadStream.sealedSize)
     private var filled = 0
     var isLast = false
 
+    /// What is sealed from where it lies; of every other batch the content is in `bytes`.
+    private var pieces: PieceReader?
+
+    var isEmpty: Bool { filled == 0 }
     var isFull: Bool { filled == Self.capacity }
+    var isBorrowed: Bool { pieces != nil }
+
+    /// How much goes into the chunk that is being filled.
+    var room: Int { PayloadStream.chunkSize - filled % PayloadStream.chunkSize }
 
     func clear() {
         (filled, isLast) = (0, false)
+        pieces = nil
     }
 
-    /// Takes of `input` what goes into the chunk that is being filled; returns how much.
-    func put(_ input: Span<UInt8>) -> Int {
+    /// Takes `input`, for which there is room, into the chunk that is being filled.
+    func put(_ input: UnsafeRawBufferPointer) {
         let (chunk, within) = filled.quotientAndRemainder(dividingBy: PayloadStream.chunkSize)
-        let count = min(input.count, PayloadStream.chunkSize - within)
         let start = chunk * PayloadStream.sealedSize + within
-        let part = input.extracting(first: count)
         unsafe bytes.withUnsafeMutableBytes { bytes in
-            unsafe part.withUnsafeBytes { part in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(
-                    from: part
-                )
-            }
+            unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: input)
         }
-        filled += count
-        return count
+        filled += input.count
+    }
+
+    /// Becomes a full batch of what lies in `pieces`, which stay as they are until it is sealed.
+    func borrow(_ pieces: [UnsafeRawBufferPointer]) {
+        unsafe self.pieces = PieceReader(pieces)
+        filled = Self.capacity
     }
 
     /// Seals all chunks, the first of which has `number`; of an empty last batch an empty one.
     func seal(with stream: borrowing PayloadStream, from number: UInt64) {
         let count = self.count
+        var pieces = self.pieces
         unsafe bytes.withUnsafeMutableBytes { bytes in
             for chunk in 0..<count {
                 let rest = filled - chunk * PayloadStream.chunkSize
-                let size = min(rest, PayloadStream.chunkSize) + ChunkCipher.tagSize
+                let size = min(rest, PayloadStream.chunkSize)
                 let start = chunk * PayloadStream.sealedSize
+                let end = start + size + ChunkCipher.tagSize
+                let target = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<end])
+                let content = unsafe UnsafeRawBufferPointer(rebasing: target[..<size])
                 unsafe stream.seal(
-                    UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + size]),
+                    pieces?.take(size) ?? [content],
+                    into: target,
                     number: number + UInt64(chunk),
                     isLast: isLast && chunk == count - 1
                 )
@@ -205,5 +252,39 @@ private final class ChunkBatch: @unchecked Sendable {
 
     private var count: Int {
         max(1, (filled + PayloadStream.chunkSize - 1) / PayloadStream.chunkSize)
+    }
+}
+
+/// Pieces of memory, one behind the other, of which parts are taken in order.
+///
+/// Safe because only who takes a part reads it.
+@safe
+private struct PieceReader {
+    private let pieces: [UnsafeRawBufferPointer]
+    private var index = 0
+    private var offset = 0
+
+    /// How many bytes are left.
+    private(set) var count: Int
+
+    init(_ pieces: [UnsafeRawBufferPointer]) {
+        unsafe self.pieces = pieces
+        count = unsafe pieces.reduce(0) { $0 + $1.count }
+    }
+
+    /// Takes the next `size` bytes, of which there are so many, in the pieces in which they lie.
+    mutating func take(_ size: Int) -> [UnsafeRawBufferPointer] {
+        var taken: [UnsafeRawBufferPointer] = unsafe []
+        var missing = size
+        while missing > 0 {
+            let piece = unsafe pieces[index]
+            let part = min(missing, piece.count - offset)
+            unsafe taken.append(UnsafeRawBufferPointer(rebasing: piece[offset..<offset + part]))
+            offset += part
+            if offset == piece.count { (index, offset) = (index + 1, 0) }
+            missing -= part
+        }
+        count -= size
+        return unsafe taken
     }
 }

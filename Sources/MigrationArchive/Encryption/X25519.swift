@@ -58,7 +58,7 @@ enum X25519 {
         func unwrap(share: [UInt8], body: [UInt8]) throws(ArchiveError) -> Secret? {
             guard
                 let wrapKey = wrapKey(key, with: share, share: share, recipient: recipient.key)
-            else { throw AgeHeader.damage("the share of a recipient is none") }
+            else { throw AgeHeader.damage("the share of a recipient is not a usable key") }
             return ChunkCipher.unwrap(body, with: wrapKey)
         }
     }

@@ -42,9 +42,7 @@ package final class ArchiveOutput: @unchecked Sendable {
     func write(_ frame: StoredFrame) throws {
         guard let sealing else { return try target.write(frame) }
         try unsafe frame.withPieces { pieces in
-            try unsafe pieces.forEach { piece in
-                try sealing.append(unsafe piece.bindMemory(to: UInt8.self).span)
-            }
+            try unsafe sealing.append(pieces)
         }
     }
 

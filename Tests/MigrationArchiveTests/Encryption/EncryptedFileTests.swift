@@ -125,6 +125,34 @@ struct EncryptedFileTests {
         #expect(try Self.decrypt(bytes, isFile: true) == content)
     }
 
+    @Test func `a failure to write ends what encrypts, whatever is still under way`() throws {
+        let content = Self.content(5_000_000)
+        for threadCount in [1, 3] {
+            let output = try ArchiveOutput(
+                writing: FileDescriptor.open([UInt8]("/dev/full".utf8), .writing),
+                encryption: .recipients([Self.recipient]),
+                cancellation: CancellationFlag()
+            )
+            let error = #expect(throws: ArchiveError.self) {
+                try output.begin(threadCount: threadCount)
+                while true { try output.write(content.span) }
+            }
+            #expect(error?.code == .outOfSpace)
+            output.abandon()
+        }
+        let cancellation = CancellationFlag()
+        let output = try ArchiveOutput(
+            writing: FileDescriptor.open([UInt8]("/dev/null".utf8), .writing),
+            encryption: .recipients([Self.recipient]),
+            cancellation: cancellation
+        )
+        try output.begin(threadCount: 2)
+        try output.write(content.span)
+        cancellation.cancel()
+        #expect(throws: CancellationError.self) { try output.write(content.span) }
+        output.abandon()
+    }
+
     @Test func `a passphrase is wiped once it was used, and opens the same archive again`() throws {
         var text = [UInt8]("correct horse".utf8)
         let bytes = try Self.encrypt(Self.content(100), .passphrase(wiping: &text))

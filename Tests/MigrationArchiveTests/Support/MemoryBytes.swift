@@ -1,4 +1,4 @@
-@testable import MigrationArchive
+@testable internal import MigrationArchive
 
 /// Bytes in memory, read as from a file or, in uneven pieces, as from a pipe.
 final class MemoryBytes: ByteSource {

@@ -1,0 +1,1 @@
+../../../Tests/MigrationArchiveTests/Support/MemoryBytes.swift
