@@ -50,6 +50,9 @@ corpus: ## runs odd and hostile archives through migrate and other readers, CORP
 containment: ## imports while directories become links to outside, T=60 seconds
 	@Scripts/prove-containment $(T)
 
+encryption: ## moves large encrypted archives between migrate and age, both ways, N=5 gigabytes
+	@Scripts/prove-encryption $(N)
+
 bounds: ## measures the memory that archives take which try to take much
 	@Scripts/prove-bounds
 
