@@ -1,5 +1,5 @@
 public import Foundation
-public import MigrationArchive
+internal import MigrationArchive
 internal import MigrationSystem
 
 /// What a signature says of an archive: its content, the app, and the version of the data's format.

@@ -55,7 +55,7 @@ struct DecryptionOptions: Hashable, Sendable {
             do throws(ArchiveError) {
                 try decryption.addIdentities(wiping: &text)
             } catch {
-                let message = "the identity file is not in order: \(error.message)"
+                let message = "the identity file is not valid: \(error.message)"
                 throw MigrationError(.invalidOption, message, path: path)
             }
         }
@@ -140,7 +140,7 @@ struct EncryptionOptions: Sendable {
                 do throws(ArchiveError) {
                     _ = try ArchiveEncryption.recipients(found)
                 } catch {
-                    let message = "the recipients file is not in order: \(error.message)"
+                    let message = "the recipients file is not valid: \(error.message)"
                     throw MigrationError(.invalidOption, message, path: path)
                 }
                 all += found

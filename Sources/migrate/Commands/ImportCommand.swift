@@ -24,7 +24,7 @@ struct ImportCommand: LockingCommand {
                     + "it, everything is put back at its path."
             ),
         ] + SourceOptions.descriptions + OptionDescription.extensionTerms
-            + SignatureOptions.descriptions
+            + [SignatureOptions.requirement] + SignatureOptions.descriptions
             + DecryptionOptions.descriptions + [
                 .wait,
                 .threads,

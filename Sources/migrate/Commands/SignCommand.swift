@@ -64,6 +64,13 @@ enum SignatureOptions {
         OptionDescription(name: "signature", help: help, valueName: "file", completion: .file)
     }
 
+    /// What says in so many words that there must be a signature, and fails where no signer is named.
+    static let requirement = OptionDescription(
+        name: "require-signature",
+        help: "Refuse an archive that '--signer' has not signed, as '--signer' alone does.",
+        companion: "signer"
+    )
+
     /// The options of commands that check a signature.
     static let descriptions = [
         OptionDescription(

@@ -124,7 +124,7 @@ struct EncryptionTests {
             ("header.age --identity key", 65, "header is damaged: "),
             ("payload.age --identity key", 65, "chunk 1 of the encrypted archive is not the one"),
             ("cut.age --identity key", 65, "cut short: it ends after chunk 2"),
-            ("archive.age --identity passphrase", 64, "line 1 is no identity"),
+            ("archive.age --identity passphrase", 64, "line 1 is not an identity"),
             ("archive.age --identity none", 64, "the identity file can't be read"),
         ]
         for way in ways {
@@ -192,6 +192,88 @@ struct EncryptionTests {
         return false
     }
 
+    @Test(.enabled(if: Machine.isRoot, "only root may look into a process that holds keys"))
+    func `what an import decrypts lies in its staging directory alone`() throws {
+        try place.makeContainer("noise", megabytes: 9)
+        let sealed = try place.shell(
+            """
+            mkdir temporary && "$migrate" export --container noise --out sealed --recipient \
+                \(Self.recipient) && mv noise/Documents/noise original && rm -r noise source
+            """
+        )
+        try #require(sealed.exitCode == 0, "\(sealed.errors)")
+        let original = try Data(contentsOf: URL(filePath: place.path("original")))
+        try place.shell("rm original")
+        // One place of the first half, which the import has come to where it stalls.
+        let mark = original[1_000_000..<1_000_064]
+        let words = ["import", "-", "--container", "target", "--identity", "key"].map {
+            $0 == "target" || $0 == "key" ? place.path($0) : $0
+        }
+        let running = try MigrateCommand.start(
+            words.map { [UInt8]($0.utf8) },
+            input: [UInt8](try place.bytes(of: "sealed").prefix(6_000_000)),
+            stalls: true,
+            environment: ["TMPDIR": place.path("temporary"), "HOME": place.path("temporary")]
+        )
+        var isRunning = true
+        defer {
+            if isRunning {
+                running.send(SIGKILL)
+                _ = try? running.wait()
+            }
+        }
+        try place.wait { try !paths(holding: mark).isEmpty }
+        func isStaged(_ path: String) -> Bool { path.contains(".migration-staging") }
+        #expect(try paths(holding: mark).allSatisfy(isStaged))
+        let written = try filesOpenForWriting(by: running)
+        #expect(written.contains(where: isStaged))
+        #expect(
+            written.allSatisfy { isStaged($0) || $0.hasPrefix(place.path("target")) },
+            "\(written)"
+        )
+        #expect(try !paths(holding: mark).contains { $0.hasPrefix(place.path("target") + "/") })
+        running.send(SIGKILL)
+        _ = try running.wait()
+        isRunning = false
+        #expect(try paths(holding: mark).allSatisfy(isStaged))
+        // The next command removes what was left.
+        let status = try place.shell("\"$migrate\" status --container target")
+        #expect(status.output.contains("interrupted"), "\(status.output)\(status.errors)")
+        #expect(try paths(holding: mark) == [])
+    }
+
+    /// The files in the directory whose bytes contain `mark`.
+    private func paths(holding mark: Data) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: place.directory.path)
+            .map { place.path($0) }
+            .filter { path in
+                guard let bytes = try? Data(contentsOf: URL(filePath: path)) else { return false }
+                return bytes.range(of: mark) != nil
+            }
+    }
+
+    /// The files, memory and what was removed that a process has opened itself, for writing.
+    private func filesOpenForWriting(by command: MigrateCommand) throws -> [String] {
+        let inherited = Set(try openFiles(of: "/proc/self").map(\.path))
+        return try openFiles(of: "/proc/\(command.process)")
+            .filter { $0.isForWriting && !inherited.contains($0.path) }.map(\.path)
+    }
+
+    private func openFiles(of process: String) throws -> [(path: String, isForWriting: Bool)] {
+        let numbers = try FileManager.default.contentsOfDirectory(atPath: "\(process)/fd")
+        return numbers.filter { Int($0) ?? 0 > 2 }.compactMap { number in
+            var target = [UInt8](repeating: 0, count: 4096)
+            let count = readlink("\(process)/fd/\(number)", &target, target.count)
+            let info = try? String(contentsOfFile: "\(process)/fdinfo/\(number)", encoding: .utf8)
+            guard count > 0, target.first == UInt8(ascii: "/"),
+                let field = info?.split(separator: "\n").first(where: { $0.hasPrefix("flags:") }),
+                let flags = Int32(field.dropFirst(6).trimmingCharacters(in: .whitespaces), radix: 8)
+            else { return nil }
+            let path = String(decoding: target[..<count], as: UTF8.self)
+            return (path, flags & O_ACCMODE != O_RDONLY)
+        }
+    }
+
     @Test func `only age knows the other kinds of key`() throws {
         try export("--recipient", Self.recipient, to: "archive.age")
         let text = try #require(
@@ -212,12 +294,12 @@ struct EncryptionTests {
 
     @Test(
         arguments: [
-            ("--recipient age1abc", "is no recipient"),
+            ("--recipient age1abc", "the recipient is 'age1abc', but"),
             ("--recipient \(recipient) --passphrase-file passphrase", "not both"),
             ("--armor", "needs"),
-            ("--recipient 'ssh-ed25519 AAAA'", "which only age knows"),
+            ("--recipient 'ssh-ed25519 AAAA'", "which only age supports"),
             ("--recipient \(identity)", "a secret key was given"),
-            ("--recipients-file passphrase", "is not in order"),
+            ("--recipients-file passphrase", "is not valid"),
             ("--passphrase-file source/Documents/none", "no passphrase"),
             ("--passphrase-file source/Documents/numbers", "more than one line"),
             ("--passphrase", "no terminal"),

@@ -64,6 +64,34 @@ struct SigningTests {
         }
     }
 
+    @Test func `an archive without a signature is refused where one is required`() throws {
+        let ways = [
+            ("--require-signature \(Self.required)", Int32(77), "the signature can't be read"),
+            ("--require-signature", 64, "option '--require-signature' needs option '--signer'"),
+            (
+                "--require-signature --signer me@example.com", 64,
+                "option '--signer' needs option '--allowed-signers'"
+            ),
+        ]
+        try place.shell("\"$migrate\" import archive --container c && mv archive.sig kept")
+        let before = try place.tree("c")
+        for (options, code, message) in ways {
+            let result = try place.shell(
+                "\"$migrate\" import archive --container c --replace \(options)"
+            )
+            #expect(result.exitCode == code, "\(options): \(result.errors)")
+            #expect(result.errors.contains(message), "\(options): \(result.errors)")
+            #expect(try place.tree("c") == before)
+        }
+        let signed = try place.shell(
+            """
+            mv kept archive.sig &&
+            "$migrate" import archive --container c --replace --require-signature \(Self.required)
+            """
+        )
+        #expect(signed.exitCode == 0, "\(signed.errors)")
+    }
+
     @Test(
         arguments: [
             ("another archive", "cp new archive", "incorrect signature"),
