@@ -21,7 +21,7 @@ test: ## runs everything that CI runs
 	$(SWIFT) test --package-path Examples/GuidePatterns --disable-xctest
 	$(SWIFT) test --package-path Examples/TasksApp --disable-xctest
 	$(SWIFT) test --skip-build --disable-xctest --parallel
-	Scripts/prove --debug soak --seconds 45
+	Scripts/prove --debug short
 
 install: ## installs migrate, one binary, into $(DESTDIR)$(PREFIX)/bin
 	Scripts/install-dependencies build
@@ -37,15 +37,14 @@ bench: ## measures migrate against every installed archiver, and what an extensi
 	@Scripts/bench
 
 fidelity: ## proves the round trip on large trees of this machine and on a container of oddities
-	@Scripts/prove-round-trip
-	@Scripts/prove-odd-container
+	@Scripts/prove round-trip
+	@Scripts/prove odd-container
 
 enumerate: ## tries every bit, every length and every moment at which a source can change
 	@Scripts/enumerate
 
 corpus: ## runs odd and hostile archives through migrate and other readers, CORPUS=directories
-	$(SWIFT) build -c release --product migrate
-	@Scripts/prove-corpus $(CORPUS)
+	@Scripts/prove corpus $(CORPUS)
 
 containment: ## imports while directories become links to outside, T=60 seconds
 	@Scripts/prove-containment $(T)
@@ -54,13 +53,13 @@ encryption: ## moves large encrypted archives between migrate and age, both ways
 	@Scripts/prove-encryption $(N)
 
 bounds: ## measures the memory that archives take which try to take much
-	@Scripts/prove-bounds
+	@Scripts/prove bounds
 
 fuzz: ## looks for inputs that break the readers, T=60 seconds each
 	@Scripts/fuzz $(T)
 
 torture: ## fails every call of exports and imports in every way, S=1 (every S-th point)
-	@Scripts/torture --step $(or $(S),1)
+	@Scripts/prove torture $(if $(S),--step $(S))
 
 allocations: ## fails every allocation of an operation, POINTS=100 of each that are spread evenly
 	@Scripts/prove allocations $(if $(POINTS),--points $(POINTS))

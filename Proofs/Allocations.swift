@@ -117,7 +117,7 @@ struct Allocations {
         try (bookkeeping / "replaced").makeDirectory()
         try (app / "Documents").rename(to: bookkeeping / "replaced/Documents")
         try (bookkeeping / "staged").makeDirectory()
-        try (bookkeeping / "staged" / BytePath([UInt8](token.utf8))).write("")
+        try (bookkeeping / "staged" / BytePath(token)).write("")
         try source.copyAll(to: bookkeeping / "staged/container")
         try (bookkeeping / "import-journal.json").write(
             """

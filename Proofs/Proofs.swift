@@ -1,20 +1,47 @@
 import Foundation
 import Glibc
-import Synchronization
 import TestSupport
 
 /// Long-running proofs of what `migrate` promises, each with a short form.
 @main
 enum Proofs {
     static let usage = """
-        USAGE: Scripts/prove allocations [--points <n>]
-               Scripts/prove soak [--seconds <n>] [--seed <n>]
+        USAGE: Scripts/prove [--debug] <proof> [<options>]
 
+        torture      Runs exports, imports and recoveries of a small container once for every call to the
+                     system that touches a file, and for every fault: killed at the call, an error (EIO,
+                     ENOSPC, EINTR) once and for ever, half of what was to be read or written. As root also
+                     power loss at every call that changes something, on ext4 and xfs. After each, the
+                     archive is whole or not there, the container is the old one or the new one, the import
+                     status is true, and the next command works and leaves nothing behind.
+                       --step <n>            try every n-th point only
+                       --threads <n>         how many threads migrate uses (default: 1)
+                       --jobs <n>            how many points are tried at a time (default: a processor each)
+                       --only <part>         faults, or power-loss
+                       --operation <words>   only operations whose name holds these words
         allocations  Makes an allocation of an export, of imports and of a recovery fail, once and from then
-                     on: every one, or <n> of each that are spread evenly. Whatever the process makes of it,
-                     the archive is whole or not there, and the container is the old one or the new one.
+                     on. Whatever the process makes of it, the archive is whole or not there, and the
+                     container is the old one or the new one.
+                       --points <n>          try so many of each, spread evenly (default: every one)
+        corpus       Runs archives with known verdicts through migrate import, GNU tar, bsdtar and Python,
+                     and keeps score. The words behind it are directories with a table INDEX.tsv (columns
+                     'file' and 'tar_layer_verdict': accept, reject or either; 'import_policy' if there is
+                     one); without any, the project's own corpus is made.
+        bounds       Measures the memory that archives take which try to take much.
+                       --share <n>           only one of so many of what they hold (default: 1)
+        round-trip   Exports trees with 1, 2 and 8 threads, which must give the same bytes; verifies; has
+                     tar, bsdtar, zstd and Python read; imports, and compares what came out with what went
+                     in. The words behind it are trees; without any, large ones of this machine.
+        odd-container
+                     Moves a container of everything that is hard to carry, and says what other readers
+                     make of its archive.
+        short        Runs little of each: less than three minutes.
+        compare      Compares the trees that the two words behind it name, with no help of migrate.
+                       --exclude <path>      leave out this path, relative to both, and all below it
         soak         Mixes all operations, kills and faults at random, with a model beside them, and checks
-                     after each step. Takes <n> seconds, 3600 by default; the seed repeats a run's choices.
+                     after each step.
+                       --seconds <n>         how long (default: 3600)
+                       --seed <n>            repeats the choices of a run
 
         Prints what was tried and how much of it failed, and ends with 1 where something did.
 
@@ -23,37 +50,124 @@ enum Proofs {
     static func main() {
         do {
             var words = Array(CommandLine.arguments.dropFirst())
+            if words.first == "measure" { try Tools.measureHere(Array(words.dropFirst())) }
+            if words.first == "compare" {
+                var options = try Options(Array(words.dropFirst()))
+                exit(try Comparison(&options).run() ? 0 : 1)
+            }
             let tools = try Tools(&words)
             let proof = words.isEmpty ? "" : words.removeFirst()
-            let options = try readOptions(words)
-            let failures: Int
-            switch proof {
-            case "allocations":
-                failures = try Allocations(tools, points: options["points"]).run()
-            case "soak":
-                let seed = options["seed"] ?? Int.random(in: 1...1_000_000)
-                var soak = try Soak(tools, seconds: options["seconds"] ?? 3600, seed: seed)
-                failures = try soak.run()
-            default: throw ProofError(usage)
+            if ["--help", "-h"].contains(proof) {
+                print(usage, terminator: "")
+                exit(0)
             }
-            exit(failures == 0 ? 0 : 1)
+            var options = try Options(words)
+            exit(try run(proof, tools, &options) == 0 ? 0 : 1)
         } catch {
             FileHandle.standardError.write(Data("prove: error: \(error)\n".utf8))
             exit(1)
         }
     }
 
-    private static func readOptions(_ words: [String]) throws -> [String: Int] {
-        var options: [String: Int] = [:]
+    /// Runs the proof, and returns how much of it failed.
+    private static func run(
+        _ proof: String,
+        _ tools: Tools,
+        _ options: inout Options
+    ) throws -> Int {
+        let tools = try tools.within(BytePath(proof))
+        switch proof {
+        case "short":
+            let shortForms = [
+                ("torture", ["--only", "faults", "--step", "400"]), ("corpus", []),
+                ("bounds", ["--share", "200"]),
+                ("round-trip", [Tools.root + "/Sources"]), ("odd-container", []),
+                ("soak", ["--seconds", "45"]),
+            ]
+            try options.finish()
+            return try shortForms.reduce(0) { failures, form in
+                print("\(form.0)\n")
+                var options = try Options(form.1)
+                defer { print() }
+                return failures + (try run(form.0, tools, &options))
+            }
+        case "torture":
+            var torture = try Torture(tools, &options)
+            try options.finish()
+            return try torture.run()
+        case "allocations":
+            let allocations = try Allocations(tools, points: options.number("points"))
+            try options.finish()
+            return try allocations.run()
+        case "corpus":
+            let corpus = Corpus(tools, &options)
+            try options.finish()
+            return try corpus.run()
+        case "bounds":
+            var bounds = try Bounds(tools, &options)
+            try options.finish()
+            return try bounds.run()
+        case "round-trip":
+            let roundTrip = RoundTrip(tools, &options)
+            try options.finish()
+            try roundTrip.run()
+            return 0
+        case "odd-container":
+            try options.finish()
+            return try OddContainer(tools).run()
+        case "soak":
+            let seed = try options.number("seed") ?? Int.random(in: 1...1_000_000)
+            var soak = try Soak(tools, seconds: options.number("seconds") ?? 3600, seed: seed)
+            try options.finish()
+            return try soak.run()
+        default: throw ProofError(usage)
+        }
+    }
+}
+
+/// The words behind the name of a proof.
+struct Options {
+    private var values: [String: [String]] = [:]
+    /// The words that belong to no option.
+    private var operands: [String] = []
+
+    init(_ words: [String]) throws {
         var rest = words[...]
         while let word = rest.popFirst() {
-            let text = rest.popFirst()
-            guard word.hasPrefix("--"), let text, let value = Int(text), value > 0 else {
-                throw ProofError("'\(word)' is not understood\n\(usage)")
+            guard word.hasPrefix("--") else {
+                operands.append(word)
+                continue
             }
-            options[String(word.dropFirst(2))] = value
+            let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1).map(String.init)
+            guard let name = parts.first, let value = parts.dropFirst().first ?? rest.popFirst()
+            else { throw ProofError("\(word) needs a value") }
+            values[name, default: []].append(value)
         }
-        return options
+    }
+
+    mutating func text(_ name: String) -> String? { texts(name).last }
+
+    mutating func texts(_ name: String) -> [String] { values.removeValue(forKey: name) ?? [] }
+
+    mutating func number(_ name: String) throws -> Int? {
+        guard let text = text(name) else { return nil }
+        guard let number = Int(text), number > 0 else {
+            throw ProofError("--\(name) needs a number, not '\(text)'")
+        }
+        return number
+    }
+
+    /// Takes the words that belong to no option.
+    mutating func takeOperands() -> [String] {
+        defer { operands = [] }
+        return operands
+    }
+
+    /// Fails where a word is left that no proof has asked for.
+    func finish() throws {
+        if let word = operands.first ?? values.keys.first.map({ "--" + $0 }) {
+            throw ProofError("'\(word)' is not understood\n\(Proofs.usage)")
+        }
     }
 }
 
@@ -66,119 +180,10 @@ struct ProofError: Error, CustomStringConvertible {
     }
 }
 
-/// The programs that proofs run.
-struct Tools {
-    /// Past this, a run hangs.
-    private static let limit = 600.0
-
-    let migrate: String
-    let injector: String
-    let allocations: String
-    let scratch: BytePath
-
-    /// Takes the first four words: the programs, the library that counts allocations, and a directory.
-    init(_ words: inout [String]) throws {
-        guard words.count >= 4 else { throw ProofError(Proofs.usage) }
-        (migrate, injector, allocations) = (words[0], words[1], words[2])
-        scratch = BytePath([UInt8](words[3].utf8))
-        words.removeFirst(4)
-    }
-
-    /// How a run ended.
-    struct Ended {
-        /// The exit code; `nil` where a signal ended the process.
-        let code: Int32?
-        let hangs: Bool
-        let output: String
-        let errors: String
-
-        var description: String {
-            hangs ? "it hangs" : "it ends with \(code.map { "\($0)" } ?? "a signal"): \(errors)"
-        }
-    }
-
-    /// Runs `migrate`, in front of it `prefix`; after `killedAfter` seconds it is killed.
-    func run(
-        _ words: [String],
-        prefix: [String] = [],
-        environment: [String: String] = [:],
-        killedAfter: Double? = nil
-    ) throws -> Ended {
-        let process = Process()
-        let command = prefix + [migrate] + words
-        process.executableURL = URL(filePath: command[0])
-        process.arguments = Array(command.dropFirst())
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-            .merging(environment) { $1 }
-        let name = scratch / "said"
-        try name.write("")
-        try (scratch / "warned").write("")
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: name.url)
-        process.standardError = try FileHandle(forWritingTo: (scratch / "warned").url)
-        try process.run()
-        let isKilled = Mutex(false)
-        let identifier = process.processIdentifier
-        let hanging = DispatchWorkItem {
-            isKilled.withLock { $0 = true }
-            kill(identifier, SIGKILL)
-        }
-        DispatchQueue.global().asyncAfter(
-            deadline: .now() + (killedAfter ?? Self.limit),
-            execute: hanging
-        )
-        process.waitUntilExit()
-        hanging.cancel()
-        let isSignaled = process.terminationReason == .uncaughtSignal
-        return Ended(
-            code: isSignaled ? nil : process.terminationStatus,
-            hangs: killedAfter == nil && isKilled.withLock { $0 },
-            output: String(decoding: try name.contents(), as: UTF8.self),
-            errors: String(decoding: try (scratch / "warned").contents(), as: UTF8.self)
-        )
-    }
-}
-
-/// A container, and what is known of it.
-enum Container {
-    /// Everything in the container but the bookkeeping.
-    static func contents(of path: BytePath) throws -> TreeSnapshot {
-        path.exists
-            ? try TreeSnapshot(of: path, excluding: [".migration"])
-            : try TreeSnapshot(of: path / "..", excluding: (path / "..").names())
-    }
-
-    /// The word with which `migrate status` answers.
-    static func status(of path: BytePath, _ tools: Tools) throws -> String {
-        let ended = try tools.run(["status", "--container", path.text])
-        guard ended.code == 0, let line = ended.output.split(separator: "\n").first else {
-            return ended.description
-        }
-        return String(line.split(separator: ":")[0])
-    }
-}
-
-extension BytePath {
-    /// The path as text; those of proofs are.
-    var text: String { String(decoding: bytes, as: UTF8.self) }
-
-    /// Removes whatever is there.
-    func removeAll() throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "chmod -R u+rwx \"$0\" 2>&-; rm -rf \"$0\"", text]
-        try process.run()
-        process.waitUntilExit()
-    }
-
-    /// Copies a tree with everything that it has.
-    func copyAll(to path: BytePath) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "cp -a \"$0\" \"$1\"", text, path.text]
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ProofError("'\(self)' can't be copied") }
+extension String {
+    /// The text with spaces behind it, or with a negative width in front of it.
+    func padded(to width: Int) -> String {
+        let spaces = String(repeating: " ", count: max(0, abs(width) - count))
+        return width < 0 ? spaces + self : self + spaces
     }
 }

@@ -99,7 +99,7 @@ extension Soak {
         }
         for _ in 0..<Int.random(in: 1...8, using: &random) {
             let directory = directories.randomElement(using: &random) ?? "Documents"
-            let name = BytePath([UInt8]("n\(Int.random(in: 0..<12, using: &random))".utf8))
+            let name = BytePath("n\(Int.random(in: 0..<12, using: &random))")
             let path = source / directory / name
             if path.exists { try path.removeFile() }
             switch Int.random(in: 0..<6, using: &random) {
@@ -115,7 +115,7 @@ extension Soak {
     /// Exports the source to a new archive, or over the one with the index `older`.
     private mutating func export(over older: Int?, disturbed: Bool) throws {
         let name = "archive-\(changes)-\(Int.random(in: 0..<1_000_000, using: &random))"
-        let path = older.map { archives[$0].path } ?? place / BytePath([UInt8](name.utf8))
+        let path = older.map { archives[$0].path } ?? place / BytePath(name)
         let words = ["export", "--container", source.text, "--out", path.text, "--force"]
         let ended = try run(words, disturbed: disturbed)
         let contents = try Container.contents(of: source)
@@ -256,13 +256,6 @@ extension Soak {
         if kept.contains(where: { $0 != "import-status.json" }) {
             problems.append("left in the bookkeeping: \(kept)")
         }
-    }
-}
-
-extension BytePath {
-    /// The last component.
-    fileprivate var name: BytePath {
-        BytePath([UInt8](bytes.split(separator: UInt8(ascii: "/")).last ?? []))
     }
 }
 

@@ -12,6 +12,24 @@ public struct BytePath: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// Makes a path of the UTF-8 bytes of a text.
+    public init(_ text: String) {
+        self.init([UInt8](text.utf8))
+    }
+
+    /// The last component.
+    public var name: BytePath {
+        BytePath([UInt8](bytes.split(separator: UInt8(ascii: "/")).last ?? []))
+    }
+
+    /// The path of the directory that it is in.
+    public var parent: BytePath {
+        BytePath([UInt8](bytes[..<(bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0)]))
+    }
+
+    /// The path as text; bytes that are no UTF-8 are lost.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
     /// The directory of the running test; the test fails where it has none.
     public static var scratch: BytePath {
         get throws { BytePath([UInt8](try #require(ScratchDirectory.current).path.utf8)) }
@@ -24,7 +42,7 @@ public struct BytePath: Hashable, Sendable {
 
     /// The path as a file URL; only a path that is UTF-8 survives it.
     public var url: URL {
-        URL(filePath: String(decoding: bytes, as: UTF8.self))
+        URL(filePath: text)
     }
 
     /// Calls `body` with the path as C takes it.
@@ -56,7 +74,8 @@ extension BytePath: Comparable {
 extension BytePath: CustomStringConvertible {
     /// The path as it may be printed.
     public var description: String {
-        String(decoding: bytes, as: UTF8.self).debugDescription
+        let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars
+        return "\"\(scalars.map { $0.escaped(asASCII: true) }.joined())\""
     }
 }
 

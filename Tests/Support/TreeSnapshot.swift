@@ -6,70 +6,254 @@ public struct TreeSnapshot: Equatable, Sendable {
     /// One file, directory or link.
     public struct Node: Equatable, Sendable {
         /// The `S_IFMT` bits.
-        public let type: mode_t
+        public var type: mode_t
         /// The permission bits.
-        public let mode: mode_t
+        public var mode: mode_t
         /// The whole seconds of the last change.
-        public let seconds: Int
+        public var seconds: Int
         /// The nanoseconds of the last change.
-        public let nanoseconds: Int
+        public var nanoseconds: Int
         /// The bytes of a file.
-        public let content: Data
-        /// Where a symbolic link leads.
-        public let target: [UInt8]
+        public var content: Content
+        /// Where a symbolic link leads, or which device there is.
+        public var target: [UInt8]
         /// The first path of the same file.
-        public let firstName: BytePath
+        public var firstName: BytePath
         /// The extended attributes.
-        public let attributes: [String: [UInt8]]
+        public var attributes: [String: [UInt8]]
     }
 
     /// What was found, by path from the root, which is not among it.
-    public private(set) var nodes: [BytePath: Node] = [:]
+    public var nodes: [BytePath: Node] = [:]
+    /// How many blocks of the disk the files take, which is no part of what must be kept.
+    public private(set) var blocks: [BytePath: Int] = [:]
+
+    /// Whether the two hold the same.
+    public static func == (left: TreeSnapshot, right: TreeSnapshot) -> Bool {
+        left.nodes == right.nodes
+    }
+
+    /// Makes a snapshot of an empty directory.
+    public init() {}
 
     /// Looks at everything below `root` but what lies at or below the paths in `exclusions`.
     public init(of root: BytePath, excluding exclusions: [BytePath] = []) throws {
-        var firstNames: [ino_t: BytePath] = [:]
-        try add(root, nil, exclusions, &firstNames)
-    }
-
-    private mutating func add(
-        _ directory: BytePath,
-        _ path: BytePath?,
-        _ exclusions: [BytePath],
-        _ firstNames: inout [ino_t: BytePath]
-    ) throws {
-        for name in try directory.names() {
-            let relative = path.map { $0 / name } ?? name
-            if exclusions.contains(relative) { continue }
-            let full = directory / name
-            var status = stat()
-            guard full.withPointer({ lstat($0, &status) }) == 0 else {
-                throw CallFailure("lstat \(full)")
-            }
+        var firstNames: [FileIdentity: BytePath] = [:]
+        let excluded = Set(exclusions)
+        try root.walk { path, file in
+            if excluded.contains(path) { return false }
+            let status = try file.status()
+            let identity = FileIdentity(device: status.st_dev, number: status.st_ino)
+            let firstName = firstNames[identity] ?? path
             let type = status.st_mode & S_IFMT
-            let isFirst = firstNames[status.st_ino] == nil
-            if isFirst { firstNames[status.st_ino] = relative }
-            nodes[relative] = Node(
+            if type != S_IFDIR { firstNames[identity] = firstName }
+            if type == S_IFREG { blocks[path] = Int(status.st_blocks) }
+            nodes[path] = Node(
                 type: type,
                 mode: status.st_mode & 0o7777,
                 seconds: status.st_mtim.tv_sec,
                 nanoseconds: status.st_mtim.tv_nsec,
-                content: type == S_IFREG ? try full.contents() : Data(),
-                target: type == S_IFLNK ? try full.linkTarget() : [],
-                firstName: firstNames[status.st_ino] ?? relative,
-                attributes: try full.attributes()
+                content: type == S_IFREG ? try Content(of: file) : Content(Data()),
+                target: type == S_IFLNK
+                    ? try file.linkTarget() : [UInt8]("\(status.st_rdev)".utf8),
+                firstName: firstName,
+                attributes: try file.attributes()
             )
-            if type == S_IFDIR { try add(full, relative, exclusions, &firstNames) }
+            return true
         }
     }
 
-    /// Says in words how this differs from `other`; nothing where the two are equal.
-    public func differences(from other: TreeSnapshot) -> [String] {
-        Set(nodes.keys).union(other.nodes.keys).sorted().compactMap { path in
-            guard let mine = nodes[path] else { return "\(path) is missing" }
-            guard let theirs = other.nodes[path] else { return "\(path) is too much" }
-            return mine == theirs ? nil : "\(path) is \(mine), not \(theirs)"
+    /// How many bytes the files have, each counted once.
+    public var contentBytes: Int {
+        nodes.lazy.filter { $0.value.firstName == $0.key }.map(\.value.content.count).reduce(0, +)
+    }
+}
+
+private struct FileIdentity: Hashable {
+    let device: dev_t
+    let number: ino_t
+}
+
+// MARK: - Comparing
+
+extension TreeSnapshot {
+    /// One thing in which a tree is not as expected.
+    public struct Difference: Equatable, Sendable, CustomStringConvertible {
+        /// What can differ.
+        public enum Property: String, Sendable {
+            case missing = "is missing", added = "is too much"
+            case kind, mode, time, content, target, attributes, firstName = "first name"
         }
+
+        /// Where it is.
+        public let path: BytePath
+        /// What differs.
+        public let property: Property
+        fileprivate var values = ""
+
+        /// The difference in words.
+        public var description: String { "\(path): \(property.rawValue)\(values)" }
+    }
+
+    /// Everything in which this differs from the tree that is expected, by path.
+    public func differences(from expected: TreeSnapshot) -> [Difference] {
+        Set(nodes.keys).union(expected.nodes.keys).sorted().flatMap { path in
+            guard let found = nodes[path] else {
+                return [Difference(path: path, property: .missing)]
+            }
+            guard let expected = expected.nodes[path] else {
+                return [Difference(path: path, property: .added)]
+            }
+            return found == expected ? [] : found.differences(from: expected, at: path)
+        }
+    }
+}
+
+extension TreeSnapshot.Node {
+    fileprivate func differences(from expected: Self, at path: BytePath) -> [TreeSnapshot
+        .Difference]
+    {
+        var differences: [TreeSnapshot.Difference] = []
+        func compare<Value: Equatable>(
+            _ property: TreeSnapshot.Difference.Property,
+            _ value: (Self) -> Value
+        ) {
+            let (found, wanted) = (value(self), value(expected))
+            guard found != wanted else { return }
+            let words = ": \("\(found)".prefix(200)), not \("\(wanted)".prefix(200))"
+            differences.append(.init(path: path, property: property, values: words))
+        }
+        compare(.kind) { String($0.type, radix: 8) }
+        compare(.mode) { String($0.mode, radix: 8) }
+        compare(.time) { "\($0.seconds) s \($0.nanoseconds) ns" }
+        compare(.content, \.content)
+        compare(.target) { BytePath($0.target) }
+        compare(.firstName, \.firstName)
+        compare(.attributes, \.attributes)
+        return differences
+    }
+}
+
+// MARK: - Looking
+
+/// `SEEK_DATA`, which the C library's Swift module does not show.
+private let seekData: Int32 = 3
+
+/// Stands for the bytes of a file, however large, and whether or not runs of zeros are holes.
+public struct Content: Hashable, Sendable, CustomStringConvertible {
+    private static let blockSize = 1 << 16
+    private static let zeros = [UInt8](repeating: 0, count: blockSize)
+
+    /// How many bytes there are.
+    public let count: Int
+    /// Differs from process to process, and where the bytes do.
+    private let hash: Int
+
+    /// Stands for the bytes of `data`.
+    public init(_ data: Data) {
+        var hasher = Hasher()
+        data.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: Self.blockSize) {
+                let end = min(start + Self.blockSize, bytes.count)
+                Self.add(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), start, to: &hasher)
+            }
+        }
+        (count, hash) = (data.count, hasher.finalize())
+    }
+
+    /// Stands for the text's UTF-8 bytes.
+    public init(_ text: String) {
+        self.init(Data(text.utf8))
+    }
+
+    /// Reads the file at `path`; holes are passed over.
+    init(of path: BytePath) throws {
+        let descriptor = path.withPointer { open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw CallFailure("open \(path)") }
+        defer { close(descriptor) }
+        var hasher = Hasher()
+        var block = Self.zeros
+        var offset = 0
+        let end = Int(lseek(descriptor, 0, SEEK_END))
+        while offset < end {
+            let data = Int(lseek(descriptor, off_t(offset), seekData))
+            // Nothing but a hole is left.
+            if data < 0 && errno == ENXIO { break }
+            offset = max(offset, data / Self.blockSize * Self.blockSize)
+            let size = min(Self.blockSize, end - offset)
+            let isWhole = block.withUnsafeMutableBytes { block in
+                guard pread(descriptor, block.baseAddress, size, off_t(offset)) == size else {
+                    return false
+                }
+                Self.add(UnsafeRawBufferPointer(rebasing: block[..<size]), offset, to: &hasher)
+                return true
+            }
+            guard isWhole else { throw CallFailure("pread \(path)") }
+            offset += size
+        }
+        (count, hash) = (end, hasher.finalize())
+    }
+
+    private static func add(
+        _ block: UnsafeRawBufferPointer,
+        _ offset: Int,
+        to hasher: inout Hasher
+    ) {
+        guard let start = block.baseAddress, memcmp(start, zeros, block.count) != 0 else { return }
+        hasher.combine(offset)
+        hasher.combine(bytes: block)
+    }
+
+    /// The size and what tells it from another content.
+    public var description: String {
+        "\(count) bytes, \(String(UInt(bitPattern: hash), radix: 36))"
+    }
+}
+
+extension BytePath {
+    /// Calls `visit` for everything below this directory, however deep, in byte order.
+    ///
+    /// It gets the path from here, and one by which the system takes it; a directory is entered where
+    /// it returns `true`.
+    public func walk(_ visit: (_ path: BytePath, _ file: BytePath) throws -> Bool) throws {
+        var directory = try OpenDirectory(self)
+        var levels: [(path: BytePath?, names: [BytePath])] = [
+            (nil, try directory.path.names().reversed())
+        ]
+        while let level = levels.last {
+            guard let name = levels[levels.count - 1].names.popLast() else {
+                levels.removeLast()
+                if !levels.isEmpty { try directory.move(to: "..") }
+                continue
+            }
+            let path = level.path.map { $0 / name } ?? name
+            let file = directory.path / name
+            let isEntered = try visit(path, file)
+            guard isEntered, try file.status().st_mode & S_IFMT == S_IFDIR else { continue }
+            try directory.move(to: name)
+            levels.append((path, try directory.path.names().reversed()))
+        }
+    }
+
+    /// Makes directories in each other, however many, and calls `body` with the last.
+    public func makeLevels(
+        _ count: Int,
+        named name: BytePath,
+        _ body: (BytePath) throws -> Void = { _ in }
+    ) throws {
+        var directory = try OpenDirectory(self)
+        for _ in 0..<count {
+            try (directory.path / name).makeDirectory()
+            try directory.move(to: name)
+        }
+        try body(directory.path)
+    }
+
+    /// What `lstat` says.
+    public func status() throws -> stat {
+        var status = stat()
+        guard withPointer({ lstat($0, &status) }) == 0 else { throw CallFailure("lstat \(self)") }
+        return status
     }
 }
 
@@ -97,5 +281,34 @@ extension BytePath {
             attributes[name] = [UInt8](value[..<size])
         }
         return attributes
+    }
+}
+
+/// A directory beneath which no path becomes too long.
+private struct OpenDirectory: ~Copyable {
+    private var descriptor: Int32
+
+    init(_ path: BytePath) throws {
+        descriptor = try Self.open(path)
+    }
+
+    deinit { close(descriptor) }
+
+    /// A path of it as long as it is open.
+    var path: BytePath { "/proc/self/fd/\(descriptor)" }
+
+    /// Opens a directory in this one, or the one that this one is in, in its place.
+    mutating func move(to name: BytePath) throws {
+        let next = try Self.open(path / name, O_NOFOLLOW)
+        close(descriptor)
+        descriptor = next
+    }
+
+    private static func open(_ path: BytePath, _ flags: Int32 = 0) throws -> Int32 {
+        let descriptor = path.withPointer {
+            Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags)
+        }
+        guard descriptor >= 0 else { throw CallFailure("open \(path)") }
+        return descriptor
     }
 }

@@ -39,7 +39,7 @@ struct DepthTests {
         #expect(result.output.contains("1 file, \(count) directories"))
     }
 
-    /// `Scripts/prove-odd-container` tries it with 60,000 levels.
+    /// `Scripts/prove odd-container` tries it with 60,000 levels.
     @Test func `refuses a tree that is too deep for an archive, by name`() throws {
         let place = try Workplace()
         try makeLevels(257, named: String(repeating: "n", count: 255), in: place)

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MigrationArchive
 
 /// Entries that are no file, directory or link, and metadata that must not be restored.

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MigrationArchive
 
 /// Links that lead out, and entries that come through links.

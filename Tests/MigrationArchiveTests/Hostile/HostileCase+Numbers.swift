@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MigrationArchive
 
 /// Sizes and times that can't be, or that readers take for different ones.

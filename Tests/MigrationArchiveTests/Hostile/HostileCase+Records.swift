@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MigrationArchive
 
 /// Extended headers whose records are malformed.

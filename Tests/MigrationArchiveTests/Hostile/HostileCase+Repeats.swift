@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MigrationArchive
 
 /// Paths and headers that come more than once.

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import MigrationArchive
 
 /// Sparse files whose maps lie.

@@ -6,7 +6,7 @@ import Testing
 @testable import MigrationArchive
 
 /// The corpus of odd and hostile archives; with `MIGRATION_CORPUS` set it is written there too, for
-/// `Scripts/prove-corpus`.
+/// `Scripts/prove corpus`.
 @Suite(.scratchDirectory)
 struct HostileCorpusTests {
     @Test(arguments: HostileCase.all)

@@ -45,14 +45,3 @@ struct StrictStream {
         header + body + [UInt8](repeating: 0, count: 1024)
     }
 }
-
-extension [UInt8] {
-    /// Writes the right checksum into the header block that begins at `start`.
-    mutating func fixChecksum(ofBlockAt start: Int = 0) {
-        for index in 148..<156 { self[start + index] = UInt8(ascii: " ") }
-        let sum = self[start..<start + 512].reduce(0) { $0 + Int($1) }
-        let digits = String(sum, radix: 8)
-        let text = String(repeating: "0", count: 6 - digits.count) + digits + "\0 "
-        replaceSubrange(start + 148..<start + 156, with: text.utf8)
-    }
-}

@@ -1,4 +1,5 @@
 import MigrationSystem
+import TestSupport
 import Testing
 
 @testable import MigrationArchive

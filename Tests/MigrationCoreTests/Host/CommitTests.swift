@@ -73,7 +73,7 @@ struct CommitTests {
             try commit.moveData(asideTo: replaced, bookkeeping)
         }
         let restored = try places.contents(of: places.destination)
-        let lost = restored.differences(from: old).filter { $0.hasSuffix("is missing") }
+        let lost = restored.differences(from: old).filter { $0.property == .missing }
         #expect(lost == [])
     }
 

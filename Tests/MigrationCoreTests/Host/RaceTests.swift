@@ -90,7 +90,7 @@ struct RaceTests {
             let real = isSwapped ? Racer.trap(for: directory) : directory
             for file in Self.files {
                 let content = nodes[real / file]?.content
-                #expect(content == Data("content of \(file)".utf8))
+                #expect(content == Content("content of \(file)"))
             }
         }
     }

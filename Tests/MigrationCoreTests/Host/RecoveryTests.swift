@@ -94,7 +94,7 @@ struct RecoveryTests {
     }
 
     /// What a snapshot holds but times, which differ between two trees made one after the other.
-    private func outline(_ snapshot: TreeSnapshot) -> [BytePath: Data] {
+    private func outline(_ snapshot: TreeSnapshot) -> [BytePath: Content] {
         snapshot.nodes.mapValues(\.content)
     }
 

@@ -138,7 +138,7 @@ struct ExtractionTests {
         _ = try await extract(places, only: ["z"])
         let restored = try TreeSnapshot(of: places.destination).nodes
         #expect(restored.keys.sorted() == ["z", "z/one", "z/two"])
-        #expect(restored["z/one"]?.content == Data(count: 9 << 20) + Data("end".utf8))
+        #expect(restored["z/one"]?.content == Content(Data(count: 9 << 20) + Data("end".utf8)))
         #expect(restored["z/two"]?.firstName == "z/one")
     }
 }

@@ -1,11 +1,13 @@
-@testable import MigrationArchive
-
 /// Tar bytes made by hand, as other programs write them or as an attacker would.
-struct RawTar {
-    private(set) var bytes: [UInt8] = []
+public struct RawTar: Sendable {
+    /// What has been made.
+    public private(set) var bytes: [UInt8] = []
+
+    /// Begins with nothing.
+    public init() {}
 
     /// How the header's magic looks.
-    enum Magic {
+    public enum Magic: Sendable {
         case v7, ustar, gnu
 
         fileprivate var bytes: [UInt8] {
@@ -18,7 +20,7 @@ struct RawTar {
     }
 
     /// Appends a header block and its content, padded to whole blocks.
-    mutating func add(
+    public mutating func add(
         _ name: String,
         type: String = "0",
         content: [UInt8] = [],
@@ -46,47 +48,35 @@ struct RawTar {
         put(magic.bytes, at: 257)
         for field in fields { put(field.bytes, at: field.at) }
         block.fixChecksum()
-        bytes += block + content
+        bytes += block
+        bytes += content
         bytes += [UInt8](repeating: 0, count: (512 - content.count % 512) % 512)
     }
 
     /// Appends an extended header of `records`, their lengths put before them.
-    mutating func addRecords(_ records: [(String, String)], type: String = "x") {
-        var pax = PaxRecords()
-        for (key, value) in records { pax.append(key, [UInt8](value.utf8)) }
+    public mutating func addRecords(_ records: [(String, String)], type: String = "x") {
         var body: [UInt8] = []
-        pax.encode(to: &body)
+        for (key, value) in records {
+            let rest = [UInt8](" \(key)=\(value)\n".utf8)
+            // The length counts its own digits.
+            var length = rest.count + 1
+            while "\(length)".utf8.count + rest.count != length { length += 1 }
+            body += "\(length)".utf8
+            body += rest
+        }
         add("PaxHeaders/x", type: type, content: body)
     }
 
-    mutating func append(_ more: [UInt8]) { bytes += more }
+    /// Appends bytes as they are.
+    public mutating func append(_ more: [UInt8]) { bytes += more }
 
     /// The bytes with `blocks` blocks of zeros behind them.
-    func ended(_ blocks: Int = 2) -> [UInt8] {
+    public func ended(_ blocks: Int = 2) -> [UInt8] {
         bytes + [UInt8](repeating: 0, count: blocks * 512)
     }
 
-    /// What the foreign reader finds in the bytes, ended with two blocks of zeros.
-    func items(endBlocks: Int = 2) throws -> [Item] { try Self.items(in: ended(endBlocks)) }
-
-    /// What the foreign reader finds in `bytes`.
-    static func items(in bytes: [UInt8]) throws -> [Item] {
-        try items(from: MemorySource(bytes))
-    }
-
-    static func items(from source: some ChunkSource) throws -> [Item] {
-        let reader = ForeignTarReader(reading: TarStream(source))
-        var items: [Item] = []
-        while let entry = try reader.next() {
-            var item = Item(entry)
-            item.content = try reader.content(of: entry)
-            items.append(item)
-        }
-        return items
-    }
-
     /// A block's number in base 256 over 12 bytes.
-    static func base256(_ value: Int64) -> [UInt8] {
+    public static func base256(_ value: Int64) -> [UInt8] {
         var bytes = (0..<12).map { index -> UInt8 in
             let shift = 8 * (11 - index)
             return shift >= 64 ? (value < 0 ? 0xFF : 0) : UInt8(truncatingIfNeeded: value >> shift)
@@ -96,9 +86,13 @@ struct RawTar {
     }
 }
 
-extension EntryReader {
-    /// The content of the current entry, zeros filled in.
-    func content(of entry: ArchiveEntry) throws -> [UInt8] {
-        try gather(entry.contentSize, readContent)
+extension [UInt8] {
+    /// Writes the right checksum into the header block that begins at `start`.
+    public mutating func fixChecksum(ofBlockAt start: Int = 0) {
+        for index in 148..<156 { self[start + index] = UInt8(ascii: " ") }
+        let sum = self[start..<start + 512].reduce(0) { $0 + Int($1) }
+        let digits = String(sum, radix: 8)
+        let text = String(repeating: "0", count: 6 - digits.count) + digits + "\0 "
+        replaceSubrange(start + 148..<start + 156, with: text.utf8)
     }
 }
