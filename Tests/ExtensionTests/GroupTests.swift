@@ -30,6 +30,25 @@ struct GroupTests {
         ),
     ]
 
+    @Test func `takes files that an import moves into it, from wherever they are`() async throws {
+        let stage = try Stage()
+        try await stage.makeArchive(
+            """
+            move in:file group:shared/file
+            write tmp:made made
+            move tmp:made group:shared/made
+            """,
+            files: ["file": "text"]
+        )
+        let group = try stage.makeGroup()
+        var scripted = stage.scripted()
+        scripted.applicationGroups = ["shared": group.url]
+        try await stage.importArchive(scripted)
+        #expect(try (group / "file").contents() == Data("text".utf8))
+        #expect(try (group / "made").contents() == Data("made".utf8))
+        #expect(try group.names() == ["file", "made"])
+    }
+
     @Test(arguments: refusals)
     func `a group that is not in order refuses the session before the extension starts`(
         _ given: Given

@@ -118,6 +118,44 @@ struct OwnerTests {
         #expect(try stage.leftovers() == [])
     }
 
+    @Test func `what an extension in the host's process makes is the owner's`() async throws {
+        let stage = try Stage()
+        try await stage.makeArchive(
+            """
+            write Documents/new new
+            link Documents/new Documents/twin
+            directory Documents/sub
+            directory Documents/sub/deep
+            fifo Documents/sub/deep/fifo
+            move in:file Documents/moved
+            """,
+            files: ["file": "text"]
+        )
+        try stage.destination.makeDirectory()
+        try give(stage.destination)
+        try await stage.importArchive(stage.scripted(.inProcess))
+        #expect(try stage.importedText("Documents/twin") == "new")
+        #expect((stage.destination / "Documents/sub/deep/fifo").exists)
+        #expect(try owners(of: stage.destination) == [OtherUser.number])
+    }
+
+    @Test func `a file of root's that the host's process linked stays root's`() async throws {
+        let stage = try Stage()
+        let outside = try BytePath.scratch / "outside"
+        try outside.write("root's")
+        try await stage.makeArchive(
+            "write Documents/new new\nlink \(outside.url.path) Documents/hard"
+        )
+        try stage.destination.makeDirectory()
+        try give(stage.destination)
+        try await stage.importArchive(stage.scripted(.inProcess))
+        let made = stage.destination / "Documents/new"
+        for (path, owner) in [(outside, 0), (made, OtherUser.number)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path.url.path)
+            #expect(attributes[.ownerAccountID] as? Int == owner, "\(path)")
+        }
+    }
+
     @Test func `what is restored is the owner's, links and directories too`() async throws {
         let stage = try Stage()
         try (stage.source / "Documents/dir").makeDirectory()

@@ -63,6 +63,7 @@ struct ScriptRun {
         case "directory": mkdir(url(words[0]).path, 0o755)
         case "fifo": mkfifo(url(words[0]).path, 0o600)
         case "move": try FileManager.default.moveItem(at: url(words[0]), to: url(words[1]))
+        case "link": try FileManager.default.linkItem(at: url(words[0]), to: url(words[1]))
         case "remove": try FileManager.default.removeItem(at: url(words[0]))
         case "strip":
             let directory = url(words[0])

@@ -69,6 +69,7 @@ extension ImportSession {
             try UnreadFiles(in: directory.directory, at: directory.path.path, cancellation)
         }
         try directory.remove()
+        if appExtension.isInProcess { try directory.giveAway(cancellation) }
         return (extractor, report)
     }
 

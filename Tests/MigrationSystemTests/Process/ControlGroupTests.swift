@@ -81,6 +81,25 @@ struct ControlGroupTests {
         }
         #expect(try scratch.names() == [])
     }
+
+    @Test(
+        .enabled(
+            if: ControlGroup.make(both)?.limits == both,
+            "no cgroup of version 2 here has the controllers memory and pids"
+        )
+    )
+    func `ends a program that takes too much memory, and refuses it too many processes`() throws {
+        var program = TestProgram("perl -e '$text = qq(x) x 200_000_000; print length $text'")
+        program.group = try #require(ControlGroup.make(Self.both))
+        #expect(try program.run().ending != .exited(0))
+        #expect(try #require(program.group).memoryKills > 0)
+        program = TestProgram("for n in $(seq 50); do sleep 600 & done; kill $(jobs -p)")
+        program.group = try #require(ControlGroup.make(Self.both))
+        #expect(try program.run().ending != .exited(0))
+        #expect(try #require(program.group).refusedTasks > 0)
+    }
+
+    private static let both = ControlGroup.Limits(memory: 64 << 20, tasks: 20)
 }
 
 /// A cgroup of a test's own, in which it makes others.

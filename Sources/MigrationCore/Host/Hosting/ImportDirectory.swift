@@ -59,6 +59,17 @@ struct ImportDirectory {
         try staging.directory.descriptor.setPermissions(0o700)
     }
 
+    /// Gives the owner what an extension in this process, which is root's, has made in the container.
+    ///
+    /// A file that has names elsewhere stays root's: those may not be the owner's to change.
+    func giveAway(_ cancellation: CancellationFlag) throws {
+        guard let owner else { return }
+        let root = try staging.directory.descriptor.duplicate()
+        var walker = SourceWalker(root: root, cancellation: cancellation)
+        var gift = Gift(owner: owner)
+        try walker.walk(&gift)
+    }
+
     /// Removes the directory and what in the container is not the app's, whoever made it.
     ///
     /// - Throws: ``MigrationError`` of code `extensionFailed` where the extension has put another
@@ -80,4 +91,36 @@ struct ImportDirectory {
         // Who moves a directory must be able to write it.
         try staging.directory.descriptor.setPermissions(0o700)
     }
+}
+
+/// A walk that gives to an owner what is root's.
+private struct Gift: SourceVisitor {
+    let owner: FileOwner
+
+    /// How many names were found of files that have several.
+    private var names: [FileStatus.Identity: UInt64] = [:]
+
+    init(owner: FileOwner) {
+        self.owner = owner
+    }
+
+    mutating func visit(_ item: SourceItem) throws {
+        let status = item.status
+        guard status.owner == 0 else { return }
+        if status.linkCount > 1 {
+            names[status.identity, default: 0] += 1
+            guard names[status.identity] == status.linkCount else { return }
+        }
+        try item.directory.descriptor.setOwner(owner, of: item.name)
+    }
+
+    func enter(_ item: SourceItem, opened: OpenFile) -> Bool { true }
+
+    mutating func leave(_ directory: WalkedDirectory) throws {
+        // The container itself is handed over by the commit.
+        guard directory.status.owner == 0, !directory.path.isEmpty else { return }
+        try directory.opened.descriptor.setOwner(owner)
+    }
+
+    func passesOver(_ item: SourceItem) -> Bool { false }
 }

@@ -82,6 +82,10 @@ public struct MigrationExtension: Sendable {
     /// The same session serves it, but nothing confines it, and where it hangs or goes on after it was
     /// cancelled, the session ends without it: its task stays behind, and its appends fail.
     ///
+    /// Where root hosts it for a container of another user, it has root's rights. What it makes in the
+    /// container becomes the owner's; what it makes in an app group, and files that have names elsewhere,
+    /// stay root's.
+    ///
     /// - Parameter hosted: The extension.
     /// - Returns: The extension to host.
     public static func inProcess(_ hosted: some AppMigrationExtension) -> MigrationExtension {
@@ -94,6 +98,11 @@ public struct MigrationExtension: Sendable {
         case .executable(let url): url.lastPathComponent
         case .value(let hosted): "\(type(of: hosted))"
         }
+    }
+
+    /// Whether the extension runs in this process, with its rights.
+    var isInProcess: Bool {
+        if case .value = place { true } else { false }
     }
 
     private init(place: Place) {
