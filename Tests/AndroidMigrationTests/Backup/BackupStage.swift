@@ -39,7 +39,7 @@ struct BackupStage {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = Array(words)
         let output = url("output-\(UUID().uuidString)")
-        FileManager.default.createFile(atPath: output.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: output.path, contents: nil)
         let handle = try FileHandle(forWritingTo: output)
         process.standardOutput = handle
         try process.run()

@@ -24,7 +24,7 @@ struct EncryptedImportTests {
     private func places(noise: Int) async throws -> (Places, TreeSnapshot, Data) {
         let places = try await Places.withSmallArchive()
         if noise > 0 { try (places.source / "noise").write(VariedTree.noise(noise)) }
-        try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().exportContainer(
             MigrationDataContainer(atPath: places.source.bytes),
             to: .file(path: places.archive.bytes, replacingExisting: true)
                 .encrypted(with: .recipients([Self.recipient]))
@@ -83,7 +83,7 @@ struct EncryptedImportTests {
         try places.archive.write(whole)
         var options = ImportOptions()
         options.replacesData = true
-        try await MigrationHost().importArchive(
+        _ = try await MigrationHost().importArchive(
             .file(path: places.archive.bytes).decrypted(with: Self.decryption),
             into: MigrationDataContainer(atPath: places.destination.bytes),
             options: options

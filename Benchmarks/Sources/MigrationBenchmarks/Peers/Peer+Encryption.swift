@@ -11,7 +11,10 @@ extension Peer {
             preparation: { [$0.shell(writingKey)] },
             export: { ground in
                 [program, "export", "--container", ground.tree, "--out", ground.archive]
-                    + ["--level", "\(ground.level)", "--progress", "none", "--recipient", recipient]
+                    + [
+                        "--level", "\(ground.level)", "--progress", "none", "--recipient",
+                        recipient,
+                    ]
             },
             restore: { ground in
                 [program, "import", ground.archive, "--container", ground.destination]
