@@ -79,10 +79,10 @@ enum Proofs {
         switch proof {
         case "short":
             let shortForms = [
-                ("torture", ["--only", "faults", "--step", "400"]), ("corpus", []),
+                ("torture", ["--only", "faults", "--step", "600"]), ("corpus", []),
                 ("bounds", ["--share", "200"]),
                 ("round-trip", [Tools.root + "/Sources"]), ("odd-container", []),
-                ("soak", ["--seconds", "45"]),
+                ("soak", ["--seconds", "30"]),
             ]
             try options.finish()
             return try shortForms.reduce(0) { failures, form in

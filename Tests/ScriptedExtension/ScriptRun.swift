@@ -221,7 +221,7 @@ struct ScriptRun {
 
     /// Waits for a file that the test makes.
     private func wait(for url: URL) throws {
-        for _ in 0..<12_000 {
+        for _ in 0..<120_000 {
             if FileManager.default.fileExists(atPath: url.path) { return }
             usleep(5_000)
         }
