@@ -134,6 +134,19 @@ struct Place: Sendable {
         return (ended, faults, calls)
     }
 
+    private func inject(
+        _ point: Point,
+        into operation: any Operation
+    ) throws -> (Tools.Ended, faults: Int, calls: [String: Int]) {
+        try inject(
+            point.fault.word(on: disk),
+            at: point.call,
+            point.number,
+            point.last,
+            into: operation
+        )
+    }
+
     /// How many calls of each kind the operation makes.
     mutating func countCalls(of operation: any Operation) throws -> [String: Int] {
         try clean()
@@ -151,13 +164,7 @@ struct Place: Sendable {
     mutating func attempt(_ operation: any Operation, _ point: Point) throws -> [String] {
         try clean()
         try operation.prepare(&self)
-        let (ended, faults, _) = try inject(
-            point.fault.word(on: disk),
-            at: point.call,
-            point.number,
-            point.last,
-            into: operation
-        )
+        let (ended, faults, _) = try inject(point, into: operation)
         return try operation.problems(self, point, ended, faults)
     }
 
@@ -167,13 +174,7 @@ struct Place: Sendable {
         try clean()
         try operation.prepare(&self)
         try disk.makeLast()
-        let (ended, faults, _) = try inject(
-            point.fault.word(on: disk),
-            at: point.call,
-            point.number,
-            point.last,
-            into: operation
-        )
+        let (ended, faults, _) = try inject(point, into: operation)
         // Where it came to its end, the power fails right behind it.
         if faults == 0 { try disk.shutDown(survivors) }
         let wasBound = isBound
