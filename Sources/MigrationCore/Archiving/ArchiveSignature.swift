@@ -1,0 +1,229 @@
+public import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// What a signature says of an archive: its content, the app, and the version of the data's format.
+///
+/// The fingerprint stands for the content, so that a signature also holds for the same archive
+/// encrypted, or no longer encrypted.
+public struct ArchiveStatement: Sendable, Hashable {
+    /// The bytes that are signed.
+    fileprivate let text: [UInt8]
+
+    /// For what a signature is made (`ssh-keygen -n`), so that none made for anything else counts.
+    fileprivate static let namespace = "archive@migration"
+
+    init(header: ArchiveHeader?, fingerprint: Fingerprint?) throws(ArchiveError) {
+        guard let header, let fingerprint else {
+            let message = "only a migration archive has a fingerprint that can be signed"
+            throw ArchiveError(.unsupported, message)
+        }
+        self.init(header: header, fingerprint: fingerprint)
+    }
+
+    init(header: ArchiveHeader, fingerprint: Fingerprint) {
+        let lines = [
+            "migration archive 1",
+            "fingerprint \(fingerprint)",
+            "app \(PrintableText.escaping(header.bundleIdentifier))",
+            "version \(PrintableText.escaping(header.resourcesVersion))",
+        ]
+        text = lines.flatMap { [UInt8]("\($0)\n".utf8) }
+    }
+
+    /// Signs the statement with an SSH key, and writes the signature beside the archive.
+    ///
+    /// `ssh-keygen` does it, so that agents, hardware keys and keys with a passphrase work; it asks at
+    /// the terminal itself.
+    ///
+    /// - Parameters:
+    ///   - key: The file of the private key, or of the public key where an agent has the private one.
+    ///   - file: The signature, which appears whole or not at all.
+    ///   - replacingExisting: Whether a file that is there is replaced; otherwise it is an error.
+    /// - Throws: ``MigrationError`` of code `signingFailed` where there is no `ssh-keygen`, it is too
+    ///   old, or it refuses the key, and of codes `outputExists` and `outputFailed`.
+    public func sign(key: URL, to file: URL, replacingExisting: Bool = false) throws {
+        try sign(
+            keyPath: ByteString(pathOf: key),
+            toPath: ByteString(pathOf: file),
+            replacingExisting: replacingExisting
+        )
+    }
+
+    /// Signs with the key at a path of any bytes.
+    package func sign(
+        keyPath: [UInt8],
+        toPath path: [UInt8],
+        replacingExisting: Bool
+    ) throws {
+        let words = [
+            "-q", "-Y", "sign", "-f", String(decoding: keyPath, as: UTF8.self), "-n",
+            Self.namespace,
+        ]
+        let result = try SSHKeygen.run(words, input: text, showsErrors: true)
+        guard result.isSuccess, !result.output.isEmpty else {
+            let problem = "ssh-keygen does not sign with this key"
+            throw MigrationError(.signingFailed, problem, path: keyPath)
+        }
+        do throws(SystemError) {
+            let file = try PendingFile.make(
+                at: PathName(resolving: path),
+                replacingExisting: replacingExisting
+            )
+            do throws(SystemError) {
+                try file.file.descriptor.writeAll(result.output.span)
+            } catch {
+                file.discard()
+                throw error
+            }
+            try file.commit()
+        } catch {
+            throw MigrationError(
+                error.isExisting ? .outputExists : .outputFailed,
+                error.isExisting
+                    ? "a signature of that name is there already; it is replaced only on request"
+                    : "the signature can't be written",
+                path: path,
+                cause: error.isExisting ? nil : error
+            )
+        }
+    }
+}
+
+/// Who must have signed an archive.
+public struct RequiredSignature: Sendable {
+    private let signature: [UInt8]
+    private let allowedSigners: [UInt8]
+    private let signer: String
+
+    /// Requires a signature.
+    ///
+    /// - Parameters:
+    ///   - signature: The file of the signature.
+    ///   - allowedSigners: A file of names and public keys, as `ssh-keygen(1)` describes it under
+    ///     *ALLOWED SIGNERS*.
+    ///   - signer: The name in it that must have signed.
+    public init(signature: URL, allowedSigners: URL, signer: String) {
+        self.init(
+            signaturePath: ByteString(pathOf: signature),
+            allowedSignersPath: ByteString(pathOf: allowedSigners),
+            signer: signer
+        )
+    }
+
+    /// Requires the signature in files at paths of any bytes.
+    package init(signaturePath: [UInt8], allowedSignersPath: [UInt8], signer: String) {
+        signature = signaturePath
+        allowedSigners = allowedSignersPath
+        self.signer = signer
+    }
+
+    /// Throws unless the signer has signed `statement`.
+    ///
+    /// - Parameter statement: What must be signed.
+    /// - Returns: What `ssh-keygen` says of the signature: the signer and the key.
+    /// - Throws: ``MigrationError`` of code `signatureInvalid` where the signature is missing, of
+    ///   another archive, of another key or out of its time, and of code `signingFailed` where there is
+    ///   no `ssh-keygen`, or it is too old.
+    @discardableResult
+    public func check(_ statement: ArchiveStatement) throws -> String {
+        for (path, name) in [(signature, "signature"), (allowedSigners, "file of signers")] {
+            do throws(SystemError) {
+                _ = try FileDescriptor.openFollowingLinks(path, .reading)
+            } catch {
+                let message = "the \(name) can't be read"
+                throw MigrationError(.signatureInvalid, message, path: path, cause: error)
+            }
+        }
+        let words = [
+            "-Y", "verify", "-f", String(decoding: allowedSigners, as: UTF8.self), "-I", signer,
+            "-n", ArchiveStatement.namespace, "-s", String(decoding: signature, as: UTF8.self),
+        ]
+        let result = try SSHKeygen.run(words, input: statement.text, showsErrors: false)
+        guard result.isSuccess else {
+            let name = PrintableText.escaping(signer)
+            let message = "the archive is not signed by \(name): \(result.errors)"
+            throw MigrationError(.signatureInvalid, message, path: signature)
+        }
+        let output = String(decoding: result.output, as: UTF8.self)
+        return PrintableText.escaping(output.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+}
+
+// MARK: - ssh-keygen
+
+/// The program that makes and checks SSH signatures.
+enum SSHKeygen {
+    /// How a run ended.
+    struct Result {
+        let isSuccess: Bool
+        let output: [UInt8]
+        /// All that it printed, on one line, as an error quotes it.
+        let errors: String
+    }
+
+    /// Runs it with `input` on standard input.
+    ///
+    /// - Throws: ``MigrationError`` of code `signingFailed` where it is missing or too old.
+    static func run(_ words: [String], input: [UInt8], showsErrors: Bool) throws -> Result {
+        let program = try find()
+        let result = try run(program, words, input, showsErrors: showsErrors)
+        if !result.isSuccess, try isTooOld(program) {
+            let message = "ssh-keygen is too old to sign files: OpenSSH 8.1 or newer does it"
+            throw MigrationError(.signingFailed, message)
+        }
+        return result
+    }
+
+    private static func find() throws(MigrationError) -> URL {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        for directory in path.split(separator: ":") {
+            let program = "\(directory)/ssh-keygen"
+            if FileManager.default.isExecutableFile(atPath: program) {
+                return URL(filePath: program)
+            }
+        }
+        let message = "there is no ssh-keygen, which signs archives: install OpenSSH"
+        throw MigrationError(.signingFailed, message)
+    }
+
+    /// Whether it knows nothing of signatures.
+    private static func isTooOld(_ program: URL) throws -> Bool {
+        let words = ["-Y", "check-novalidate", "-n", "archive@migration", "-s", "/dev/null"]
+        return try run(program, words, [], showsErrors: false).errors.contains("option -- ")
+    }
+
+    private static func run(
+        _ program: URL,
+        _ words: [String],
+        _ input: [UInt8],
+        showsErrors: Bool
+    ) throws -> Result {
+        let process = Process()
+        let (source, output, errors) = (Pipe(), Pipe(), Pipe())
+        process.executableURL = program
+        process.arguments = words
+        process.standardInput = source
+        process.standardOutput = output
+        if !showsErrors { process.standardError = errors }
+        // Before there is a reader that may be gone: it is smaller than a pipe, and so is the answer.
+        try source.fileHandleForWriting.write(contentsOf: Data(input))
+        do {
+            try process.run()
+        } catch {
+            throw MigrationError(.signingFailed, "ssh-keygen can't be started", cause: error)
+        }
+        try source.fileHandleForWriting.close()
+        let answer = try output.fileHandleForReading.readToEnd() ?? Data()
+        let complaint = showsErrors ? Data() : try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        // Why it did not verify is on standard output in part.
+        let text = String(decoding: complaint + answer, as: UTF8.self)
+            .split(whereSeparator: \.isNewline).joined(separator: "; ")
+        return Result(
+            isSuccess: process.terminationReason == .exit && process.terminationStatus == 0,
+            output: [UInt8](answer),
+            errors: PrintableText.escaping(String(text.prefix(500)))
+        )
+    }
+}

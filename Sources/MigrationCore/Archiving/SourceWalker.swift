@@ -1,0 +1,353 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// Walks a tree in the order of an archive: a directory before what is in it, names in byte order.
+///
+/// No link is followed, no path is longer than a name, and few directories are open at a time,
+/// however deep the tree is. A directory that changes while it is walked ends the walk.
+struct SourceWalker {
+    private struct Level {
+        /// The open directory; `nil` while the walk is far below it.
+        var directory: OpenFile?
+        let listing: DirectoryListing
+        let status: FileStatus
+        let pathCount: Int
+        var index = 0
+    }
+
+    /// The most files in a run: between two of them a cancellation is seen.
+    private static let longestRun = 4096
+
+    /// The most levels whose directories are open at a time.
+    private static let openLevels = 64
+
+    private let cancellation: CancellationFlag
+    private var levels: [Level] = []
+    private var path: ByteString
+    private var directory: OpenFile
+
+    /// Prepares a walk over what is in `root`, whose own path in the archive is `base`.
+    init(
+        root: consuming FileDescriptor,
+        base: ByteString = [],
+        cancellation: CancellationFlag
+    ) {
+        path = base
+        directory = OpenFile(root)
+        self.cancellation = cancellation
+    }
+
+    /// Walks the tree.
+    mutating func walk<Visitor: SourceVisitor>(_ visitor: inout Visitor) throws {
+        try enterLevel(try statusOfDirectory())
+        while !levels.isEmpty {
+            try cancellation.check()
+            if Visitor.takesRuns, let run = nextRun() {
+                try visitor.visit(run)
+                continue
+            }
+            guard let name = nextName() else {
+                try leaveLevel(&visitor)
+                continue
+            }
+            let item = try item(named: name)
+            if item.status.kind == .directory {
+                try enter(item, &visitor)
+            } else {
+                try visitor.visit(item)
+            }
+        }
+    }
+
+    private mutating func nextName() -> ByteString? {
+        let last = levels.count - 1
+        guard levels[last].index < levels[last].listing.count else { return nil }
+        levels[last].index += 1
+        return levels[last].listing[levels[last].index - 1]
+    }
+
+    /// The files that come next, up to a name that is none or not known to be one.
+    private mutating func nextRun() -> FileRun? {
+        let last = levels.count - 1
+        let (start, listing) = (levels[last].index, levels[last].listing)
+        let limit = min(listing.count, start + Self.longestRun)
+        var end = start
+        while end < limit, listing.saysRegularFile(at: end) { end += 1 }
+        guard end > start else { return nil }
+        levels[last].index = end
+        return FileRun(directory: directory, path: path, listing: listing, range: start..<end)
+    }
+
+    private func item(named name: ByteString) throws -> SourceItem {
+        let itemPath = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
+        return try SourceItem(named: name, at: itemPath, in: directory)
+    }
+
+    private mutating func enter(_ item: SourceItem, _ visitor: inout some SourceVisitor) throws {
+        let opened: OpenFile
+        do {
+            opened = OpenFile(try directory.descriptor.open(item.name, .directory))
+        } catch {
+            if error.isDenied, try visitor.passesOver(item) { return }
+            throw Self.unreadable(item.path, error)
+        }
+        guard try visitor.enter(item, opened: opened) else { return }
+        path = item.path
+        directory = opened
+        let status = try statusOfDirectory()
+        guard status.isUnchanged(since: item.status) else { throw Self.changed(item.path) }
+        try enterLevel(status)
+    }
+
+    private mutating func enterLevel(_ status: FileStatus) throws {
+        do {
+            let listing = try DirectoryListing(of: directory.descriptor)
+            levels.append(
+                Level(
+                    directory: directory,
+                    listing: listing,
+                    status: status,
+                    pathCount: path.count
+                )
+            )
+        } catch {
+            throw Self.unreadable(path, error)
+        }
+        let closed = levels.count - 1 - Self.openLevels
+        if closed >= 0 { levels[closed].directory = nil }
+    }
+
+    private mutating func leaveLevel(_ visitor: inout some SourceVisitor) throws {
+        let level = levels.removeLast()
+        try visitor.leave(
+            WalkedDirectory(path: path, opened: directory, status: level.status)
+        )
+        guard let parent = levels.last else { return }
+        path = ByteString(path.prefix(parent.pathCount))
+        directory = try parent.directory ?? directoryAbove()
+        guard try statusOfDirectory().identity == parent.status.identity else {
+            throw Self.changed(path)
+        }
+        levels[levels.count - 1].directory = directory
+    }
+
+    /// Opens what is above the directory: its own parent only while nobody moves it.
+    private func directoryAbove() throws(ArchiveError) -> OpenFile {
+        do {
+            return OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
+        } catch {
+            throw Self.unreadable(path, error)
+        }
+    }
+
+    private func statusOfDirectory() throws -> FileStatus {
+        do {
+            return try directory.descriptor.status()
+        } catch {
+            throw Self.unreadable(path, error)
+        }
+    }
+
+    static func changed(_ path: ByteString) -> ArchiveError {
+        let message = "the directory changed during the export"
+        return ArchiveError(.sourceChanged, message, entry: shown(path))
+    }
+
+    static func unreadable(_ path: ByteString, _ error: SystemError) -> ArchiveError {
+        let code: ArchiveError.Code =
+            error.isMissing || error.isNotDirectory ? .sourceChanged : .sourceUnreadable
+        return ArchiveError(code, "can't be read", entry: shown(path), cause: error)
+    }
+
+    private static func shown(_ path: ByteString) -> EntryPath {
+        path.isEmpty ? EntryPath(".") : EntryPath(bytes: path)
+    }
+}
+
+// MARK: - What a walk calls
+
+/// What is done at each step of a walk.
+protocol SourceVisitor {
+    /// Takes something that is no directory.
+    mutating func visit(_ item: SourceItem) throws
+
+    /// Takes a directory, open as `opened`, before what is in it; returns whether to go into it.
+    mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool
+
+    /// Takes the end of a directory, after what is in it.
+    ///
+    /// Whether the directory changed is to be checked once nothing in it is read any more.
+    mutating func leave(_ directory: WalkedDirectory) throws
+
+    /// Returns whether the walk passes over a directory that can't be opened, because nothing of it
+    /// is wanted.
+    mutating func passesOver(_ item: SourceItem) throws -> Bool
+
+    /// Whether files are taken by their names, a run at a time, where the directory tells them.
+    static var takesRuns: Bool { get }
+
+    /// Takes files that follow one another.
+    mutating func visit(_ run: FileRun) throws
+}
+
+extension SourceVisitor {
+    mutating func leave(_ directory: WalkedDirectory) throws {
+        try directory.checkIsUnchanged()
+    }
+
+    static var takesRuns: Bool { false }
+
+    mutating func visit(_ run: FileRun) throws {
+        for index in run.range { try visit(try run.item(at: index)) }
+    }
+}
+
+// MARK: - What it comes to
+
+/// Something that a walk over a source tree came to.
+struct SourceItem {
+    /// The open directory that holds it.
+    let directory: OpenFile
+    let name: ByteString
+    /// The path under which the archive holds it.
+    let path: ByteString
+    let status: FileStatus
+}
+
+extension SourceItem {
+    /// Looks at `name` in `directory`, which the archive holds at `path`.
+    init(named name: ByteString, at path: ByteString, in directory: OpenFile) throws(ArchiveError) {
+        do {
+            let status = try directory.descriptor.status(of: name)
+            self.init(directory: directory, name: name, path: path, status: status)
+        } catch {
+            throw Self.failure(error, at: path)
+        }
+    }
+
+    /// The error where the system's `error` kept the item at `path` from being looked at.
+    static func failure(_ error: SystemError, at path: ByteString) -> ArchiveError {
+        let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
+        let message = error.isMissing ? "vanished during the export" : "can't be read"
+        return ArchiveError(code, message, entry: EntryPath(bytes: path), cause: error)
+    }
+}
+
+/// Files that follow one another in a directory, of which no more is known than their names.
+struct FileRun {
+    /// The open directory that holds them.
+    let directory: OpenFile
+
+    /// The path under which the archive holds the directory; empty for the root.
+    let path: ByteString
+
+    /// The directory's names.
+    let listing: DirectoryListing
+
+    /// The files' places in the listing.
+    let range: Range<Int>
+
+    /// The path under which the archive holds the file at `index`.
+    func path(at index: Int) -> ByteString { listing.path(at: index, beneath: path) }
+
+    /// The file at `index`.
+    func file(at index: Int) -> UnreadFile {
+        let path = EntryPath(bytes: path(at: index))
+        return UnreadFile(path: path, directory: directory, name: path.lastComponent)
+    }
+
+    /// What the system knows of the file at `index`.
+    func status(at index: Int) throws(ArchiveError) -> FileStatus {
+        do {
+            return try listing.status(at: index, in: directory.descriptor)
+        } catch {
+            throw SourceItem.failure(error, at: path(at: index))
+        }
+    }
+
+    /// Looks at the file at `index`.
+    func item(at index: Int) throws(ArchiveError) -> SourceItem {
+        try SourceItem(named: listing[index], at: path(at: index), in: directory)
+    }
+}
+
+/// A directory that was walked, and what it was before.
+struct WalkedDirectory {
+    let path: ByteString
+    let opened: OpenFile
+    let status: FileStatus
+
+    /// Throws where entries came or went meanwhile.
+    func checkIsUnchanged() throws(ArchiveError) {
+        let now: FileStatus
+        do throws(SystemError) {
+            now = try opened.descriptor.status()
+        } catch {
+            throw SourceWalker.unreadable(path, error)
+        }
+        guard now.isUnchanged(since: status) else { throw SourceWalker.changed(path) }
+    }
+}
+
+// MARK: - Measuring
+
+/// How much a source tree holds, from a walk that reads no content.
+struct SourceMeasure: SourceVisitor {
+    /// The bytes of content, each file counted once however many names it has.
+    private(set) var contentBytes: UInt64 = 0
+
+    /// The bytes that the content takes on its disk, less than `contentBytes` where files have holes.
+    private(set) var allocatedBytes: UInt64 = 0
+
+    /// The bytes up to which no path is too long for an archive.
+    private static let longestPath = Int(UInt16.max)
+
+    private let selection: ContainerSelection?
+    private var linked: Set<FileStatus.Identity> = []
+
+    /// Measures what `selection` keeps, or everything.
+    init(selecting selection: ContainerSelection?) {
+        self.selection = selection
+    }
+
+    static var takesRuns: Bool { true }
+
+    mutating func visit(_ run: FileRun) throws {
+        let keepsAll = selection?.keepsAllFiles(in: run.path) ?? true
+        for index in run.range {
+            if !keepsAll, isLeftOut(run.path(at: index)) { continue }
+            count(try run.status(at: index))
+        }
+    }
+
+    mutating func visit(_ item: SourceItem) {
+        if isKept(item) { count(item.status) }
+    }
+
+    private mutating func count(_ status: FileStatus) {
+        guard status.kind == .regular else { return }
+        if status.linkCount > 1, !linked.insert(status.identity).inserted { return }
+        contentBytes.addSaturating(status.size)
+        allocatedBytes.addSaturating(min(status.size, status.allocatedSize))
+    }
+
+    private func isLeftOut(_ path: ByteString) -> Bool {
+        selection?.reasonForLeavingOut(path, isDirectory: false) != nil
+    }
+
+    func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
+        guard isKept(item) else { return false }
+        // Of a tree that is too deep the archiver would write a gigabyte of paths before it fails.
+        if selection != nil, item.path.count > Self.longestPath {
+            try EntryArchiver.checkIsRepresentable(EntryPath(bytes: item.path))
+        }
+        return true
+    }
+
+    func passesOver(_ item: SourceItem) -> Bool { !isKept(item) }
+
+    private func isKept(_ item: SourceItem) -> Bool {
+        let isDirectory = item.status.kind == .directory
+        return selection?.reasonForLeavingOut(item.path, isDirectory: isDirectory) == nil
+    }
+}

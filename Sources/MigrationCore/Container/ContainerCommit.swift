@@ -1,0 +1,150 @@
+internal import MigrationSystem
+
+/// Makes a staged container the live one, all of it or nothing.
+///
+/// Where the system can exchange two directories in one step, that is the commit. Elsewhere (a mount
+/// point, an overlay's lower directory, a parent that can't be written, a directory of somebody else)
+/// ``JournaledCommit`` does it.
+struct ContainerCommit {
+    let path: PathName
+    let live: OpenFile
+    let staging: StagingDirectory
+    let record: ImportRecord
+    /// The room that is kept for the record of a failure, to be given away where it is needed.
+    var reserve: RecordReserve?
+
+    /// Commits, and removes what was in the container before; returns why some of it is still there.
+    func run() throws -> [MigrationError] {
+        let isAlike = try staging.position == .beside && prepareExchange()
+        try staging.directory.descriptor.synchronizeFileSystem()
+        // The old container is where the staged one was, after an exchange.
+        var leftovers = Leftovers(of: path)
+        switch isAlike ? try exchange() : .impossible {
+        case .done: leftovers.remove(staging)
+        case .unproved(let error): leftovers.keep(staging, because: error)
+        case .impossible:
+            let commit = JournaledCommit(
+                path: path,
+                live: live,
+                staging: staging,
+                record: record,
+                reserve: reserve
+            )
+            return try commit.run()
+        }
+        return leftovers.problems
+    }
+
+    private enum Exchange {
+        case done
+        case impossible
+        /// Done, and neither proved nor undone, for this reason.
+        case unproved(any Error)
+    }
+
+    /// Exchanges the two directories where that is possible here; what then fails, undoes it.
+    private func exchange() throws -> Exchange {
+        do throws(SystemError) {
+            try exchangeNames()
+        } catch {
+            guard error.isExchangeImpossible else { throw error }
+            return .impossible
+        }
+        do {
+            try proveExchange()
+            return .done
+        } catch {
+            do throws(SystemError) {
+                try exchangeNames()
+            } catch _ {
+                return .unproved(error)
+            }
+            throw error
+        }
+    }
+
+    private func exchangeNames() throws(SystemError) {
+        let parent = try FileDescriptor.open(path.parent, .directory)
+        try parent.exchange(path.name, with: staging.name, in: staging.parent.descriptor)
+    }
+
+    /// Throws unless the locked container was exchanged, and that lasts.
+    private func proveExchange() throws {
+        let parent = staging.parent
+        let replaced = try parent.descriptor.status(of: staging.name).identity
+        guard try replaced == live.descriptor.status().identity else {
+            throw MigrationError(.containerBusy, "the container was replaced", path: path.path)
+        }
+        try parent.descriptor.synchronize()
+        try FileDescriptor.open(path.parent, .directory).synchronize()
+    }
+}
+
+// MARK: - What stays with the place
+
+extension ContainerCommit {
+    /// Gives the staged container what stays with the place, and the record of the import.
+    ///
+    /// - Returns: Whether the two directories are alike now. Where they are not, the live one has to stay.
+    private func prepareExchange() throws -> Bool {
+        do {
+            let status = try live.descriptor.status()
+            try staging.directory.descriptor.adoptOwner(of: status)
+            try copyMetadata()
+            try writeRecord()
+            try adoptAttributes(of: live, in: staging.directory)
+            try staging.directory.descriptor.setPermissions(status.permissions)
+            return try isAlike(status)
+        } catch let error as SystemError {
+            // Attributes that fit in one order may not in another, and some change meanwhile.
+            guard
+                error.isDenied || error.isUnsupported || error.isOutOfSpace || error.isTooLarge
+                    || error.isWithoutAttribute
+            else { throw error }
+            return false
+        }
+    }
+
+    private func writeRecord() throws {
+        let bookkeeping = try BookkeepingDirectory.make(in: staging.directory)
+        let data = try BookkeepingCoding.encode(record)
+        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+    }
+
+    /// Copies the property list by which Apple's container manager knows the container.
+    private func copyMetadata() throws(SystemError) {
+        let name = ContainerLayout.metadataName
+        let source: OpenFile
+        do {
+            source = OpenFile(try live.descriptor.open(name, .reading))
+        } catch {
+            guard error.isMissing || error.isNotDirectory else { throw error }
+            return
+        }
+        guard let bytes = try source.descriptor.readAll(limit: 1 << 20) else { return }
+        let status = try source.descriptor.status()
+        let access = FileDescriptor.Access.creating(permissions: 0o600)
+        let copy = OpenFile(try staging.directory.descriptor.open(name, access))
+        try copy.descriptor.writeAll(bytes.span)
+        try copy.descriptor.adoptOwner(of: status)
+        try adoptAttributes(of: source, in: copy)
+        try copy.descriptor.setPermissions(status.permissions & 0o777)
+        try copy.descriptor.setModificationTime(status.modificationTime)
+    }
+
+    private func adoptAttributes(of source: OpenFile, in copy: OpenFile) throws(SystemError) {
+        let present = try copy.descriptor.extendedAttributes()
+        let missing = try source.descriptor.extendedAttributes().filter { !present.contains($0) }
+        try copy.descriptor.setExtendedAttributes(missing)
+    }
+
+    /// Looks again: the system drops set-group-id bits without a word, and attributes can be inherited.
+    private func isAlike(_ status: FileStatus) throws(SystemError) -> Bool {
+        let staged = try staging.directory.descriptor.status()
+        guard staged.owner == status.owner, staged.group == status.group,
+            staged.permissions == status.permissions
+        else { return false }
+        let attributes = try live.descriptor.extendedAttributes()
+        return try staging.directory.descriptor.extendedAttributes() == attributes
+    }
+}

@@ -1,0 +1,240 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// Makes a staged container the live one by moving what is in it, in steps that can be taken up again.
+///
+/// The journal in the live container says which step is under way: first the old data is moved
+/// aside, then the new data is moved in. Whoever finds the journal goes on where it stands, so a
+/// process or a machine that stops leaves the new container, a little later.
+struct JournaledCommit {
+    let path: PathName
+    let live: OpenFile
+    let staging: StagingDirectory
+    let record: ImportRecord
+    /// The room that is kept for the record of a failure, to be given away where it is needed.
+    var reserve: RecordReserve?
+
+    /// Commits from the beginning; returns why some of what imports left is still there.
+    func run() throws -> [MigrationError] {
+        let bookkeeping = try BookkeepingDirectory.make(in: live)
+        let replaced = try Self.makeReplaced(in: bookkeeping, resuming: false)
+        try moveData(asideTo: replaced, bookkeeping)
+        var leftovers = Leftovers(of: path)
+        leftovers.removeJournal(from: bookkeeping)
+        // Who takes up what a journal tells of looks for what was staged.
+        guard leftovers.problems.isEmpty else { return leftovers.problems }
+        leftovers.remove(staging)
+        leftovers.remove(in: bookkeeping)
+        leftovers.removeBeside(of: StagingToken.all(in: bookkeeping))
+        return leftovers.problems
+    }
+
+    /// Moves the old data out and the new data in and records that, or has all of it where it was.
+    func moveData(asideTo replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
+        do {
+            try Self.advance(to: .clearing, record, in: live, bookkeeping)
+            try Self.move(allOf: live, to: replaced)
+            try Self.advance(to: .filling, record, in: live, bookkeeping)
+            try Self.fill(live, from: staging.directory, resuming: false)
+            try reserve?.giveRoom()
+            try Self.conclude(record, bookkeeping)
+        } catch {
+            // A full disk may be what failed, and the journal takes room too.
+            try reserve?.giveRoom()
+            try Self.restore(live, from: replaced, movingTo: staging.directory, record, bookkeeping)
+            throw error
+        }
+    }
+
+    private static func advance(
+        to phase: ImportJournal.Phase,
+        _ record: ImportRecord?,
+        in live: OpenFile,
+        _ bookkeeping: BookkeepingDirectory
+    ) throws {
+        try live.descriptor.synchronize()
+        let journal = ImportJournal(phase: phase, record: record, staging: record?.staging)
+        try journal.write(to: bookkeeping)
+    }
+
+    /// Undoes a commit that failed: new data back to staging, old data back to its place.
+    private static func restore(
+        _ live: OpenFile,
+        from replaced: OpenFile,
+        movingTo staged: OpenFile,
+        _ record: ImportRecord?,
+        _ bookkeeping: BookkeepingDirectory
+    ) throws {
+        // What a dead process kept room with is in the way where the disk is full.
+        try RecordReserve.remove(from: bookkeeping)
+        if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
+            try move(allOf: live, to: staged, resuming: true)
+        }
+        try advance(to: .restoring, record, in: live, bookkeeping)
+        try putBack(replaced, in: live)
+        let journal = ImportJournal(phase: .staging, record: nil, staging: record?.staging)
+        try journal.write(to: bookkeeping)
+        // It is empty now; the reason of the failure is what the person must hear.
+        try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
+    }
+
+    private static func putBack(
+        _ replaced: OpenFile,
+        in live: OpenFile
+    ) throws(SystemError) {
+        try move(allOf: replaced, to: live, resuming: true)
+        try live.descriptor.synchronize()
+    }
+}
+
+// MARK: - Taking up what is under way
+
+extension JournaledCommit {
+    /// Goes on with the commit that `journal` says is under way, or undoes it where there is no room.
+    ///
+    /// - Returns: Whether the new data is in the container, and no journal any more.
+    static func resume(
+        _ journal: ImportJournal,
+        in live: OpenFile,
+        _ bookkeeping: BookkeepingDirectory,
+        staged: OpenFile?
+    ) throws -> Bool {
+        let replaced = try makeReplaced(in: bookkeeping, resuming: true)
+        // What goes on here may be cut off again, and is taken up by the same token.
+        var record = journal.record
+        record?.staging = journal.staging
+        if journal.phase == .restoring {
+            try putBack(replaced, in: live)
+            return false
+        }
+        guard let staged else {
+            // The container was moved away from the staging directory beside it. Going on would lose
+            // the old data for nothing.
+            let message = "what was being imported is no longer beside the container"
+            throw MigrationError(.containerInvalid, message)
+        }
+        do {
+            if journal.phase == .clearing {
+                try move(allOf: live, to: replaced, resuming: true)
+                try advance(to: .filling, record, in: live, bookkeeping)
+            }
+            try fill(live, from: staged, resuming: true)
+            try conclude(record, bookkeeping)
+        } catch let error as SystemError where error.isOutOfSpace {
+            try restore(live, from: replaced, movingTo: staged, record, bookkeeping)
+            return false
+        }
+        try bookkeeping.remove(BookkeepingDirectory.journalName)
+        return true
+    }
+
+    /// Makes the place for the old data; at the beginning there must be none, which may hold other data.
+    private static func makeReplaced(
+        in bookkeeping: BookkeepingDirectory,
+        resuming: Bool
+    ) throws(SystemError) -> OpenFile {
+        let directory = bookkeeping.openDirectory
+        do {
+            try directory.descriptor.makeDirectory(Leftovers.replacedName, permissions: 0o700)
+        } catch {
+            guard error.isExisting && resuming else { throw error }
+        }
+        return OpenFile(try directory.descriptor.open(Leftovers.replacedName, .directory))
+    }
+
+    private static func fill(
+        _ live: OpenFile,
+        from staged: OpenFile,
+        resuming: Bool
+    ) throws(SystemError) {
+        try move(allOf: staged, to: live, resuming: resuming)
+        try live.descriptor.synchronize()
+        try staged.descriptor.synchronize()
+    }
+
+    /// Moves every entry but the bookkeeping and the container's own metadata.
+    private static func move(
+        allOf source: OpenFile,
+        to destination: OpenFile,
+        resuming: Bool = false
+    ) throws(SystemError) {
+        let listing = try DirectoryListing(of: source.descriptor)
+        for index in 0..<listing.count {
+            let name = listing[index]
+            if ContainerLayout.ownNames.contains(name) { continue }
+            try source.descriptor.move(name, into: destination.descriptor, resuming: resuming)
+        }
+    }
+
+    /// Makes the success visible.
+    private static func conclude(
+        _ record: ImportRecord?,
+        _ bookkeeping: BookkeepingDirectory
+    ) throws {
+        guard let record else { return }
+        let data = try BookkeepingCoding.encode(record)
+        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+    }
+}
+
+// MARK: - The journal
+
+/// What an import under way has done, so that whoever comes after it knows.
+struct ImportJournal: Codable, Equatable {
+    enum Phase: String, Codable {
+        /// Data is being made ready beside the container, which is untouched.
+        case staging
+        /// The old data is being moved aside; whoever comes after goes on with it.
+        case clearing
+        /// The new data is being moved in; whoever comes after goes on with it.
+        case filling
+        /// A commit failed and the old data is being moved back; whoever comes after goes on with it.
+        case restoring
+    }
+
+    static let currentVersion = 1
+
+    var version = Self.currentVersion
+    var phase: Phase
+    /// The record that a success leaves.
+    var record: ImportRecord?
+    /// The token that the import's staging directory holds.
+    var staging: String?
+
+    private struct Versioned: Decodable {
+        let version: Int
+    }
+
+    static func read(from bookkeeping: BookkeepingDirectory) throws -> ImportJournal? {
+        guard let data = try bookkeeping.read(BookkeepingDirectory.journalName) else { return nil }
+        let version = try BookkeepingCoding.decode(Versioned.self, from: data).version
+        guard version == currentVersion else { throw ImportRecord.NewerVersion(version: version) }
+        return try BookkeepingCoding.decode(ImportJournal.self, from: data)
+    }
+
+    /// Reads the journal of the container at `path`, and names it where that fails.
+    static func read(
+        from bookkeeping: BookkeepingDirectory,
+        of path: PathName
+    ) throws(MigrationError) -> ImportJournal? {
+        do {
+            return try read(from: bookkeeping)
+        } catch {
+            // The words of a decoder say nothing to a person.
+            let isUnderstood = !(error is DecodingError)
+            let message =
+                isUnderstood
+                ? "the container's bookkeeping can't be read"
+                : "the journal of an import can't be understood; it is left as it is until 'migrate "
+                    + "recover --discard'"
+            let file = BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path)
+            let cause = isUnderstood ? error : nil
+            throw MigrationError(.containerInvalid, message, path: file.path, cause: cause)
+        }
+    }
+
+    func write(to bookkeeping: BookkeepingDirectory) throws {
+        let data = try BookkeepingCoding.encode(self)
+        try bookkeeping.write(data, as: BookkeepingDirectory.journalName)
+    }
+}

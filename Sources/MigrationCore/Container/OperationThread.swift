@@ -1,0 +1,79 @@
+internal import Foundation
+package import MigrationSystem
+
+/// Runs `body` on a thread of its own, with a flag that is raised when the calling task is cancelled.
+package func withOperationThread<Result>(
+    _ body: (CancellationFlag) async throws -> Result
+) async throws -> Result {
+    let cancellation = CancellationFlag()
+    let thread: OperationThread
+    do {
+        thread = try OperationThread()
+    } catch {
+        throw MigrationError(.outputFailed, "no thread can be started", cause: error)
+    }
+    defer { thread.close() }
+    return try await withTaskCancellationHandler {
+        try await withTaskExecutorPreference(thread) {
+            try await body(cancellation)
+        }
+    } onCancel: {
+        cancellation.cancel()
+    }
+}
+
+/// A thread on which an operation may block without keeping other tasks from running.
+final class OperationThread: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isClosed = false
+    }
+
+    private let monitor = Monitor(State())
+
+    /// Starts the thread.
+    ///
+    /// - Throws: ``SystemError`` where the system gives none.
+    init() throws(SystemError) {
+        try SystemThread.start(named: "migration") { [self] in work() }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        monitor.withLock { $0.jobs.append(job) }
+    }
+
+    /// Lets the thread end once it has nothing left to do.
+    func close() {
+        monitor.withLock { $0.isClosed = true }
+    }
+
+    private func work() {
+        while let job = nextJob() {
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    private func nextJob() -> UnownedJob? {
+        monitor.wait { state in
+            if !state.jobs.isEmpty { return state.jobs.removeFirst() }
+            return state.isClosed ? .some(nil) : nil
+        }
+    }
+}
+
+/// How many threads an operation takes.
+package enum ThreadCount {
+    /// The number that was asked for, else one for each core within the memory that is promised.
+    ///
+    /// A thread holds two chunks, and at high levels as much again in tables.
+    package static func resolve(_ requested: Int?, compressionLevel: Int = 1) -> Int {
+        let bound = compressionLevel > 5 ? 2 : 3
+        return max(1, requested ?? min(bound, ProcessInfo.processInfo.activeProcessorCount))
+    }
+
+    static func check(_ requested: Int?) throws(MigrationError) {
+        guard let requested, !(1...64).contains(requested) else { return }
+        throw MigrationError(.invalidOption, "the number of threads must be from 1 to 64")
+    }
+}

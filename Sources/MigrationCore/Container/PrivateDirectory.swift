@@ -1,0 +1,160 @@
+package import Foundation
+internal import Glibc
+package import MigrationSystem
+
+/// A temporary directory that only this user can enter, removed with the last reference to it.
+///
+/// It is locked as long as it is used. One without a lock was left by a process that was killed;
+/// whoever makes the next one removes it.
+package final class PrivateDirectory: Sendable {
+    private static let attempts = 16
+
+    /// Where it is.
+    package let path: PathName
+
+    /// The locked directory; the lock ends with the process, however that ends.
+    private let directory: OpenFile
+
+    /// Makes an empty directory among the temporary files.
+    ///
+    /// - Throws: ``MigrationError`` of code `outputFailed`.
+    package init(
+        in common: URL = FileManager.default.temporaryDirectory
+    ) throws(MigrationError) {
+        let common = ByteString(pathOf: common)
+        do throws(SystemError) {
+            let parent = try PathName(resolvingWhole: common).path
+            let opened = OpenFile(try FileDescriptor.open(parent, .directory))
+            AbandonedDirectories(in: opened).remove()
+            let name: ByteString
+            (name, directory) = try Self.make(in: opened)
+            path = PathName(parent: parent, name: name)
+        } catch {
+            let message = "a temporary directory can't be made"
+            throw MigrationError(.outputFailed, message, path: common, cause: error)
+        }
+    }
+
+    /// Makes a directory and locks it, unless another takes it for abandoned before it is locked.
+    private static func make(in parent: OpenFile) throws(SystemError) -> (ByteString, OpenFile) {
+        var attempt = 1
+        while true {
+            let name = AbandonedDirectories.makeName()
+            try parent.descriptor.makeDirectory(name, permissions: 0o700)
+            do throws(SystemError) {
+                let directory = OpenFile(try parent.descriptor.open(name, .directory))
+                try directory.descriptor.lock(.exclusive)
+                // One that was removed before the lock has no name any more.
+                _ = try parent.descriptor.status(of: name)
+                return (name, directory)
+            } catch {
+                guard error.isBusy || error.isMissing, attempt < attempts else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    /// Makes a directory in this one that is `owner`'s, for whom root works.
+    package func makeDirectory(
+        _ name: ByteString,
+        for owner: FileOwner
+    ) throws(MigrationError) -> PathName {
+        try letPass()
+        try changing { () throws(SystemError) in
+            try directory.descriptor.makeDirectory(name, permissions: 0o700)
+            try directory.descriptor.setOwner(owner, of: name)
+        }
+        return PathName(parent: path.path, name: name)
+    }
+
+    /// Lets everybody pass through the directory who knows the names in it.
+    package func letPass() throws(MigrationError) {
+        try changing { () throws(SystemError) in
+            try directory.descriptor.setPermissions(AbandonedDirectories.passable)
+        }
+    }
+
+    private func changing(
+        _ body: () throws(SystemError) -> Void
+    ) throws(MigrationError) {
+        do {
+            try body()
+        } catch {
+            let message = "a temporary directory can't be shared with the container's owner"
+            throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+        }
+    }
+
+    /// The directory as Foundation names it.
+    package var url: URL { URL(directoryAtPath: path.path) }
+
+    deinit {
+        remove()
+    }
+
+    /// Removes the directory with everything in it, where it is still there.
+    package func remove() {
+        do throws(SystemError) {
+            let parent = try FileDescriptor.open(path.parent, .directory)
+            try parent.removeTree(path.name)
+        } catch {
+            // Nothing is in it that anybody needs; the next one to make such a directory tries again.
+        }
+    }
+}
+
+/// The temporary directories that this user's processes left behind when they were killed.
+///
+/// They are told by name, owner and kind, and by having no lock.
+struct AbandonedDirectories {
+    private static let prefix = ByteString(utf8: "migration-private-")
+
+    /// The permissions of a directory that another user passes through.
+    static let passable: UInt16 = 0o711
+
+    private let parent: OpenFile
+
+    /// Looks among the files of `parent`.
+    init(in parent: OpenFile) {
+        self.parent = parent
+    }
+
+    /// Makes a name that no other directory has, and that tells it apart from other files.
+    static func makeName() -> ByteString {
+        prefix + ByteString(utf8: UUID().uuidString)
+    }
+
+    /// Removes them, as far as that is possible.
+    func remove() {
+        do throws(SystemError) {
+            // Where others may rename what is not theirs, a name says nothing.
+            let permissions = try parent.descriptor.status().permissions
+            guard permissions & 0o022 == 0 || permissions & 0o1000 != 0 else { return }
+            let listing = try DirectoryListing(of: parent.descriptor)
+            for index in 0..<listing.count where Self.isName(listing[index]) {
+                removeIfAbandoned(listing[index])
+            }
+        } catch {
+            // They are in nobody's way; who comes next tries again.
+        }
+    }
+
+    private func removeIfAbandoned(_ name: ByteString) {
+        do throws(SystemError) {
+            let directory = OpenFile(try parent.descriptor.open(name, .directory))
+            let status = try directory.descriptor.status()
+            guard status.owner == geteuid(), [0o700, Self.passable].contains(status.permissions)
+            else { return }
+            try directory.descriptor.lock(.exclusive)
+            try parent.descriptor.removeTree(name)
+        } catch {
+            // It is in use, or somebody else was faster.
+        }
+    }
+
+    private static func isName(_ name: ByteString) -> Bool {
+        guard name.starts(with: prefix) else { return false }
+        let mark = String(decoding: name.dropFirst(prefix.count), as: UTF8.self)
+        return UUID(uuidString: mark)?.uuidString == mark
+    }
+}

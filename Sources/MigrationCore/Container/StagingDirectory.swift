@@ -1,0 +1,334 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The directory in which an import makes a container ready, on the container's own file system.
+///
+/// It lies beside the container where an exchange with it is possible, else in the container's
+/// bookkeeping. In it are the staged container and a file whose name is the import's token. By that token,
+/// which the journal and the record of an import name, the next command knows what a dead one left: its
+/// own name proves nothing.
+struct StagingDirectory {
+    enum Position {
+        case beside
+        case inside
+    }
+
+    static let nameInside = ByteString(utf8: "staged")
+    private static let containerName = ByteString(utf8: "container")
+    private static let suffix = ByteString(utf8: ".migration-staging")
+
+    /// Where the directory that holds the staged container is.
+    let holderPath: PathName
+    private let holder: OpenFile
+    private let holderParent: OpenFile
+    private let token: ByteString
+    /// The name beside the container that has the token in it.
+    private let lastName: ByteString?
+
+    /// The staged container.
+    var directory: OpenFile
+    let position: Position
+
+    /// The directory in which the staged container is.
+    var parent: OpenFile { holder }
+
+    /// The staged container's path.
+    var path: PathName { PathName(parent: holderPath.path, name: Self.containerName) }
+
+    /// The staged container's name in its parent.
+    var name: ByteString { Self.containerName }
+
+    /// Makes a directory with an empty container in it, removing first what an earlier import left.
+    ///
+    /// It is made in the bookkeeping and moved out where that is possible, so that what is beside the
+    /// container can be moved back in: two mounts of one file system can't.
+    static func make(
+        for path: PathName,
+        root: OpenFile,
+        token: StagingToken
+    ) throws(SystemError) -> StagingDirectory {
+        let bookkeeping = [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
+        let inside = try BookkeepingDirectory.make(in: root).openDirectory
+        try removeLeftover(nameInside, in: inside)
+        try inside.descriptor.makeDirectory(nameInside, permissions: 0o700)
+        let holder = OpenFile(try inside.descriptor.open(nameInside, .directory))
+        try holder.descriptor.lock(.exclusive)
+        let access = FileDescriptor.Access.creating(permissions: 0o600)
+        try holder.descriptor.open(token.name, access).close()
+        try holder.descriptor.makeDirectory(containerName, permissions: 0o700)
+        let directory = OpenFile(try holder.descriptor.open(containerName, .directory))
+        try directory.descriptor.lock(.exclusive)
+        try? dropInherited(directory, unlike: root)
+        do {
+            let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
+            let beside = try moveBeside(path, from: inside, to: parent, token)
+            return StagingDirectory(
+                holderPath: PathName(parent: path.parent, name: beside),
+                holder: holder,
+                holderParent: parent,
+                token: token.name,
+                lastName: nameBeside(path, token),
+                directory: directory,
+                position: .beside
+            )
+        } catch {
+            guard error.isExchangeImpossible else { throw error }
+            return StagingDirectory(
+                holderPath: PathName(parent: path.path + bookkeeping, name: nameInside),
+                holder: holder,
+                holderParent: inside,
+                token: token.name,
+                lastName: nil,
+                directory: directory,
+                position: .inside
+            )
+        }
+    }
+
+    /// Gives `directory` the default access control list of `root` instead of its parent's, so that what
+    /// is made in it inherits what it would in the container itself.
+    ///
+    /// Where that fails, the two directories differ, which the commit looks at.
+    static func dropInherited(
+        _ directory: OpenFile,
+        unlike root: OpenFile
+    ) throws(SystemError) {
+        let attributes = try root.descriptor.extendedAttributes()
+        for name in try directory.descriptor.knownExtendedAttributeNames()
+        where !attributes.contains(where: { $0.name == name }) {
+            // One of a security module is not ours to remove.
+            try? directory.descriptor.removeExtendedAttribute(name)
+        }
+        let inherited = ByteString(utf8: "system.posix_acl_default")
+        try directory.descriptor.setExtendedAttributes(attributes.filter { $0.name == inherited })
+    }
+
+    /// Removes from the directory everything but the staged container.
+    func removeRest() throws(SystemError) {
+        // Whoever had access may have closed it.
+        try holder.descriptor.setPermissions(0o700)
+        let listing = try DirectoryListing(of: holder.descriptor)
+        for index in 0..<listing.count
+        where listing[index] != Self.containerName && listing[index] != token {
+            try holder.descriptor.removeTree(listing[index])
+        }
+    }
+
+    /// Whether the staged container is still what has its name.
+    func isContainerInPlace() throws(SystemError) -> Bool {
+        do {
+            let identity = try holder.descriptor.status(of: Self.containerName).identity
+            return try identity == directory.descriptor.status().identity
+        } catch {
+            guard error.isMissing else { throw error }
+            return false
+        }
+    }
+
+    /// Gives back the locks on the staged container, which may be the live one by now, and on what
+    /// holds it.
+    func release() {
+        directory.descriptor.unlock()
+        holder.descriptor.unlock()
+    }
+
+    /// Removes the directory with everything in it, its token last.
+    func remove() throws(SystemError) {
+        do {
+            try holderParent.descriptor.removeTree(
+                holderPath.name,
+                endingWith: token,
+                under: lastName
+            )
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+    }
+}
+
+// MARK: - Beside the container
+
+extension StagingDirectory {
+    /// The name of the staging directory beside the container at `path`, which no other container has.
+    ///
+    /// - Parameters:
+    ///   - path: The container's path.
+    ///   - token: The token that makes it another name, for where something else has the first.
+    /// - Returns: The name.
+    static func nameBeside(_ path: PathName, _ token: StagingToken? = nil) -> ByteString {
+        let dot = [UInt8(ascii: ".")]
+        let suffix = suffix + (token.map { [UInt8(ascii: "-")] + $0.name } ?? [])
+        let room = 255 - dot.count - suffix.count
+        guard path.name.count >= room else { return dot + path.name + suffix }
+        let hash = SHA256Digest.hash(of: path.name).prefix(8).reduce(UInt64(0)) { number, byte in
+            number << 8 | UInt64(byte)
+        }
+        let mark = ByteString(utf8: "-" + String(hash, radix: 16))
+        return dot + ByteString(path.name.prefix(room - mark.count)) + mark + suffix
+    }
+
+    /// Moves the directory out of the bookkeeping to a name that nothing has, and returns that.
+    private static func moveBeside(
+        _ path: PathName,
+        from inside: OpenFile,
+        to parent: OpenFile,
+        _ token: StagingToken
+    ) throws(SystemError) -> ByteString {
+        for name in try leftovers(of: [token], beside: path, in: parent) {
+            try removeLeftover(name, beside: path, in: parent, token)
+        }
+        let name = nameBeside(path)
+        do {
+            try inside.descriptor.renameExclusively(nameInside, to: name, in: parent.descriptor)
+            return name
+        } catch {
+            guard error.isExisting else { throw error }
+        }
+        let other = nameBeside(path, token)
+        try inside.descriptor.renameExclusively(nameInside, to: other, in: parent.descriptor)
+        return other
+    }
+
+    /// Finds the staging directories of imports with these tokens beside the container at `path`.
+    static func leftovers(
+        of tokens: [StagingToken],
+        beside path: PathName,
+        in parent: OpenFile
+    ) throws(SystemError) -> [ByteString] {
+        var names: [ByteString] = []
+        for token in tokens {
+            for name in [nameBeside(path), nameBeside(path, token)]
+            where try open(name, in: parent, markedBy: token) != nil && !names.contains(name) {
+                names.append(name)
+            }
+            // A removal that was cut off left it; the token is in its name.
+            let last = nameBeside(path, token)
+            if !names.contains(last), try isEmptyDirectory(last, in: parent) { names.append(last) }
+        }
+        return names
+    }
+
+    private static func isEmptyDirectory(
+        _ name: ByteString,
+        in parent: OpenFile
+    ) throws(SystemError) -> Bool {
+        do {
+            return try DirectoryListing(of: parent.descriptor.open(name, .directory)).count == 0
+        } catch {
+            guard error.isMissing || error.isNotDirectory || error.isDenied else { throw error }
+            return false
+        }
+    }
+
+    /// Finds the token of what is still left beside the container whose root is open as `root`.
+    static func tokenOfLeftovers(
+        beside path: PathName,
+        root: OpenFile
+    ) throws(SystemError) -> StagingToken? {
+        // In a parent that can't be opened nothing was left.
+        guard let bookkeeping = try BookkeepingDirectory(in: root),
+            let parent = try? OpenFile(FileDescriptor.open(path.parent, .directory))
+        else { return nil }
+        for token in StagingToken.all(in: bookkeeping)
+        where try !leftovers(of: [token], beside: path, in: parent).isEmpty {
+            return token
+        }
+        return nil
+    }
+
+    /// Opens the directory `name` where the token is in it.
+    private static func open(
+        _ name: ByteString,
+        in parent: OpenFile,
+        markedBy token: StagingToken
+    ) throws(SystemError) -> OpenFile? {
+        do {
+            let holder = OpenFile(try parent.descriptor.open(name, .directory))
+            let mark = try holder.descriptor.status(of: token.name)
+            return mark.kind == .regular ? holder : nil
+        } catch {
+            // What can't be looked into isn't known to be an import's.
+            guard error.isMissing || error.isNotDirectory || error.isDenied else { throw error }
+            return nil
+        }
+    }
+
+    /// Opens the container that the import with this token staged; `nil` where there is none.
+    static func openContainer(
+        of token: StagingToken,
+        for path: PathName,
+        inside bookkeeping: OpenFile
+    ) throws(SystemError) -> OpenFile? {
+        var holder = try open(nameInside, in: bookkeeping, markedBy: token)
+        if holder == nil {
+            let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
+            for name in [nameBeside(path), nameBeside(path, token)] where holder == nil {
+                holder = try open(name, in: parent, markedBy: token)
+            }
+        }
+        guard let holder else { return nil }
+        return OpenFile(try holder.descriptor.open(containerName, .directory))
+    }
+
+    /// Removes the directory `name` unless somebody is at work in it.
+    static func removeLeftover(_ name: ByteString, in parent: OpenFile) throws(SystemError) {
+        guard try isThere(name, in: parent) else { return }
+        try parent.descriptor.removeTree(name)
+    }
+
+    /// Removes the staging directory `name` beside the container at `path`, its token last, unless
+    /// somebody is at work in it.
+    static func removeLeftover(
+        _ name: ByteString,
+        beside path: PathName,
+        in parent: OpenFile,
+        _ token: StagingToken
+    ) throws(SystemError) {
+        guard try isThere(name, in: parent) else { return }
+        let lastName = nameBeside(path, token)
+        try parent.descriptor.removeTree(name, endingWith: token.name, under: lastName)
+    }
+
+    /// Whether anything has the name, at which nobody is at work.
+    private static func isThere(
+        _ name: ByteString,
+        in parent: OpenFile
+    ) throws(SystemError) -> Bool {
+        do {
+            let left = OpenFile(try parent.descriptor.open(name, .directory))
+            try left.descriptor.lock(.exclusive)
+        } catch {
+            if error.isMissing { return false }
+            guard error.isDenied || error.isNotDirectory else { throw error }
+        }
+        return true
+    }
+}
+
+/// What tells the staging directory of one import from everything else: a name that nobody guesses.
+struct StagingToken: Hashable {
+    let text: String
+
+    /// Makes a new token.
+    init() {
+        text = UUID().uuidString
+    }
+
+    /// Makes the token that bookkeeping names; `nil` for what no import wrote.
+    init?(_ text: String?) {
+        guard let text, UUID(uuidString: text)?.uuidString == text else { return nil }
+        self.text = text
+    }
+
+    /// The name of the file that marks the staging directory.
+    var name: ByteString { ByteString(utf8: text) }
+
+    /// The tokens of the imports that the container's bookkeeping tells of.
+    static func all(in bookkeeping: BookkeepingDirectory) -> [StagingToken] {
+        // What can't be read names none; whoever needs it says why.
+        let journal = try? ImportJournal.read(from: bookkeeping)
+        let record = try? ImportRecord.read(from: bookkeeping)
+        return [StagingToken(journal?.staging), StagingToken(record?.staging)].compactMap(\.self)
+    }
+}

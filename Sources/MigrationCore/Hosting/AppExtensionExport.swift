@@ -1,0 +1,117 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// An extension as an export sees it: the one for apps that have none, or an app's own.
+///
+/// Everything above this seam is the same for every extension.
+protocol ExportingExtension {
+    /// The container that is exported.
+    var container: MigrationDataContainer { get }
+
+    /// Says what there is to export, before anything is archived, where `availableSpace` is free.
+    func properties(availableSpace: UInt64?) throws -> ExportProperties
+
+    /// Appends everything that is to be exported.
+    func exportResources(to archiver: ItemArchiver) throws
+
+    /// Finds what was not appended, once `archiver` has everything; `nil` for the extension of no app.
+    func leftBehind(by archiver: ItemArchiver) throws -> LeftBehind?
+
+    /// Says what the session showed, once the export is done; `nil` for the extension of no app.
+    func report(of totals: ArchiveTotals) -> ExtensionReport?
+
+    /// Ends what the export began, whatever became of it.
+    func end()
+}
+
+/// What an extension says of its export before it begins.
+struct ExportProperties: Sendable {
+    /// The estimate of the content's bytes.
+    let sizeEstimate: UInt64
+
+    /// The bytes that the content takes on its disk, where that is known.
+    let allocatedBytes: UInt64?
+
+    /// The version of the data's format.
+    let resourcesVersion: String
+
+    /// Whether the content is worth compressing.
+    let isCompressible: Bool
+}
+
+/// The export that an app's own extension makes.
+struct AppExtensionExport: ExportingExtension {
+    let host: AppExtensionHost
+    let call: ExportCall
+
+    /// The most bytes of a version: an archive's description has 64 KiB, and may take six for each.
+    private static let versionLimit = 8 << 10
+
+    var container: MigrationDataContainer { host.container }
+
+    func properties(availableSpace: UInt64?) throws -> ExportProperties {
+        let exports = try host.exports()
+        let versionSize = exports.resourcesVersion.utf8.count
+        guard versionSize <= Self.versionLimit else {
+            let message =
+                "\(host.description.name) gives a resourcesVersion of \(versionSize) bytes; at "
+                + "most \(Self.versionLimit) can be archived"
+            throw MigrationError(.extensionUnsuitable, message)
+        }
+        for option in call.options.keys.sorted() where !exports.options.contains(option) {
+            let known = exports.options.joined(separator: ", ")
+            let message =
+                "\(host.description.name) has no option '\(PrintableText.escaping(option))'; "
+                + (known.isEmpty ? "it has none" : "it has: \(known)")
+            throw MigrationError(.extensionUnsuitable, message)
+        }
+        host.appExtension.preflightHandler?(host.preflight(availableSpace: availableSpace))
+        return ExportProperties(
+            sizeEstimate: UInt64(max(0, exports.sizeEstimate)),
+            allocatedBytes: nil,
+            resourcesVersion: exports.resourcesVersion,
+            isCompressible: exports.isCompressible
+        )
+    }
+
+    func exportResources(to archiver: ItemArchiver) throws {
+        let roots = try host.directories.sourceRoots(as: host.session.paths)
+        let intake = ItemIntake(to: archiver, from: roots, observer: host.observer)
+        archiver.entries.activityHandler = { [observer = host.observer, session = host.session] in
+            observer.noteActivity()
+            session.checkBounds()
+        }
+        do {
+            try host.session.export(call, to: intake)
+        } catch {
+            throw intake.failure ?? error
+        }
+        // An extension may have caught it.
+        if let failure = intake.failure { throw failure }
+        try host.session.end()
+    }
+
+    func leftBehind(by archiver: ItemArchiver) throws -> LeftBehind? {
+        var left = LeftBehind()
+        guard let archived = archiver.entries.files else { return nil }
+        let places =
+            [(group: String?.none, path: host.directories.container.rootPath)]
+            + host.directories.groups.sorted { $0.key < $1.key }
+            .map { (group: $0.key, path: $0.value) }
+        for (group, path) in places {
+            let root = try FileDescriptor.open(path.path, .directory)
+            try left.search(root, of: group, leavingOut: archived, archiver.cancellation)
+        }
+        return left
+    }
+
+    func report(of totals: ArchiveTotals) -> ExtensionReport? {
+        let findings = ExportFindings(host, call)
+        return host.report(findings.all(of: totals))
+    }
+
+    func end() {
+        host.end()
+    }
+}

@@ -1,0 +1,180 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// One session with an app's extension, from the check of its entitlement to its end.
+final class AppExtensionHost {
+    /// The most bytes of the names of an extension's options, with one after each.
+    private static let optionLimit = 8 << 10
+
+    let appExtension: MigrationExtension
+    let container: MigrationDataContainer
+    let directories: SessionDirectories
+    let session: any ExtensionSession
+    let observer: SessionObserver
+    let description: ExtensionDescription
+
+    /// What the entitlements let the extension reach; `nil` where it needs none.
+    let entitlement: Entitlement?
+
+    /// What may be a mistake and may be meant.
+    let warnings: [String]
+
+    /// Begins a session in `container`, which is locked, for `live`, where that is another one.
+    ///
+    /// - Throws: ``MigrationError`` of code `entitlementInvalid` before anything of the extension runs.
+    static func begin(
+        _ role: SessionDirectories.Role,
+        _ appExtension: MigrationExtension,
+        in container: MigrationDataContainer,
+        for live: MigrationDataContainer? = nil,
+        from importDirectory: (path: PathName, holder: PathName?)? = nil,
+        awaitingAppends: Bool = false,
+        cancellation: CancellationFlag
+    ) throws -> AppExtensionHost {
+        let entitlement: Entitlement?
+        do {
+            entitlement = try Entitlement.check(appExtension, for: container)
+        } catch let problem as EntitlementProblem {
+            throw problem.error
+        }
+        let entitled = container.identified(by: entitlement?.identifier)
+        var directories = try SessionDirectories(role, container: entitled, for: appExtension)
+        if awaitingAppends { directories.isContainerFixed = false }
+        directories.importDirectory = importDirectory
+        do {
+            return try AppExtensionHost(
+                appExtension,
+                directories,
+                entitlement,
+                warnings: [entitlement?.warning(for: live ?? container)].compactMap { $0 },
+                cancellation
+            )
+        } catch {
+            directories.remove()
+            throw error
+        }
+    }
+
+    /// Starts the extension in `directories` and asks it what it can do.
+    private init(
+        _ appExtension: MigrationExtension,
+        _ directories: SessionDirectories,
+        _ entitlement: Entitlement?,
+        warnings: [String],
+        _ cancellation: CancellationFlag
+    ) throws {
+        let observer = SessionObserver()
+        let session = try appExtension.beginSession(
+            in: directories,
+            observer: observer,
+            cancellation: cancellation
+        )
+        do {
+            description = try Self.checked(session.description())
+        } catch {
+            session.abandon()
+            session.paths.remove()
+            throw error
+        }
+        self.appExtension = appExtension
+        self.container = directories.container
+        self.directories = directories
+        self.session = session
+        self.observer = observer
+        self.entitlement = entitlement
+        self.warnings = warnings
+    }
+
+    /// What an extension says of itself, with a name that can be shown.
+    ///
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where its options can't be.
+    private static func checked(
+        _ description: ExtensionDescription
+    ) throws(MigrationError) -> ExtensionDescription {
+        var description = description
+        description.name = ErrorText.name(description.name)
+        let size = (description.exports?.options ?? []).reduce(0) { $0 + $1.utf8.count + 1 }
+        guard size <= optionLimit else {
+            let message = "\(description.name) has options of more than \(optionLimit) bytes"
+            throw MigrationError(.extensionUnsuitable, message)
+        }
+        return description
+    }
+
+    /// Ends the extension, where nobody has yet, and removes its temporary directory.
+    func end() {
+        session.abandon()
+        session.paths.remove()
+        directories.remove()
+    }
+
+    /// What the extension says of its exports.
+    ///
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where it does not export.
+    func exports() throws(MigrationError) -> ExtensionDescription.Exports {
+        guard let exports = description.exports else { throw lacking("ResourcesExporting") }
+        return exports
+    }
+
+    /// Checks that the extension imports.
+    ///
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where it does not.
+    func checkImports() throws(MigrationError) {
+        guard description.imports else { throw lacking("ResourcesImporting") }
+    }
+
+    private func lacking(_ conformance: String) -> MigrationError {
+        let message = "\(description.name) does not conform to \(conformance)"
+        return MigrationError(.extensionUnsuitable, message)
+    }
+}
+
+extension AppExtensionHost {
+    /// What is shown before any data moves.
+    func preflight(availableSpace: UInt64?, findings: [ExtensionFinding] = []) -> PreflightReport {
+        PreflightReport(
+            name: description.name,
+            entitlement: entitlement?.identifier,
+            groups: appExtension.groups(declared: entitlement?.applicationGroups ?? []),
+            exports: description.exports.map { exports in
+                PreflightReport.Exports(
+                    sizeEstimate: exports.sizeEstimate,
+                    resourcesVersion: ErrorText.description(exports.resourcesVersion),
+                    isCompressible: exports.isCompressible,
+                    options: exports.options
+                )
+            },
+            imports: description.imports,
+            availableSpace: availableSpace,
+            confinement: session.confinement,
+            paths: session.paths.form,
+            warnings: warnings,
+            findings: findings
+                + [description.exports.flatMap { .emptyVersion($0.resourcesVersion) }]
+                .compactMap { $0 }
+        )
+    }
+
+    /// The report of the session, with what it came upon.
+    func report(_ findings: [ExtensionFinding]) -> ExtensionReport {
+        ExtensionReport(
+            name: description.name,
+            confinement: session.confinement,
+            paths: session.paths.form,
+            warnings: warnings,
+            findings: findings
+        )
+    }
+}
+
+extension MigrationDataContainer {
+    /// The same container, of the app that an entitlement names where nothing else said whose it is.
+    fileprivate func identified(by entitlement: String?) -> MigrationDataContainer {
+        guard knownIdentifier == nil, let entitlement else { return self }
+        return MigrationDataContainer(
+            root: rootPath,
+            knownIdentifier: entitlement,
+            platform: platform
+        )
+    }
+}

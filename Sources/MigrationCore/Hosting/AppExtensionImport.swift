@@ -1,0 +1,130 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The import that an app's own extension makes, of what an archive held.
+struct AppExtensionImport {
+    let host: AppExtensionHost
+    let call: ImportCall
+
+    /// Has the extension import, and returns what the session showed.
+    ///
+    /// Afterwards `unreadFiles` looks at what is left in the import directory.
+    func run(
+        progress: Progress?,
+        cancellation: CancellationFlag,
+        unreadFiles: () throws -> UnreadFiles?
+    ) throws -> ExtensionReport {
+        try host.checkImports()
+        let groups = try snapshots(cancellation)
+        let reported = progress.map { ReportedProgress(in: $0) }
+        let summary = try host.session.importResources(call) { completed, total in
+            reported?.show(completed, of: total)
+        }
+        try host.session.end()
+        let uncleared = try snapshots(cancellation).filter { identifier, now in
+            groups[identifier].map { now.wasWrittenNotCleared(since: $0) } ?? false
+        }
+        let findings = ImportFindings(
+            progress: summary,
+            unread: try unreadFiles(),
+            unclearedGroups: uncleared.keys.sorted()
+        )
+        return host.report(findings.all)
+    }
+
+    private func snapshots(_ cancellation: CancellationFlag) throws -> [String: GroupSnapshot] {
+        try host.directories.groups.mapValues { try GroupSnapshot(of: $0, cancellation) }
+    }
+}
+
+// MARK: - What an import left undone
+
+/// Files whose access time is still the modification time, as it was when they were extracted.
+struct UnreadFiles: SourceVisitor {
+    /// The first paths, as they may be shown.
+    private(set) var paths: [String] = []
+
+    /// How many files there are.
+    private(set) var count = 0
+
+    /// Looks through the import directory that is open as `directory` and was at `path`.
+    ///
+    /// It is `nil` where nobody can tell what was left: the file system does not say what was read,
+    /// or the extension removed the directory, or moved it to where the app wants what is in it.
+    init?(in directory: OpenFile, at path: ByteString, _ cancellation: CancellationFlag) throws {
+        guard try Self.isStill(directory, at: path), try directory.descriptor.recordsAccess() else {
+            return nil
+        }
+        let root = try directory.descriptor.duplicate()
+        var walker = SourceWalker(root: root, cancellation: cancellation)
+        try walker.walk(&self)
+    }
+
+    private static func isStill(
+        _ directory: OpenFile,
+        at path: ByteString
+    ) throws(SystemError) -> Bool {
+        let identity = try directory.descriptor.status().identity
+        do {
+            return try FileDescriptor.status(atPath: path).identity == identity
+        } catch {
+            guard error.isMissing || error.isNotDirectory else { throw error }
+            return false
+        }
+    }
+
+    mutating func visit(_ item: SourceItem) {
+        let status = item.status
+        guard status.kind == .regular, status.linkCount == 1, status.size > 0,
+            status.accessTime == status.modificationTime
+        else { return }
+        count += 1
+        if paths.count < 3 { paths.append(PrintableText.escaping(item.path)) }
+    }
+
+    func enter(_ item: SourceItem, opened: OpenFile) -> Bool { true }
+
+    func passesOver(_ item: SourceItem) -> Bool { true }
+}
+
+/// What an app group held at one time, to tell whether an import cleared it before it wrote to it.
+struct GroupSnapshot: SourceVisitor {
+    private let limit: Int
+    private var files: [FileStatus.Identity: FileTime] = [:]
+
+    /// Whether there are more files than `limit`, so that others may be the first ones next time.
+    private var isCut = false
+
+    /// Looks at the directory of a group.
+    init(
+        of group: PathName,
+        limit: Int = 100_000,
+        _ cancellation: CancellationFlag
+    ) throws {
+        self.limit = limit
+        let root = try FileDescriptor.open(group.path, .directory)
+        var walker = SourceWalker(root: root, cancellation: cancellation)
+        try walker.walk(&self)
+    }
+
+    mutating func visit(_ item: SourceItem) {
+        isCut = isCut || files.count == limit
+        guard !isCut else { return }
+        files[item.status.identity] = item.status.changeTime
+    }
+
+    func enter(_ item: SourceItem, opened: OpenFile) -> Bool { true }
+
+    func passesOver(_ item: SourceItem) -> Bool { true }
+
+    /// Whether, since `earlier`, something was written while something older stayed.
+    ///
+    /// Of a group that holds too many files it is not said.
+    func wasWrittenNotCleared(since earlier: GroupSnapshot) -> Bool {
+        guard !isCut, !earlier.isCut else { return false }
+        let wasWritten = files.contains { earlier.files[$0.key] != $0.value }
+        let hasStayed = earlier.files.contains { files[$0.key] == $0.value }
+        return wasWritten && hasStayed
+    }
+}

@@ -1,0 +1,275 @@
+internal import Glibc
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The line to an extension's process: messages both ways, and a watch over its silence and its end.
+final class ExtensionConnection {
+    /// The program's name, as it may be printed.
+    let name: String
+
+    private let process: ChildProcess
+    private let channel: SessionChannel
+    private let output: ProcessOutput
+    private let bounds: SessionBounds
+    private let gracePeriod: Duration
+    private var watch: SessionWatch
+
+    /// Talks to `process`, which has just started.
+    init(
+        to process: ChildProcess,
+        named name: String,
+        output handler: (@Sendable (String) -> Void)?,
+        bounds: SessionBounds,
+        observer: SessionObserver,
+        limits: SessionLimits
+    ) throws {
+        self.bounds = bounds
+        self.process = process
+        self.name = name
+        channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
+        try process.connection.descriptor.setSendTimeout(SessionLimits.interval)
+        output = ProcessOutput(of: process, handler: handler)
+        gracePeriod = limits.gracePeriod
+        watch = SessionWatch(limits, observer, name: name)
+    }
+
+    /// Whether the process was told to stop, or is about to be.
+    var isCancelled: Bool { watch.isCancelled }
+
+    /// What an error that the extension threw means for the session.
+    func failure(of error: any Error) -> any Error { watch.failure(of: error) }
+
+    /// Ends the process and all that it began, and returns how it ended.
+    ///
+    /// - Throws: ``MigrationError`` of code `sessionFailed` where some of that may go on, and of code
+    ///   `limitExceeded` where it left more than it may.
+    @discardableResult
+    func end() throws(MigrationError) -> ChildProcess.Ending {
+        defer { output.end() }
+        let ending: ChildProcess.Ending
+        do throws(ChildProcess.UnfinishedEnd) {
+            ending = try process.terminate()
+        } catch {
+            let message = "processes that \(name) started may still run"
+            throw MigrationError(.sessionFailed, message, cause: error)
+        }
+        try bounds.look(name)
+        return ending
+    }
+
+    /// Ends the process where it took more than it may.
+    ///
+    /// - Throws: ``MigrationError`` of code `limitExceeded`, now and whenever it is called again.
+    func checkBounds() throws(MigrationError) {
+        do {
+            try bounds.check(name)
+        } catch {
+            _ = try? process.terminate()
+            throw error
+        }
+    }
+}
+
+// MARK: - Messages
+
+extension ExtensionConnection {
+    /// Sends a message, unless the process takes nothing for too long.
+    func send(_ message: HostMessage) throws {
+        let bytes = try message.encoded()
+        var sent = 0
+        do {
+            // A process that reads nothing must not make the host wait for ever.
+            while true {
+                sent += try channel.sendSome(bytes, from: sent)
+                if sent == bytes.count { return }
+                try checkBounds()
+                if try watch.check() { throw CancellationError() }
+            }
+        } catch let error as SystemError where error.isBrokenPipe || error.isConnectionReset {
+            throw try failureOfProcess()
+        }
+    }
+
+    /// The next message, once it has come.
+    func next() throws -> ExtensionMessage {
+        while true {
+            if let message = try received() { return message }
+            try waitForMore()
+        }
+    }
+
+    /// The next message that has come whole.
+    func received() throws -> ExtensionMessage? {
+        try checkBounds()
+        do {
+            guard let (kind, payload) = try channel.nextMessage() else { return nil }
+            return try ExtensionMessage(kind: kind, payload: payload)
+        } catch let error as MigrationError {
+            throw MigrationError(error.code, "\(name) sent what can't be taken: \(error.message)")
+        }
+    }
+
+    /// Waits until more has come, watching the process meanwhile.
+    func waitForMore() throws {
+        while true {
+            try checkBounds()
+            if try watch.check() { try send(.cancel) }
+            let events = try wait(for: [.message, .exit])
+            if events.contains(.message) {
+                guard try receive() else { throw try failureOfProcess() }
+                return
+            }
+            if events.contains(.exit) { throw try failureOfProcess() }
+        }
+    }
+
+    /// Waits for `events` until the limits are to be looked at, taking meanwhile what is printed.
+    private func wait(for events: ChildProcess.Events) throws(SystemError) -> ChildProcess.Events {
+        let events = try process.wait(
+            for: output.isAtEnd ? events : events.union(.output),
+            timeout: SessionLimits.interval
+        )
+        if events.contains(.output) { output.drain() }
+        return events
+    }
+
+    private func receive() throws(SystemError) -> Bool {
+        do {
+            return try channel.receiveSome()
+        } catch  where error.isConnectionReset {
+            // So ends a connection whose other end died with messages unread.
+            return false
+        }
+    }
+}
+
+// MARK: - Its end
+
+extension ExtensionConnection {
+    /// What became of a process that is not there any more, or takes no part any more.
+    private func failureOfProcess() throws -> any Error {
+        let ending = try endingOfItsOwn()
+        do {
+            try end()
+        } catch {
+            return error
+        }
+        if let failure = bounds.failure(of: name) { return failure }
+        if watch.isCancelled { return CancellationError() }
+        let message: String
+        switch ending {
+        case nil: message = "\(name) closed its connection before it was done, and went on"
+        case .exited(let code): message = "\(name) ended before it was done, with code \(code)"
+        case .signaled(let number):
+            let signal = unsafe String(cString: strsignal(number))
+            message = "\(name) crashed: signal \(number) (\(signal))"
+        }
+        let cause = bounds.possibleCause.map { "; \($0)" } ?? ""
+        return MigrationError(.extensionCrashed, message + cause, printedLines: output.lastLines)
+    }
+
+    /// How the process ended; `nil` where it still runs after a while.
+    ///
+    /// A process closes its connection some time before it is gone.
+    private func endingOfItsOwn() throws(SystemError) -> ChildProcess.Ending? {
+        let deadline = SuspendingClock.now + gracePeriod
+        while process.ending == nil, !watch.isCancelled, SuspendingClock.now < deadline {
+            _ = try wait(for: .exit)
+        }
+        return process.ending
+    }
+}
+
+// MARK: - What the process prints
+
+/// What an extension's process prints, in lines: the first ones of a session, and how much follows.
+final class ProcessOutput {
+    private static let lineLimit = 4 << 10
+    private static let readsAtOnce = 16
+    private static let keptLines = 5
+
+    /// The most that is shown of a session.
+    private static let shownBytes = 1 << 20
+    private static let shownLines = 1 << 14
+
+    private let process: ChildProcess
+    private let handler: (@Sendable (String) -> Void)?
+    private var line: [UInt8] = []
+    private var buffer = [UInt8](repeating: 0, count: 16 << 10)
+
+    private var isInStackTrace = false
+    private var lines = 0
+    private var bytes = 0
+    private var unshownBytes: UInt64 = 0
+    private var last: [[UInt8]] = []
+
+    /// Whether nobody will print any more.
+    private(set) var isAtEnd = false
+
+    /// The last lines, as they may be shown.
+    var lastLines: [String] { last.map { PrintableText.escaping($0) } }
+
+    init(of process: ChildProcess, handler: (@Sendable (String) -> Void)?) {
+        self.process = process
+        self.handler = handler
+    }
+
+    /// Reads what has been printed, without waiting for more, and no more than some at a time.
+    func drain() {
+        for _ in 0..<Self.readsAtOnce {
+            guard let count = read() else { break }
+            isAtEnd = count == 0
+            if isAtEnd { break }
+            for byte in buffer[..<count] { take(byte) }
+        }
+        if !line.isEmpty, process.ending != nil { endLine(ended: false) }
+    }
+
+    /// Reads once; `nil` where nothing has come, 0 where nobody will print any more.
+    private func read() -> Int? {
+        do throws(SystemError) {
+            return try process.output.descriptor.read(
+                into: &buffer,
+                from: 0,
+                count: buffer.count
+            )
+        } catch {
+            return nil
+        }
+    }
+
+    private func take(_ byte: UInt8) {
+        if byte == UInt8(ascii: "\n") { return endLine(ended: true) }
+        if line.count == Self.lineLimit { endLine(ended: false) }
+        line.append(byte)
+    }
+
+    private func endLine(ended: Bool) {
+        defer { line.removeAll(keepingCapacity: true) }
+        // What Swift's runtime adds to a fatal error would leave no room for the error.
+        isInStackTrace = isInStackTrace || line.starts(with: "Current stack trace:".utf8)
+        if !isInStackTrace { last.append(line) }
+        if last.count > Self.keptLines { last.removeFirst() }
+        show(ended: ended)
+    }
+
+    private func show(ended: Bool) {
+        guard let handler else { return }
+        let text = unshownBytes == 0 ? PrintableText.escaping(line) : ""
+        lines += 1
+        bytes += text.utf8.count + 1
+        guard unshownBytes == 0, lines <= Self.shownLines, bytes <= Self.shownBytes else {
+            unshownBytes += UInt64(line.count + (ended ? 1 : 0))
+            return
+        }
+        handler(text)
+    }
+
+    /// Says once how much was printed that was not shown.
+    func end() {
+        drain()
+        guard unshownBytes > 0 else { return }
+        handler?("(\(unshownBytes) more bytes were printed, which are not shown)")
+        unshownBytes = 0
+    }
+}

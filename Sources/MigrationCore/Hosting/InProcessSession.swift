@@ -1,0 +1,135 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// A session with an extension that is a value in this process.
+///
+/// The extension runs in a task of its own, on a thread of its own, since its appends block. Where it
+/// does not end in time it is left behind.
+final class InProcessSession: ExtensionSession {
+    let confinement = ConfinementReport.ownProcess
+    let paths: SessionPaths
+
+    private let adapter: ExtensionAdapter
+    private let directories: SessionDirectories
+    private let observer: SessionObserver
+    private let limits: SessionLimits
+
+    init(
+        _ hosted: any AppMigrationExtension,
+        in directories: SessionDirectories,
+        observer: SessionObserver,
+        limits: SessionLimits
+    ) throws(MigrationError) {
+        paths = try SessionPaths(linking: directories.all, because: .ownProcess)
+        adapter = ExtensionAdapter(hosted)
+        self.directories = directories
+        self.observer = observer
+        self.limits = limits
+    }
+
+    func description() throws -> ExtensionDescription {
+        try wait { [adapter] in await adapter.description() }
+    }
+
+    func export(_ call: ExportCall, to intake: ItemIntake) throws {
+        let appends = LocalAppends(to: intake, observer: observer, limits.cancellation)
+        do {
+            try wait { [adapter] in try await adapter.export(call, to: appends) }
+        } catch {
+            appends.close(because: error)
+            throw error
+        }
+        observer.noteEndOfWait()
+        if appends.wasCancelled { throw SessionFailure.swallowedCancellation(adapter.name) }
+    }
+
+    func importResources(
+        _ call: ImportCall,
+        onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+    ) throws -> ImportProgressSummary {
+        let request = ResourcesImportRequest(
+            sourceAppIdentifier: call.source,
+            sourceVersion: call.sourceVersion
+        )
+        let directory = URL(directoryAtPath: paths.shown(ByteString(call.directory)))
+        return try wait { [adapter, observer] in
+            try await adapter.importResources(at: directory, request) { completed, total in
+                observer.noteActivity()
+                onProgress(completed, total)
+            }
+        }
+    }
+
+    func end() {}
+
+    /// Runs `body` in a task and waits for what comes of it, as long as it may take.
+    private func wait<Value: Sendable>(
+        for body: @escaping @Sendable () async throws -> Value
+    ) throws -> Value {
+        observer.noteActivity()
+        let outcome = Monitor<Result<Value, any Error>?>(nil)
+        let context = directories.context(as: paths)
+        let thread = try OperationThread()
+        defer { thread.close() }
+        let task = Task.detached(executorPreference: thread) {
+            let result: Result<Value, any Error>
+            do {
+                result = .success(
+                    try await ExtensionContext.$current.withValue(context) { try await body() }
+                )
+            } catch {
+                result = .failure(error)
+            }
+            outcome.withLock { $0 = result }
+        }
+        let interval = SessionLimits.interval / .seconds(1)
+        var watch = SessionWatch(limits, observer, name: adapter.name)
+        while !outcome.wait(atMost: interval, until: { $0 != nil }) {
+            if try watch.check() { task.cancel() }
+        }
+        guard let result = outcome.withLock({ $0 }) else { throw CancellationError() }
+        do {
+            return try result.get()
+        } catch {
+            throw watch.failure(of: error)
+        }
+    }
+}
+
+/// Appends what an extension in this process names, one item after another.
+private final class LocalAppends: AppendDestination {
+    private struct State {
+        let intake: ItemIntake
+        var wasCancelled = false
+    }
+
+    private let state: Monitor<State>
+    private let observer: SessionObserver
+    private let cancellation: CancellationFlag
+
+    init(to intake: ItemIntake, observer: SessionObserver, _ cancellation: CancellationFlag) {
+        state = Monitor(State(intake: intake))
+        self.observer = observer
+        self.cancellation = cancellation
+    }
+
+    /// Whether an append threw because the session was cancelled.
+    var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
+
+    func append(itemAt source: ByteString, as name: ByteString) async throws {
+        observer.noteEndOfWait()
+        try state.withLock { state in
+            do {
+                try cancellation.check()
+                try state.intake.append(source, as: name)
+            } catch is CancellationError {
+                state.wasCancelled = true
+                throw CancellationError()
+            }
+        }
+    }
+
+    func close(because error: any Error) {
+        state.withLock { $0.intake.close(because: error) }
+    }
+}

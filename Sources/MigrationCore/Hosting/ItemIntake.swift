@@ -1,0 +1,187 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// Takes the items that an extension appends into an archive, whatever process they are named in.
+///
+/// Once an item failed of which part was archived, the export can't succeed any more, whatever the
+/// extension does about the error.
+final class ItemIntake {
+    private let archiver: ItemArchiver
+    private let observer: SessionObserver
+    private var roots: SourceRoots
+    private let beforeAppend: () throws -> Void
+
+    /// Why the export can't succeed any more.
+    private(set) var failure: (any Error)?
+
+    /// Takes items from `roots` to `archiver`; an error of `beforeAppend` is that of the append.
+    init(
+        to archiver: ItemArchiver,
+        from roots: SourceRoots,
+        observer: SessionObserver,
+        beforeAppend: @escaping () throws -> Void = {}
+    ) {
+        self.beforeAppend = beforeAppend
+        self.archiver = archiver
+        self.roots = roots
+        self.observer = observer
+        archiver.entries.checkPaths()
+    }
+
+    /// Appends the item at `source` under `name`.
+    func append(_ source: ByteString, as name: ByteString) throws {
+        try settle()
+        try beforeAppend()
+        let before = archiver.entries.entryCount
+        do {
+            let location = try roots.locate(source)
+            let bytes = try archiver.appendItem(at: location, as: name)
+            observer.noteAppend(of: bytes, from: location.kind, name)
+            noteName(name, of: source)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            if archiver.entries.entryCount != before { failure = error }
+            throw advised(error, on: source)
+        }
+    }
+
+    /// Appends the file at `source` under `name` at the latest when ``settle()`` is called.
+    ///
+    /// Whatever goes wrong with it, the export can't succeed any more.
+    func appendSoon(_ source: ByteString, as name: ByteString) throws {
+        if let failure { throw failure }
+        try beforeAppend()
+        try failing {
+            let location = try roots.locate(source)
+            guard location.kind == .container, let file = location.name else {
+                return try append(source, as: name)
+            }
+            let path = try ItemArchiver.path(name)
+            let unread = UnreadFile(path: path, directory: location.directory, name: file)
+            try archiver.appendSoon(.file(unread))
+            noteName(name, of: source)
+        }
+    }
+
+    /// Appends what is still to be appended.
+    func settle() throws {
+        if let failure { throw failure }
+        try failing { try archiver.settle() }
+    }
+
+    private func failing(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private func noteName(_ name: ByteString, of source: ByteString) {
+        if MistakenPath.isEncoded(name, of: source) { observer.noteEncodedName(name) }
+    }
+
+    /// The error of an append, with what the extension must have meant where that is plain.
+    private func advised(_ error: any Error, on source: ByteString) -> any Error {
+        guard failure == nil, let mistake = MistakenPath(source, in: roots) else { return error }
+        observer.noteMisnamed(source, mistake.advice)
+        let code = (error as? MigrationError)?.code ?? .invalidPath
+        return MigrationError(code, mistake.advice, path: source)
+    }
+
+    /// Makes every append fail from now on.
+    func close(because error: any Error) {
+        if failure == nil { failure = error }
+    }
+}
+
+// MARK: - Mistaken paths
+
+/// A path at which nothing is, because it was taken from a URL in the wrong way.
+struct MistakenPath {
+    private enum Mistake {
+        case encoded
+        case relative
+    }
+
+    private let mistake: Mistake
+
+    /// The path of what was meant.
+    let intended: ByteString
+
+    /// Finds what is meant by `path` in `roots`; `nil` where something is at the path, or nothing is where
+    /// a mistake would have led from.
+    init?(_ path: ByteString, in roots: SourceRoots) {
+        var roots = roots
+        guard !roots.hasItem(at: path) else { return nil }
+        let decoded = Self.decoded(path[...])
+        if decoded != path, roots.hasItem(at: decoded) {
+            (mistake, intended) = (.encoded, decoded)
+            return
+        }
+        let candidates = roots.baseDirectories.lazy.compactMap { base in
+            path.moved(from: PathName(absolute: base).parent, to: base)
+        }
+        guard let found = candidates.first(where: { roots.hasItem(at: $0) }) else { return nil }
+        (mistake, intended) = (.relative, found)
+    }
+
+    /// What is wrong with the path, and what helps.
+    var advice: String {
+        let path = PrintableText.escaping(intended)
+        switch mistake {
+        case .encoded:
+            return "isn't there, and \(path) is: take path(percentEncoded: false) of a URL"
+        case .relative:
+            return "isn't there, and \(path) is: make the URL with appending(path:), since "
+                + "URL(filePath:relativeTo:) takes a base with no slash at its end for a file"
+        }
+    }
+
+    /// Whether `name`, in the archive, is the end of `source` as a URL encodes it.
+    static func isEncoded(_ name: ByteString, of source: ByteString) -> Bool {
+        guard name.contains(UInt8(ascii: "%")) else { return false }
+        let slash = UInt8(ascii: "/")
+        let components = zip(
+            name.split(separator: slash).reversed(),
+            source.split(separator: slash).reversed()
+        )
+        guard let (archived, own) = components.first(where: { $0 != $1 }) else { return false }
+        return decoded(archived) == ByteString(own)
+    }
+
+    private static func decoded(_ path: ArraySlice<UInt8>) -> ByteString {
+        var decoded = ByteString()
+        var rest = path
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                decoded.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+}
+
+extension SourceRoots {
+    /// Whether something is at `path` that may be exported.
+    fileprivate mutating func hasItem(at path: ByteString) -> Bool {
+        do {
+            let location = try locate(path)
+            guard let name = location.name else { return true }
+            _ = try location.directory.descriptor.status(of: name)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

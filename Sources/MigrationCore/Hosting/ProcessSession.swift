@@ -1,0 +1,352 @@
+internal import Foundation
+internal import Glibc
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// A session with an extension in a process of its own.
+final class ProcessSession: ExtensionSession {
+    let confinement: ConfinementReport
+    let paths: SessionPaths
+
+    private let connection: ExtensionConnection
+    private let observer: SessionObserver
+
+    private var name: String { connection.name }
+
+    /// Starts the extension.
+    init(
+        executable: ByteString,
+        terms: MigrationExtension,
+        in directories: SessionDirectories,
+        observer: SessionObserver,
+        limits: SessionLimits
+    ) throws {
+        let program = try Self.resolve(executable)
+        let (sandbox, report) = try ExtensionSandbox.make(
+            for: program.path,
+            in: directories,
+            policy: terms.confinement
+        )
+        let user = directories.owner.map { UserIdentity($0) }
+        if let user { try Self.check(program, isReadableTo: user) }
+        let bounds = try SessionBounds(terms, in: directories)
+        let process: ChildProcess
+        let sight: ConfinementReport.Sight
+        (process, paths, sight) = try Self.start(program, in: directories, sandbox: sandbox, bounds)
+        confinement = report.seeing(sight).bounded(by: bounds).running(as: user)
+        connection = try ExtensionConnection(
+            to: process,
+            named: PrintableText.escaping(program.name),
+            output: terms.outputHandler,
+            bounds: bounds,
+            observer: observer,
+            limits: limits
+        )
+        self.observer = observer
+        try begin(in: directories)
+    }
+
+    func end() throws {
+        try connection.end()
+    }
+
+    func checkBounds() {
+        // Whoever waits for the process next meets the error again.
+        try? connection.checkBounds()
+    }
+
+    func description() throws -> ExtensionDescription {
+        observer.noteActivity()
+        guard case .description(let description) = try connection.next() else {
+            throw unexpected("while it was asked what it can do")
+        }
+        guard description.version == sessionVersion else {
+            let message =
+                "\(name) was built for version \(description.version) of the session, this is "
+                + "version \(sessionVersion); build it again"
+            throw MigrationError(.sessionFailed, message)
+        }
+        return description
+    }
+
+    func export(_ call: ExportCall, to intake: ItemIntake) throws {
+        observer.noteActivity()
+        try connection.send(.export(call))
+        while true {
+            guard let message = try connection.received() else {
+                // What came is archived before the host waits for more.
+                try archive { try intake.settle() }
+                try connection.waitForMore()
+                observer.noteEndOfWait()
+                continue
+            }
+            switch message {
+            case .append(let number, isAwaited: true, let source, let name):
+                try take(number, source, name, into: intake)
+            case .append(_, isAwaited: false, let source, let name):
+                try archive { try intake.appendSoon(source, as: name) }
+            case .finished(let summary):
+                try archive { try intake.settle() }
+                if summary.wasCancelled { throw SessionFailure.swallowedCancellation(name) }
+                if connection.isCancelled { throw CancellationError() }
+                return
+            case .failed(let error): throw connection.failure(of: error.carried)
+            default: throw unexpected("during an export")
+            }
+        }
+    }
+
+    func importResources(
+        _ call: ImportCall,
+        onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+    ) throws -> ImportProgressSummary {
+        observer.noteActivity()
+        var shown = call
+        shown.directory = Data(paths.shown(ByteString(call.directory)))
+        try connection.send(.importResources(shown))
+        var last: (Int64, Int64)?
+        while true {
+            switch try connection.next() {
+            case .progress(let completed, let total):
+                if last.map({ $0 != (completed, total) }) ?? true { observer.noteActivity() }
+                last = (completed, total)
+                onProgress(completed, total)
+            case .finished(let summary):
+                if connection.isCancelled { throw CancellationError() }
+                return summary.progress
+            case .failed(let error): throw connection.failure(of: error.carried)
+            default: throw unexpected("during an import")
+            }
+        }
+    }
+}
+
+// MARK: - Parts of a session
+
+extension ProcessSession {
+    /// Starts the program with a root of its own where it can have one, with mounts of its own where a
+    /// path needs encoding, else with links.
+    private static func start(
+        _ program: PathName,
+        in directories: SessionDirectories,
+        sandbox: Sandbox?,
+        _ bounds: SessionBounds
+    ) throws(MigrationError) -> (ChildProcess, SessionPaths, ConfinementReport.Sight) {
+        let isForOther = directories.owner != nil
+        let mounted = try SessionPaths(mounting: directories.all, forOther: isForOther)
+        let (root, hidden) = root(in: directories, as: mounted, sandbox)
+        var (sight, obstacle) = (hidden, SystemError?.none)
+        if let root {
+            do throws(MigrationError) {
+                let process = try start(
+                    program,
+                    in: directories,
+                    as: mounted,
+                    root,
+                    sandbox,
+                    bounds
+                )
+                return (process, mounted, sight)
+            } catch {
+                let cause = try Self.obstacle(in: error)
+                (obstacle, sight) = (cause, .open(because: "\(cause)"))
+            }
+        }
+        if mounted.mounts.isEmpty || obstacle?.isAboutNamespaces != true {
+            do throws(MigrationError) {
+                let process = try start(program, in: directories, as: mounted, nil, sandbox, bounds)
+                return (process, mounted, sight)
+            } catch {
+                obstacle = try Self.obstacle(in: error)
+            }
+        }
+        mounted.remove()
+        let linked = try SessionPaths(
+            linking: directories.all,
+            because: obstacle.map { .denied($0) } ?? .ownProcess,
+            forOther: isForOther
+        )
+        let process = try start(program, in: directories, as: linked, nil, sandbox, bounds)
+        return (process, linked, sight)
+    }
+
+    /// The root of the process, and whether it hides other files.
+    private static func root(
+        in directories: SessionDirectories,
+        as paths: SessionPaths,
+        _ sandbox: Sandbox?
+    ) -> (PrivateRoot?, ConfinementReport.Sight) {
+        guard let sandbox, sandbox.support.confinesFiles else {
+            return (nil, .open(because: "no Landlock"))
+        }
+        // In a root of its own each of them is a mount, between which nothing can be renamed.
+        if let apart = directories.importDirectory, apart.holder == nil {
+            return (nil, .open(because: "the import directory is apart from the container"))
+        }
+        do throws(SystemError) {
+            return (try PrivateRoot(showing: sandbox.rules, paths.mounts), .hidden)
+        } catch {
+            return (nil, .open(because: "\(error)"))
+        }
+    }
+
+    /// The error that the process can't have mounts of its own; others are thrown on.
+    private static func obstacle(
+        in error: MigrationError
+    ) throws(MigrationError) -> SystemError {
+        guard let cause = error.cause as? SystemError, cause.isAboutMounts else { throw error }
+        return cause
+    }
+
+    private static func start(
+        _ program: PathName,
+        in directories: SessionDirectories,
+        as paths: SessionPaths,
+        _ root: PrivateRoot?,
+        _ sandbox: Sandbox?,
+        _ bounds: SessionBounds
+    ) throws(MigrationError) -> ChildProcess {
+        let temporary = paths.shown(directories.temporaryDirectory.path)
+        let hasMounts = root != nil || !paths.mounts.isEmpty
+        let hasNamespace = hasMounts && FileStatus.currentUser != 0
+        do throws(SystemError) {
+            return try ChildProcess.start(
+                ChildProcess.Configuration(
+                    executable: program.path,
+                    arguments: [program.path],
+                    environment: ExtensionEnvironment.variables(temporaryDirectory: temporary),
+                    workingDirectory: temporary,
+                    mounts: paths.mounts,
+                    root: root,
+                    sandbox: sandbox,
+                    group: bounds.group,
+                    memoryLimit: bounds.memoryOfEach,
+                    taskLimit: bounds.limitTasks(inNamespace: hasNamespace),
+                    user: directories.owner.map { UserIdentity($0) }
+                )
+            )
+        } catch {
+            if bounds.group != nil, error.isOfControlGroup {
+                bounds.leaveGroup()
+                return try start(program, in: directories, as: paths, root, sandbox, bounds)
+            }
+            let message = "the extension can't be started"
+            throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
+        }
+    }
+
+    private func begin(in directories: SessionDirectories) throws {
+        // To the user by whose number a user namespace shows all others, their files look like own ones.
+        let showsOwners = FileStatus.currentUser != FileStatus.overflowUser
+        let start = SessionStart(
+            container: Data(paths.shown(directories.container.rootPath.path)),
+            bundleIdentifier: directories.container.bundleIdentifier,
+            temporaryDirectory: Data(paths.shown(directories.temporaryDirectory.path)),
+            groups: directories.groups.mapValues { Data(paths.shown($0.path)) },
+            isContainerFixed: directories.isContainerFixed && confinement.isConfined && showsOwners
+        )
+        try connection.send(.begin(start))
+    }
+
+    /// Archives something that nobody waits for, unless the session is cancelled.
+    private func archive(_ body: () throws -> Void) throws {
+        // A process that was told to stop is told so by its own end of the session.
+        if connection.isCancelled { return }
+        do {
+            try body()
+        } catch is CancellationError {
+            return
+        }
+    }
+
+    /// Archives an item; the process hears of an error after which the export may go on.
+    private func take(
+        _ number: UInt32,
+        _ source: ByteString,
+        _ name: ByteString,
+        into intake: ItemIntake
+    ) throws {
+        // A process that was told to stop is told so by its own end of the session.
+        if connection.isCancelled { return }
+        do {
+            try intake.append(source, as: name)
+            try connection.send(.accepted(number))
+        } catch is CancellationError {
+            return
+        } catch {
+            guard intake.failure == nil else { throw error }
+            try connection.send(.rejected(number, CarriedError(error)))
+        }
+    }
+
+    private func unexpected(_ phase: String) -> MigrationError {
+        MigrationError(.sessionFailed, "\(name) sent an unexpected message \(phase)")
+    }
+
+    /// Throws where the program, or a library that it brings along, is out of the owner's reach.
+    private static func check(
+        _ program: PathName,
+        isReadableTo user: UserIdentity
+    ) throws(MigrationError) {
+        var path = program.path
+        do throws(SystemError) {
+            for (index, file) in try Sandbox.files(forRunning: program.path).enumerated() {
+                path = file
+                guard try user.may(index == 0 ? .readAndExecute : .read, at: file) else {
+                    throw SystemError.denied
+                }
+            }
+        } catch {
+            let message =
+                "the extension runs as the container's owner, \(user.text), who can't read this; let "
+                + "them read it, and enter the directories that lead to it"
+            throw MigrationError(.extensionUnsuitable, message, path: path, cause: error)
+        }
+    }
+
+    private static func resolve(_ executable: ByteString) throws(MigrationError) -> PathName {
+        let path: PathName
+        let kind: FileStatus.Kind
+        do throws(SystemError) {
+            path = try PathName(resolvingWhole: executable)
+            kind = try FileDescriptor.status(atPath: path.path).kind
+        } catch {
+            let message = "there is no such extension"
+            throw MigrationError(.extensionUnsuitable, message, path: executable, cause: error)
+        }
+        guard kind == .regular else {
+            let message = "the extension is no program"
+            throw MigrationError(.extensionUnsuitable, message, path: executable)
+        }
+        return path
+    }
+}
+
+// MARK: - The environment
+
+/// The environment of an extension's process.
+enum ExtensionEnvironment {
+    /// What passes from the host: nothing that an archive should not hold by accident.
+    private static let passed = [
+        "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LD_LIBRARY_PATH", "PATH", "TZ",
+        "ASAN_OPTIONS", "LLVM_PROFILE_FILE", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
+    ]
+
+    static func variables(temporaryDirectory temporary: ByteString) -> [ByteString] {
+        var variables: [ByteString] = passed.compactMap { name in
+            unsafe getenv(name).map { value in
+                unsafe ByteString(utf8: name + "=") + ByteString(cString: value)
+            }
+        }
+        variables += [
+            ByteString(
+                utf8: "\(ExtensionService.sessionVariable)=\(ChildProcess.connectionNumber)"
+            ),
+            ByteString(utf8: "HOME=") + temporary,
+            ByteString(utf8: "TMPDIR=") + temporary,
+            // The tracer of crashes is a process that the confinement keeps from its work.
+            ByteString(utf8: "SWIFT_BACKTRACE=enable=no"),
+        ]
+        return variables
+    }
+}

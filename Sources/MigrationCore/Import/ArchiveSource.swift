@@ -1,0 +1,69 @@
+public import Foundation
+public import MigrationArchive
+package import MigrationSystem
+
+/// Where an archive is read from.
+public struct ArchiveSource: Sendable {
+    private enum Origin {
+        case file([UInt8])
+        case descriptor(Int32)
+    }
+
+    private let origin: Origin
+    private var decryption: ArchiveDecryption?
+
+    /// The archive in a file.
+    ///
+    /// - Parameter url: The file; a link to it is followed.
+    /// - Returns: The source, which is opened when it is read.
+    public static func file(_ url: URL) -> ArchiveSource {
+        .file(path: ByteString(pathOf: url))
+    }
+
+    /// The archive in the file at a path of any bytes.
+    package static func file(path: [UInt8]) -> ArchiveSource {
+        ArchiveSource(origin: .file(path))
+    }
+
+    /// The archive that comes from an open descriptor, such as 0 for standard input.
+    ///
+    /// The descriptor stays open. From a pipe the archive is read in one pass; a regular file is read
+    /// from its start, wherever the descriptor stands.
+    ///
+    /// - Parameter number: The number of the descriptor, which is open for reading.
+    /// - Returns: The source.
+    public static func descriptor(_ number: Int32) -> ArchiveSource {
+        ArchiveSource(origin: .descriptor(number))
+    }
+
+    /// The same archive, which may be encrypted.
+    ///
+    /// From a file, encrypted or not, only what is needed is read; of one in an armor, all of it.
+    ///
+    /// - Parameter decryption: What opens it; an archive that is not encrypted is read as it is.
+    /// - Returns: The source.
+    public func decrypted(with decryption: ArchiveDecryption) -> ArchiveSource {
+        var source = self
+        source.decryption = decryption
+        return source
+    }
+
+    package func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
+        let descriptor: FileDescriptor
+        do throws(SystemError) {
+            switch origin {
+            case .file(let path):
+                descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
+            case .descriptor(let number):
+                descriptor = try FileDescriptor.duplicate(ofNumber: number)
+            }
+        } catch {
+            throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
+        }
+        return try ArchiveInput(
+            reading: descriptor,
+            decryption: decryption,
+            cancellation: cancellation
+        )
+    }
+}

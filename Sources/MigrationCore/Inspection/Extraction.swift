@@ -1,0 +1,291 @@
+public import Foundation
+public import MigrationArchive
+internal import MigrationSystem
+
+extension ArchiveSource {
+    /// Restores entries beneath a directory, with none of a container's rules.
+    ///
+    /// Nothing leaves the directory and nothing in it is replaced. What fails is taken back: entries
+    /// are restored beside the directory's content and moved in when all of them are there.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory; it is made where it is missing.
+    ///   - paths: The entries, each with everything below it; none stands for all.
+    ///   - options: What becomes of links that lead out, and the number of threads where all entries are
+    ///     restored; the rest does not apply.
+    ///   - progress: Gets the archive's bytes as its total, and how many were read.
+    /// - Returns: What was restored, and what was not.
+    /// - Throws: `ArchiveError` of code `notFound` for a path that the archive does not hold, and of the
+    ///   other codes of an import; ``MigrationError`` of code `outputExists` where something is in the
+    ///   way, of `containerBusy` while another extraction into the directory is under way, and of codes
+    ///   `invalidOption`, `outOfSpace` and `outputFailed`; `CancellationError`.
+    public func extract(
+        to directory: URL,
+        only paths: [EntryPath] = [],
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportReport {
+        try await extract(
+            toPath: ByteString(pathOf: directory),
+            only: paths,
+            options: options,
+            progress: progress
+        )
+    }
+
+    /// Restores entries beneath the directory at a path of any bytes.
+    @concurrent
+    package func extract(
+        toPath directory: [UInt8],
+        only paths: [EntryPath],
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportReport {
+        try ThreadCount.check(options.threadCount)
+        return try await withOperationThread { cancellation in
+            let extraction = Extraction(
+                source: self,
+                directory: directory,
+                paths: paths,
+                options: options,
+                progress: progress,
+                cancellation: cancellation
+            )
+            return try extraction.run()
+        }
+    }
+}
+
+/// One extraction: entries restored in a directory of their own, then moved in one by one.
+struct Extraction {
+    private static let stagingName = ByteString(utf8: ".migration-extracting")
+
+    let source: ArchiveSource
+    let directory: [UInt8]
+    let paths: [EntryPath]
+    let options: ImportOptions
+    let progress: Progress?
+    let cancellation: CancellationFlag
+
+    func run() throws -> ImportReport {
+        for path in paths {
+            guard let violation = path.violation else { continue }
+            throw ArchiveError(.notFound, "no archive holds such a path: \(violation)", entry: path)
+        }
+        let input = try source.open(cancellation)
+        let threadCount = ThreadCount.resolve(options.threadCount)
+        let access: ArchiveReader.Access =
+            paths.isEmpty ? .whole(threadCount: threadCount) : .selective
+        let reader = try ArchiveReader(input, access: access)
+        let linkTargets = input.size == nil || paths.isEmpty ? [] : try select(in: reader)
+        progress?.setTotal(Int64(clamping: input.size ?? 0))
+        let (root, wasMade) = try openDirectory()
+        do {
+            return try restore(reader, linkTargets, into: root)
+        } catch {
+            if wasMade { removeDirectory() }
+            throw error
+        }
+    }
+
+    private func openDirectory() throws(MigrationError) -> (OpenFile, wasMade: Bool) {
+        do throws(SystemError) {
+            let path = try PathName(resolving: directory)
+            do {
+                return (OpenFile(try FileDescriptor.open(path.path, .directory)), false)
+            } catch {
+                guard error.isMissing else { throw error }
+            }
+            try FileDescriptor.open(path.parent, .directory)
+                .makeDirectory(path.name, permissions: 0o755)
+            return (OpenFile(try FileDescriptor.open(path.path, .directory)), true)
+        } catch {
+            if error.isNotDirectory {
+                let message = "it is no directory but a file or a link"
+                throw MigrationError(.outputFailed, message, path: directory)
+            }
+            let message = "the directory can't be used"
+            throw MigrationError(.outputFailed, message, path: directory, cause: error)
+        }
+    }
+
+    private func removeDirectory() {
+        // The reason for the failure is what the person must hear, not that tidying up failed too.
+        guard let path = try? PathName(resolving: directory) else { return }
+        try? FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
+    }
+
+    /// Confines `reader` to what is selected, where it can be, and finds what is not selected but has
+    /// further names that are.
+    private func select(in reader: ArchiveReader) throws -> Set<EntryPath> {
+        let isConfined = try reader.select(paths)
+        if reader.totals?.hardLinks == 0 { return [] }
+        var search = LinkTargetSearch(for: paths, cancellation: cancellation)
+        repeat {
+            let scan =
+                try isConfined
+                ? reader : ArchiveReader(source.open(cancellation), access: .selective)
+            try search.scan(scan)
+            if isConfined { _ = try reader.select(paths + search.targets) }
+        } while search.hasGrown
+        return search.targets
+    }
+
+    private func restore(
+        _ reader: ArchiveReader,
+        _ linkTargets: Set<EntryPath>,
+        into root: OpenFile
+    ) throws -> ImportReport {
+        let staging = try makeStaging(in: root)
+        // Why the extraction failed is what the person must hear, not that tidying up failed too.
+        var isMovedIn = false
+        defer { if !isMovedIn { try? root.descriptor.removeTree(Self.stagingName) } }
+        var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
+        extraction.selection = paths
+        extraction.linkTargets = linkTargets
+        let extractor = try ArchiveExtractor.restore(
+            reader,
+            in: staging,
+            options: extraction,
+            progress: progress
+        )
+        try moveIn(staging, to: root)
+        isMovedIn = true
+        return ImportReport(
+            header: reader.header,
+            fingerprint: reader.fingerprint,
+            lacksEndMark: reader.lacksEndMark,
+            hasTrailer: reader.hasTrailer,
+            isAndroidBackup: reader.isAndroidBackup,
+            totals: extractor.totals,
+            omissions: extractor.omissions,
+            replacedData: false,
+            appExtension: nil
+        )
+    }
+
+    private func makeStaging(in root: OpenFile) throws(MigrationError) -> OpenFile {
+        do throws(SystemError) {
+            try StagingDirectory.removeLeftover(Self.stagingName, in: root)
+            try root.descriptor.makeDirectory(Self.stagingName, permissions: 0o700)
+            do {
+                return try openStaging(in: root)
+            } catch {
+                // The reason for the failure is what the person must hear, as below.
+                if !error.isBusy { try? root.descriptor.removeDirectory(Self.stagingName) }
+                throw error
+            }
+        } catch {
+            if error.isBusy {
+                let message = "another extraction into this directory is under way"
+                throw MigrationError(.containerBusy, message, path: directory)
+            }
+            let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
+            throw MigrationError(code, "can't be written to", path: directory, cause: error)
+        }
+    }
+
+    private func openStaging(in root: OpenFile) throws(SystemError) -> OpenFile {
+        let staging = OpenFile(try root.descriptor.open(Self.stagingName, .directory))
+        try staging.descriptor.lock(.exclusive)
+        // Another extraction may have taken it for a leftover before the lock was had.
+        let named = try root.descriptor.status(of: Self.stagingName).identity
+        guard try staging.descriptor.status().identity == named else { throw .busy }
+        return staging
+    }
+
+    /// Moves everything that was restored to its place; removes it there where a move fails.
+    private func moveIn(_ staging: OpenFile, to root: OpenFile) throws(MigrationError) {
+        let listing: DirectoryListing
+        do throws(SystemError) {
+            listing = try DirectoryListing(of: staging.descriptor)
+        } catch {
+            let message = "what was restored can't be listed"
+            throw MigrationError(.outputFailed, message, path: directory, cause: error)
+        }
+        for index in 0..<listing.count {
+            do throws(SystemError) {
+                try staging.descriptor.move(listing[index], into: root.descriptor)
+            } catch {
+                // The reason for the failure is what the person must hear, not that tidying up failed too.
+                for moved in 0..<index { try? root.descriptor.removeTree(listing[moved]) }
+                throw failure(error, moving: listing[index])
+            }
+        }
+        do throws(SystemError) {
+            try root.descriptor.removeTree(Self.stagingName)
+        } catch {
+            for moved in 0..<listing.count { try? root.descriptor.removeTree(listing[moved]) }
+            let message = "the directory in which entries were restored can't be removed"
+            let path = PathName(parent: directory, name: Self.stagingName).path
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
+        }
+    }
+
+    private func failure(_ error: SystemError, moving name: ByteString) -> MigrationError {
+        let path = PathName(parent: directory, name: name).path
+        if name == Self.stagingName {
+            let message = "the archive holds a name that every extraction needs for itself"
+            return MigrationError(.outputExists, message, path: path)
+        }
+        if error.isExisting {
+            let message = "something of that name is in the directory already"
+            return MigrationError(.outputExists, message, path: path)
+        }
+        let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
+        return MigrationError(code, "can't be moved to its place", path: path, cause: error)
+    }
+}
+
+/// Finds what is not selected but has further names that are.
+struct LinkTargetSearch {
+    /// The hard links in a row that are followed; each takes a look at the whole archive.
+    private static let depthLimit = 8
+    /// The bytes that are kept in memory.
+    private static let byteLimit = 16 << 20
+    /// About the bytes that a path takes besides its own.
+    private static let pathOverhead = 128
+
+    private let selection: [EntryPath]
+    private let cancellation: CancellationFlag
+    private var depth = 0
+    private var byteCount = 0
+
+    /// What was found so far.
+    private(set) var targets: Set<EntryPath> = []
+
+    /// Whether the last look found something, which may itself be a hard link to something else.
+    private(set) var hasGrown = false
+
+    init(for selection: [EntryPath], cancellation: CancellationFlag) {
+        self.selection = selection
+        self.cancellation = cancellation
+    }
+
+    /// Looks at the entries of `reader` once.
+    mutating func scan(_ reader: ArchiveReader) throws {
+        let known = targets
+        while let entry = try reader.next() {
+            try cancellation.check()
+            guard case .hardLink(let target) = entry.kind, !isSelected(target),
+                isSelected(entry.path) || known.contains(entry.path)
+            else { continue }
+            try add(target, of: entry.path)
+        }
+        hasGrown = targets.count > known.count
+        depth += 1
+    }
+
+    private func isSelected(_ path: EntryPath) -> Bool {
+        selection.contains(where: path.isEqual(toOrBelow:))
+    }
+
+    private mutating func add(_ target: EntryPath, of path: EntryPath) throws(ArchiveError) {
+        guard targets.insert(target).inserted else { return }
+        byteCount += target.bytes.count + Self.pathOverhead
+        guard depth <= Self.depthLimit, byteCount <= Self.byteLimit else {
+            let message = "too many hard links to follow to what is not selected"
+            throw ArchiveError(.refused, message, entry: path)
+        }
+    }
+}

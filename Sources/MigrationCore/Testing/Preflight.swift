@@ -1,0 +1,180 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+extension MigrationHost {
+    /// Asks an app's extension what it can do, before any data moves.
+    ///
+    /// Every export and import does so first; this alone changes nothing. An entitlement that is not in
+    /// order is a finding here, and the extension is not started.
+    ///
+    /// - Parameters:
+    ///   - container: The app's container, which nobody else may be using.
+    ///   - appExtension: The extension.
+    ///   - rehearsesCancellation: Whether an export is begun, to be cancelled at its first append, which
+    ///     shows whether the extension lets the cancellation pass. Nothing of it is kept.
+    ///   - versionRehearsal: An import in a version that the extension can't know, which shows whether it
+    ///     looks at the version. Nothing of it is kept.
+    /// - Returns: What the extension says of itself, how it is confined, and what is wrong with it.
+    /// - Throws: ``MigrationError`` of codes `confinementUnavailable`, `containerBusy`,
+    ///   `containerInvalid`, `extensionCrashed`, `extensionFailed`, `extensionHung`,
+    ///   `extensionUnsuitable`, `invalidOption` and `sessionFailed`; `CancellationError`.
+    ///   With a rehearsal of a version also what an export and an import throw.
+    @concurrent
+    public func preflight(
+        _ container: MigrationDataContainer,
+        using appExtension: MigrationExtension,
+        rehearsesCancellation: Bool = false,
+        versionRehearsal: VersionRehearsal? = nil
+    ) async throws -> PreflightReport {
+        try await withOperationThread { cancellation in
+            let preflight = Preflight(
+                container: container,
+                appExtension: appExtension,
+                rehearsesCancellation: rehearsesCancellation,
+                versionRehearsal: versionRehearsal,
+                cancellation: cancellation,
+                wait: wait(cancellation)
+            )
+            return try preflight.run()
+        }
+    }
+}
+
+/// One preflight: the container locked, the extension asked, and perhaps cancelled to see what it does.
+struct Preflight {
+    let container: MigrationDataContainer
+    let appExtension: MigrationExtension
+    let rehearsesCancellation: Bool
+    let versionRehearsal: VersionRehearsal?
+    let cancellation: CancellationFlag
+    let wait: LockWait
+
+    func run() throws -> PreflightReport {
+        var (report, wasStarted) = try ask()
+        guard wasStarted, let versionRehearsal else { return report }
+        let run = VersionRehearsalRun(
+            rehearsal: versionRehearsal,
+            container: container,
+            appExtension: appExtension,
+            cancellation: cancellation,
+            wait: wait
+        )
+        try run.run(addingTo: &report)
+        return report
+    }
+
+    /// Asks the extension, unless it may not be started.
+    private func ask() throws -> (report: PreflightReport, wasStarted: Bool) {
+        let lock = try wait.lock(container.rootPath)
+        defer { lock.release() }
+        try ContainerRecovery.recover(container.rootPath, root: lock.root)
+        let space = try lock.root.descriptor.availableSpace()
+        do {
+            _ = try Entitlement.check(appExtension, for: container)
+        } catch let problem as EntitlementProblem {
+            return (refused(problem, availableSpace: space), wasStarted: false)
+        }
+        let rehearsal = CancellationFlag(following: cancellation)
+        let host = try AppExtensionHost.begin(
+            .exporting,
+            appExtension,
+            in: container,
+            awaitingAppends: true,
+            cancellation: rehearsal
+        )
+        defer { host.end() }
+        var findings: [ExtensionFinding] = []
+        if rehearsesCancellation, host.description.exports != nil {
+            findings = try rehearse(with: host, rehearsal)
+            try cancellation.check()
+        }
+        try host.session.end()
+        return (host.preflight(availableSpace: space, findings: findings), wasStarted: true)
+    }
+
+    /// The report where the extension may not be started.
+    private func refused(
+        _ problem: EntitlementProblem,
+        availableSpace: UInt64
+    ) -> PreflightReport {
+        PreflightReport(
+            name: appExtension.name,
+            entitlement: nil,
+            groups: appExtension.groups(declared: problem.declaredGroups),
+            exports: nil,
+            imports: false,
+            availableSpace: availableSpace,
+            confinement: ConfinementReport(lackingBecause: "it was not started"),
+            paths: .unchanged,
+            warnings: [],
+            findings: [problem.finding]
+        )
+    }
+
+    /// Exports for an app on Android, and cancels at the first item that is appended.
+    private func rehearse(
+        with host: AppExtensionHost,
+        _ rehearsal: CancellationFlag
+    ) throws -> [ExtensionFinding] {
+        let writer = try makeDiscardingWriter(for: host.container)
+        defer { writer.abandon() }
+        let archiver = ItemArchiver(
+            writingTo: writer,
+            outputIdentity: nil,
+            progress: nil,
+            cancellation: cancellation
+        )
+        let intake = ItemIntake(
+            to: archiver,
+            from: try host.directories.sourceRoots(as: host.session.paths),
+            observer: host.observer
+        ) {
+            rehearsal.cancel()
+            throw CancellationError()
+        }
+        do {
+            let call = ExportCall(platform: .android, options: [:])
+            try host.session.export(call, to: intake)
+            return [.nothingExported]
+        } catch let error as MigrationError where error.code == .cancellationIgnored {
+            return [.cancellationSwallowed(error.message)]
+        } catch is CancellationError {
+            return []
+        }
+    }
+
+    /// Makes the writer of an archive that nobody keeps.
+    private func makeDiscardingWriter(
+        for container: MigrationDataContainer
+    ) throws -> ArchiveWriter {
+        try ArchiveWriter(
+            writingTo: try ArchiveOutput(
+                writing: try FileDescriptor.openForDiscarding(),
+                cancellation: cancellation
+            ),
+            header: ArchiveHeader(
+                bundleIdentifier: container.bundleIdentifier,
+                platform: container.platform.rawValue,
+                resourcesVersion: "",
+                sizeEstimate: 0,
+                isCompressible: false,
+                creator: MigrationHost.creator
+            ),
+            level: 1,
+            threadCount: 1,
+            cancellation: cancellation
+        )
+    }
+}
+
+extension ExtensionFinding {
+    /// The finding of an extension that went on after it was cancelled.
+    static func cancellationSwallowed(_ message: String) -> ExtensionFinding {
+        ExtensionFinding(
+            code: .cancellationSwallowed,
+            message: message,
+            fix: "let the CancellationError of appendItem pass, and end soon after it"
+        )
+    }
+}

@@ -1,0 +1,190 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// One export of a tester: into an archive of its own, which is extracted.
+struct TesterExport {
+    private let subject: TestSubject
+    private let options: ExportOptions
+    private let progress: Progress?
+
+    init<SupportedOptions>(
+        _ subject: TestSubject,
+        _ request: MigrationRequestWithOptions<SupportedOptions>?,
+        _ progress: Progress?
+    ) {
+        self.subject = subject
+        self.progress = progress
+        var options = ExportOptions()
+        options.destinationPlatform = request?.destinationPlatform ?? subject.platform
+        for (option, value) in request?.options ?? [:] {
+            options.destinationOptions[option.rawValue] = value
+        }
+        self.options = options
+    }
+
+    func run() async throws -> AppMigrationTester.ResourcesExportResult {
+        subject.noteBeginning()
+        progress?.completedUnitCount = 0
+        let name = "resources-\(UUID().uuidString)"
+        let archive = path(of: name + ".tar.zst")
+        defer { remove(archive) }
+        let report = try await throwingErrorsOfExtension {
+            try await MigrationHost.forTests.exportContainer(
+                subject.container,
+                to: .file(path: archive.path, replacingExisting: false),
+                using: subject.appExtension,
+                options: options,
+                progress: progress
+            )
+        }
+        let resources = path(of: name)
+        _ = try await ArchiveSource.file(path: archive.path).extract(
+            toPath: resources.path,
+            only: []
+        )
+        subject.noteExport(report)
+        progress?.complete(of: Int64(clamping: report.totals.contentBytes))
+        return AppMigrationTester.ResourcesExportResult(
+            extractedResourcesURL: URL(directoryAtPath: resources.path),
+            exportProperties: AppMigrationTester.DeviceToDeviceExportProperties(report),
+            directory: subject.directory
+        )
+    }
+
+    private func path(of name: String) -> PathName {
+        PathName(parent: subject.directory.path.path, name: ByteString(utf8: name))
+    }
+
+    private func remove(_ archive: PathName) {
+        // Where it was not written, or can't be removed, it goes with the directory.
+        try? FileDescriptor.open(archive.parent, .directory).removeFile(archive.name)
+    }
+}
+
+extension AppMigrationTester.DeviceToDeviceExportProperties {
+    fileprivate init(_ report: ExportReport) {
+        self.init(
+            uncompressedBytes: Int(clamping: report.streamBytes),
+            compressedBytes: report.header.isCompressible
+                ? Int(clamping: report.compressedStreamBytes) : nil,
+            sizeEstimate: Int(clamping: report.header.sizeEstimate),
+            version: report.header.resourcesVersion
+        )
+    }
+}
+
+/// One import of a tester, from a directory into the live container.
+struct TesterImport {
+    let subject: TestSubject
+    let directory: URL
+    let request: ResourcesImportRequest?
+    let progress: Progress?
+    let cancellation: CancellationFlag
+
+    func run() throws {
+        let (path, opened) = try openDirectory()
+        let root = subject.container.rootPath
+        let lock = try MigrationHost.forTests.wait(cancellation).lock(root)
+        defer { lock.release() }
+        try ContainerRecovery.recover(root, root: lock.root)
+        let host = try AppExtensionHost.begin(
+            .importing,
+            subject.appExtension,
+            in: subject.container,
+            from: (path, holder: nil),
+            cancellation: cancellation
+        )
+        defer { host.end() }
+        let call = call(from: path, to: host)
+        subject.noteImport(call)
+        let appImport = AppExtensionImport(host: host, call: call)
+        let report = try appImport.run(progress: progress, cancellation: cancellation) {
+            try UnreadFiles(in: opened, at: path.path, cancellation)
+        }
+        subject.noteImport(report)
+        progress?.complete(of: progress?.totalUnitCount ?? 0)
+    }
+
+    private func openDirectory() throws(MigrationError) -> (PathName, OpenFile) {
+        let given = ByteString(pathOf: directory)
+        do throws(SystemError) {
+            let path = try PathName(resolvingWhole: given)
+            return (path, OpenFile(try FileDescriptor.open(path.path, .directory)))
+        } catch {
+            let message = "the directory of the resources can't be opened"
+            throw MigrationError(.invalidOption, message, path: given, cause: error)
+        }
+    }
+
+    private func call(from path: PathName, to host: AppExtensionHost) -> ImportCall {
+        if let request {
+            return ImportCall(
+                directory: Data(path.path),
+                source: request.sourceAppIdentifier,
+                sourceVersion: request.sourceVersion
+            )
+        }
+        return ImportCall(
+            directory: Data(path.path),
+            source: MigrationAppIdentifier(
+                storeIdentifier: subject.platform.defaultStore,
+                bundleIdentifier: host.container.bundleIdentifier,
+                platform: subject.platform
+            ),
+            sourceVersion: subject.exportedVersion
+                ?? host.description.exports?.resourcesVersion
+                ?? ExportOptions().resourcesVersion
+        )
+    }
+}
+
+/// The status that a tester leaves for the app's next launch.
+struct TesterCompletion {
+    private let path: PathName
+    private let record: ImportRecord
+
+    init(_ subject: TestSubject, _ outcome: ImportRecord.Outcome) {
+        path = subject.container.rootPath
+        let imported = subject.importedSource
+        record = ImportRecord(
+            outcome: outcome,
+            date: Date(),
+            bundleIdentifier: imported?.source.bundleIdentifier,
+            platform: (imported?.source.platform ?? subject.platform).rawValue,
+            resourcesVersion: imported?.sourceVersion ?? subject.exportedVersion,
+            fingerprint: nil
+        )
+    }
+
+    /// Persists the status in the container.
+    func register(_ cancellation: CancellationFlag) throws {
+        let lock = try MigrationHost.forTests.wait(cancellation).lock(path)
+        defer { lock.release() }
+        try ContainerRecovery.recover(path, root: lock.root)
+        let data = try BookkeepingCoding.encode(record)
+        do throws(SystemError) {
+            let bookkeeping = try BookkeepingDirectory.make(in: lock.root)
+            try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        } catch {
+            let message = "the import status can't be written"
+            throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+        }
+    }
+}
+
+extension ImportRecord.Outcome {
+    /// What a real import that ended so would persist.
+    init(_ status: MigrationStatus) {
+        switch status {
+        case .success: self = .success
+        case .failure(let error as MigrationError) where error.code == .interrupted:
+            self = .interrupted
+        case .failure(let error as MigrationError): self.init(failure: error)
+        case .failure(let error):
+            // So a host hands on what an extension threw.
+            let failure = MigrationError(.extensionFailed, "the extension failed", cause: error)
+            self.init(failure: failure)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// An import in a version that an extension can't know, which it should refuse.
+///
+/// It takes place in a container, and app groups, that nobody keeps. First the same is imported in its own
+/// version: only an extension that takes that and refuses the other has looked at the version.
+public struct VersionRehearsal: Sendable {
+    /// The version that the extension is told.
+    public var version: String
+
+    /// The archive that is imported, which is read twice; `nil` has the extension export one first.
+    public var archive: ArchiveSource?
+
+    /// What else the extension is told of the source, where the archive does not say it.
+    ///
+    /// Its version is that of the import to compare with. What the extension exported itself comes
+    /// from Android by default.
+    public var source = ImportSource()
+
+    /// Makes a rehearsal of a version.
+    ///
+    /// - Parameter version: The version, such as one that a later release might export.
+    public init(version: String) {
+        self.version = version
+    }
+}
+
+/// One rehearsal, of an extension that was asked what it can do.
+struct VersionRehearsalRun {
+    let rehearsal: VersionRehearsal
+    let container: MigrationDataContainer
+    let appExtension: MigrationExtension
+    let cancellation: CancellationFlag
+    let wait: LockWait
+
+    /// Rehearses, and adds to `report` what came of it.
+    func run(addingTo report: inout PreflightReport) throws {
+        guard report.imports else {
+            let message = "\(report.name) does not conform to ResourcesImporting"
+            throw MigrationError(.extensionUnsuitable, message)
+        }
+        let directory = try PrivateDirectory()
+        defer { directory.remove() }
+        let archive = try rehearsal.archive ?? export(into: directory, report)
+        var source = rehearsal.source
+        if rehearsal.archive == nil { source.platform = source.platform ?? .android }
+        let identifier = report.entitlement ?? container.bundleIdentifier
+        let known = Attempt(directory, "known", identifier, archive, source)
+        try compare(with: known)
+        source.version = rehearsal.version
+        let unknown = Attempt(directory, "unknown", identifier, archive, source)
+        let refusal = try refusal(of: unknown)
+        report.rehearsedVersion = PreflightReport.RehearsedVersion(
+            version: ErrorText.description(rehearsal.version),
+            isRefused: refusal != nil,
+            refusal: refusal
+        )
+        if refusal == nil { report.findings.append(.versionIgnored(rehearsal.version)) }
+    }
+
+    private func export(
+        into directory: PrivateDirectory,
+        _ report: PreflightReport
+    ) throws -> ArchiveSource {
+        guard report.exports != nil else {
+            let message =
+                "\(report.name) does not export, so name an archive to rehearse with (--archive)"
+            throw MigrationError(.invalidOption, message, path: container.rootPath.path)
+        }
+        let path = PathName(parent: directory.path.path, name: ByteString(utf8: "archive"))
+        var silent = appExtension
+        silent.preflightHandler = nil
+        let operation = ExportOperation(
+            container: container,
+            destination: .file(path: path.path, replacingExisting: false),
+            options: ExportOptions(),
+            appExtension: silent,
+            progress: nil,
+            cancellation: cancellation,
+            wait: wait
+        )
+        _ = try operation.run()
+        return .file(path: path.path)
+    }
+
+    /// Imports in the archive's own version, which must succeed for the rehearsal to mean anything.
+    private func compare(with known: Attempt) throws {
+        let report: ImportReport
+        do {
+            report = try run(known)
+        } catch let error as MigrationError where error.code == .extensionFailed {
+            let message =
+                "the rehearsal shows nothing, because the extension refuses the import in its own "
+                + "version too; say what it expects of the source (--source-app, --source-platform)"
+            throw MigrationError(.extensionFailed, message, cause: error.cause)
+        }
+        let own = known.source.version ?? report.header?.resourcesVersion
+        guard own != rehearsal.version else {
+            let message =
+                "the version to rehearse is the archive's own; name one that the extension "
+                + "does not know"
+            throw MigrationError(.invalidOption, message, path: container.rootPath.path)
+        }
+    }
+
+    /// Why the extension refused the import; `nil` where it did not.
+    private func refusal(of unknown: Attempt) throws -> String? {
+        do {
+            _ = try run(unknown)
+            return nil
+        } catch let error as MigrationError where error.code == .extensionFailed {
+            return ErrorText.description((error.cause ?? error).wording)
+        }
+    }
+
+    /// One import into a container of its own.
+    private struct Attempt {
+        let directory: PrivateDirectory
+        let name: String
+        let identifier: String
+        let archive: ArchiveSource
+        let source: ImportSource
+
+        init(
+            _ directory: PrivateDirectory,
+            _ name: String,
+            _ identifier: String,
+            _ archive: ArchiveSource,
+            _ source: ImportSource
+        ) {
+            self.directory = directory
+            self.name = name
+            self.identifier = identifier
+            self.archive = archive
+            self.source = source
+        }
+
+        func place(_ part: String) -> PathName {
+            PathName(parent: directory.path.path, name: ByteString(utf8: "\(name)-\(part)"))
+        }
+    }
+
+    private func run(_ attempt: Attempt) throws -> ImportReport {
+        var scratch = appExtension
+        scratch.preflightHandler = nil
+        let parent = try FileDescriptor.open(attempt.directory.path.path, .directory)
+        for (index, identifier) in appExtension.applicationGroups.keys.sorted().enumerated() {
+            let group = attempt.place("group-\(index)")
+            try parent.makeDirectory(group.name, permissions: 0o700)
+            scratch.applicationGroups[identifier] = URL(directoryAtPath: group.path)
+        }
+        var options = ImportOptions()
+        options.source = attempt.source
+        let operation = ImportOperation(
+            source: attempt.archive,
+            container: MigrationDataContainer(
+                root: attempt.place("container"),
+                knownIdentifier: attempt.identifier
+            ),
+            options: options,
+            appExtension: scratch,
+            progress: nil,
+            cancellation: cancellation,
+            wait: wait
+        )
+        return try operation.run()
+    }
+}
+
+extension ExtensionFinding {
+    /// The finding of an import that succeeded in a version that the extension can't know.
+    fileprivate static func versionIgnored(_ version: String) -> ExtensionFinding {
+        ExtensionFinding(
+            code: .versionIgnored,
+            message:
+                "an import with the sourceVersion '\(PrintableText.escaping(version))' succeeded",
+            fix: "compare request.sourceVersion with the versions that the app knows, and throw an "
+                + "error for all others"
+        )
+    }
+
+    /// The finding of a version that tells nothing; `nil` for any other.
+    static func emptyVersion(_ version: String) -> ExtensionFinding? {
+        guard version.allSatisfy(\.isWhitespace) else { return nil }
+        return ExtensionFinding(
+            code: .versionEmpty,
+            message: "resourcesVersion is empty",
+            fix: "name the format, such as 1.0, so that the importer can tell it from later ones"
+        )
+    }
+}
