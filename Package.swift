@@ -71,8 +71,22 @@ let package = Package(
             swiftSettings: librarySettings
         ),
         .target(
-            name: "MigrationCore",
+            name: "MigrationContract",
             dependencies: ["MigrationArchive", "MigrationSystem"] + extensionSupport,
+            swiftSettings: librarySettings
+        ),
+        .target(
+            name: "MigrationConversation",
+            dependencies: ["MigrationArchive", "MigrationContract", "MigrationSystem"]
+                + extensionSupport,
+            swiftSettings: librarySettings
+        ),
+        .target(
+            name: "MigrationCore",
+            dependencies: [
+                "MigrationArchive", "MigrationContract", "MigrationConversation",
+                "MigrationSystem",
+            ],
             swiftSettings: librarySettings
         ),
         // Apart from what apps link, because it needs Swift Testing.
@@ -121,10 +135,20 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "MigrationContractTests",
+            dependencies: ["MigrationContract", "TestSupport"] + extensionSupport,
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MigrationConversationTests",
+            dependencies: ["MigrationArchive", "MigrationContract", "MigrationConversation"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "MigrationCoreTests",
             dependencies: [
-                "FaultInjector", "MigrationArchive", "MigrationCore", "MigrationSystem",
-                "TestSupport",
+                "FaultInjector", "MigrationArchive", "MigrationContract", "MigrationCore",
+                "MigrationSystem", "TestSupport",
             ] + testedExtension,
             exclude: ["Fixtures"],
             swiftSettings: settings

@@ -38,3 +38,12 @@ enum ContainerContents {
         return directories
     }
 }
+
+extension ContainerLayout {
+    /// Makes the directories of a fresh container in `root`, which is empty of them.
+    static func makeSkeleton(in root: OpenFile) throws(SystemError) {
+        for path in skeleton {
+            try root.descriptor.makeDirectory(ByteString(utf8: path), permissions: 0o755)
+        }
+    }
+}

@@ -18,7 +18,7 @@ public struct MigrationHost: Sendable {
     public static let version = "0.1.0"
 
     /// The environment variable that tells an app's process its container.
-    public static let containerVariable = "MIGRATION_CONTAINER"
+    public static let containerVariable = MigrationDataContainer.environmentVariable
 
     package static let creator = "migrate \(version)"
 

@@ -151,8 +151,8 @@ extension ArchiveExtractor {
 
 extension Omission {
     fileprivate init(_ drop: EntryDrop) {
-        path = drop.path.description
-        bytes = 0
+        let reason: Reason
+        var detail: String?
         switch drop.kind {
         case .extendedAttribute(let name):
             (reason, detail) = (.extendedAttribute, PrintableText.escaping(name))
@@ -160,7 +160,8 @@ extension Omission {
             (reason, detail) = (.specialPermissions, String(bits, radix: 8))
         case .externalLink(let target):
             (reason, detail) = (.externalLink, PrintableText.escaping(target))
-        case .reserved: (reason, detail) = (.leftOutByDefault, nil)
+        case .reserved: reason = .leftOutByDefault
         }
+        self.init(path: drop.path.description, reason: reason, bytes: 0, detail: detail)
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import MigrationContract
 internal import MigrationSystem
 
 extension MigrationDataContainer {
@@ -87,5 +88,13 @@ extension MigrationDataContainer {
             let cause = isExplained ? error : nil
             throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: cause)
         }
+    }
+}
+
+extension ImportRecord {
+    /// Reads the record of the container's last import; `nil` where there is none.
+    static func read(from bookkeeping: BookkeepingDirectory) throws -> ImportRecord? {
+        let data = try bookkeeping.read(BookkeepingDirectory.recordName)
+        return try data.map { try BookkeepingCoding.decode(ImportRecord.self, from: $0) }
     }
 }

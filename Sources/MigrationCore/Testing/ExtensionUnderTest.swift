@@ -36,7 +36,9 @@ package struct ExtensionUnderTest: Sendable {
             temporaryDirectory: nil
         )
         return try await ExtensionContext.$current.withValue(context) {
-            try await Self.$current.withValue(self) { try await test() }
+            try await MigrationStatus.$given.withValue(container) {
+                try await Self.$current.withValue(self) { try await test() }
+            }
         }
     }
 

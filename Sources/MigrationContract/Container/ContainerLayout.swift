@@ -1,0 +1,81 @@
+internal import Foundation
+package import MigrationSystem
+
+/// Where in a directory that a person names the container lies, and what says whose it is.
+package struct ContainerLayout {
+    /// The property list in which Apple's container manager keeps a container's identifier.
+    package static let metadataName = ByteString(
+        utf8: ".com.apple.mobile_container_manager.metadata.plist"
+    )
+
+    /// The directory at a container's root that holds this project's bookkeeping.
+    package static let bookkeepingName = ByteString(utf8: ".migration")
+
+    /// What at a container's root belongs to the place, not to the app: no data moves it.
+    package static let ownNames = [bookkeepingName, metadataName]
+
+    /// The directories that a fresh container has.
+    package static let skeleton = [
+        "Documents", "Library", "Library/Application Support", "Library/Caches",
+        "Library/Preferences", "tmp",
+    ]
+
+    /// The root of the container.
+    package let root: PathName
+
+    /// The bundle identifier that the container's own files say; `nil` where none does.
+    package let recordedIdentifier: String?
+
+    /// Whether files of Apple's system say that the container is from one of its devices.
+    package let isFromApple: Bool
+
+    /// Looks at the directory at `path`, which need not exist.
+    ///
+    /// An `.xcappdata` bundle, as Xcode downloads it, has the container in `AppData` and the
+    /// identifier in `AppDataInfo.plist`.
+    package init(at path: PathName) throws(MigrationError) {
+        let appData = PathName(parent: path.path, name: ByteString(utf8: "AppData"))
+        let infoPath = path.path + ByteString(utf8: "/AppDataInfo.plist")
+        let info = try Self.propertyList(at: infoPath)
+        let hasAppData = try Self.isDirectory(appData.path)
+        let isBundle = info != nil && hasAppData
+        root = isBundle ? appData : path
+        let slash = [UInt8(ascii: "/")]
+        let metadata = try Self.propertyList(at: root.path + slash + Self.metadataName)
+        let fromMetadata = metadata?.string(for: "MCMMetadataIdentifier")
+        let fromInfo = isBundle ? info.flatMap(Self.identifier) : nil
+        recordedIdentifier = fromMetadata ?? fromInfo
+        isFromApple = isBundle || metadata != nil
+    }
+
+    private static func identifier(inAppDataInfo info: PropertyList) -> String? {
+        let keys = ["bundleIdentifier", "CFBundleIdentifier", "MCMMetadataIdentifier"]
+        return keys.lazy.compactMap { info.string(for: $0) }.first
+    }
+
+    private static func isDirectory(_ path: ByteString) throws(MigrationError) -> Bool {
+        do {
+            return try FileDescriptor.status(atPath: path).kind == .directory
+        } catch {
+            if error.isMissing || error.isNotDirectory { return false }
+            throw MigrationError(.containerInvalid, "can't be read", path: path, cause: error)
+        }
+    }
+
+    /// Reads a property list; `nil` where there is none.
+    private static func propertyList(
+        at path: ByteString
+    ) throws(MigrationError) -> PropertyList? {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try FileDescriptor.open(path, .reading).readAll(limit: PropertyList.sizeLimit)
+        } catch {
+            if error.isMissing || error.isNotDirectory { return nil }
+            throw MigrationError(.containerInvalid, "can't be read", path: path, cause: error)
+        }
+        guard let list = bytes.flatMap({ PropertyList($0) }) else {
+            throw MigrationError(.containerInvalid, "is no property list", path: path)
+        }
+        return list
+    }
+}

@@ -1,0 +1,150 @@
+public import Foundation
+
+/// What is persisted of a container's last import, for the app's next launch.
+public struct ImportRecord: Sendable, Equatable {
+    /// How an import ended.
+    public enum Outcome: Sendable, Equatable {
+        /// The data is in the container.
+        case success
+
+        /// The import failed with this error; the container holds what it held before.
+        case failure(PersistedError)
+
+        /// The import was cut off; the container holds what it held before.
+        case interrupted
+    }
+
+    /// How the import ended.
+    public let outcome: Outcome
+
+    /// When it ended, to the second.
+    public let date: Date
+
+    /// The bundle identifier of the app that the importer was told the data is of; `nil` where nothing
+    /// says it.
+    public let bundleIdentifier: String?
+
+    /// The platform that the importer was told the data is from; `nil` where nothing says it.
+    public let platform: String?
+
+    /// The version of the data's format that the importer was told; `nil` where nothing says it.
+    public let resourcesVersion: String?
+
+    /// The fingerprint of the archive in hexadecimal digits; `nil` where it has none.
+    public let fingerprint: String?
+
+    /// The token of what the import may have left beside the container.
+    package var staging: String?
+
+    package init(
+        outcome: Outcome,
+        date: Date,
+        bundleIdentifier: String?,
+        platform: String?,
+        resourcesVersion: String?,
+        fingerprint: String?,
+        staging: String? = nil
+    ) {
+        self.outcome = outcome
+        self.date = date
+        self.bundleIdentifier = bundleIdentifier
+        self.platform = platform
+        self.resourcesVersion = resourcesVersion
+        self.fingerprint = fingerprint
+        self.staging = staging
+    }
+}
+
+extension ImportRecord.Outcome {
+    /// The failure of an import with `error`, in words that are meant for a person.
+    ///
+    /// What an app's own extension threw is persisted as such.
+    package init(failure error: any Error) {
+        let failure = error as? MigrationError
+        if failure?.code == .extensionFailed, let cause = failure?.cause {
+            self = .failure(PersistedError(cause))
+        } else {
+            self = .failure(PersistedError(error))
+        }
+    }
+}
+
+extension ImportRecord {
+    /// The version of the persisted form that this code writes.
+    package static let version = 1
+}
+
+extension ImportRecord: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case version
+        case outcome
+        case date
+        case bundleIdentifier
+        case platform
+        case resourcesVersion
+        case fingerprint
+        case staging
+        case error
+    }
+
+    private enum OutcomeName: String, Codable {
+        case success
+        case failure
+        case interrupted
+    }
+
+    /// A record of a version that this code does not know.
+    package struct NewerVersion: Error, CustomStringConvertible {
+        let version: Int
+
+        package init(version: Int) {
+            self.version = version
+        }
+
+        package var description: String { "it is of version \(version), which is newer than this" }
+    }
+
+    /// Reads the persisted form.
+    ///
+    /// - Parameter decoder: What the form is read from.
+    /// - Throws: An error for a form that is malformed or of a newer version.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let version = try values.decode(Int.self, forKey: .version)
+        guard version == Self.version else { throw NewerVersion(version: version) }
+        switch try values.decode(OutcomeName.self, forKey: .outcome) {
+        case .success: outcome = .success
+        case .interrupted: outcome = .interrupted
+        case .failure:
+            outcome = .failure(try values.decode(PersistedError.self, forKey: .error))
+        }
+        date = try values.decode(Date.self, forKey: .date)
+        bundleIdentifier = try values.decodeIfPresent(String.self, forKey: .bundleIdentifier)
+        platform = try values.decodeIfPresent(String.self, forKey: .platform)
+        resourcesVersion = try values.decodeIfPresent(String.self, forKey: .resourcesVersion)
+        fingerprint = try values.decodeIfPresent(String.self, forKey: .fingerprint)
+        staging = try values.decodeIfPresent(String.self, forKey: .staging)
+    }
+
+    /// Writes the persisted form, with its version.
+    ///
+    /// - Parameter encoder: What the form is written to.
+    /// - Throws: What the encoder throws.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(Self.version, forKey: .version)
+        switch outcome {
+        case .success: try values.encode(OutcomeName.success, forKey: .outcome)
+        case .interrupted: try values.encode(OutcomeName.interrupted, forKey: .outcome)
+        case .failure(let error):
+            try values.encode(OutcomeName.failure, forKey: .outcome)
+            try values.encode(error, forKey: .error)
+        }
+        try values.encode(date, forKey: .date)
+        try values.encodeIfPresent(bundleIdentifier, forKey: .bundleIdentifier)
+        try values.encodeIfPresent(platform, forKey: .platform)
+        try values.encodeIfPresent(resourcesVersion, forKey: .resourcesVersion)
+        try values.encodeIfPresent(fingerprint, forKey: .fingerprint)
+        try values.encodeIfPresent(staging, forKey: .staging)
+    }
+}

@@ -1,0 +1,154 @@
+internal import MigrationContract
+package import MigrationSystem
+
+/// One end of the socket between a host and an extension's process.
+///
+/// A message is its length (four bytes, little-endian, without themselves), a byte for its kind, and
+/// its payload.
+package final class SessionChannel: Sendable {
+    /// The most bytes of a message that a host takes.
+    package static let hostLimit = 1 << 20
+
+    /// The most bytes of a message that an extension's process takes: a request carries options.
+    package static let extensionLimit = 64 << 20
+
+    /// How many bytes of messages are sent at once where nobody waits for an answer.
+    private static let batchSize = 8 << 10
+
+    private struct Inbox {
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        /// Where the first message begins that was not taken.
+        var start = 0
+        /// Where what was received ends.
+        var end = 0
+
+        /// Makes room for more at the end.
+        mutating func makeRoom() {
+            if start > 0 {
+                bytes.removeSubrange(..<start)
+                bytes.append(contentsOf: repeatElement(0, count: start))
+                (start, end) = (0, end - start)
+            }
+            if end == bytes.count { bytes.append(contentsOf: repeatElement(0, count: end)) }
+        }
+    }
+
+    private let socket: OpenFile
+    private let limit: Int
+    private let inbox = LockedState(Inbox())
+    private let outbox = LockedState<[UInt8]>([])
+
+    /// Uses `socket`, taking messages of at most `limit` bytes.
+    package init(_ socket: OpenFile, limit: Int) {
+        self.socket = socket
+        self.limit = limit
+    }
+
+    /// Sends a message, after those of earlier calls.
+    package func send(_ message: [UInt8]) throws(SystemError) {
+        try outbox.withLock { outbox throws(SystemError) in
+            outbox += message
+            try send(&outbox)
+        }
+    }
+
+    /// Sends a message with others that come soon; ``flush()`` sends what waits.
+    package func sendSoon(_ message: [UInt8]) throws(SystemError) {
+        try outbox.withLock { outbox throws(SystemError) in
+            outbox += message
+            if outbox.count >= Self.batchSize { try send(&outbox) }
+        }
+    }
+
+    /// Sends bytes of a message from `start` on, as many as go at once; returns how many those were.
+    package func sendSome(_ message: [UInt8], from start: Int) throws(SystemError) -> Int {
+        try socket.descriptor.sendSome(message.span.extracting(droppingFirst: start))
+    }
+
+    /// Sends what waits to be sent.
+    package func flush() throws(SystemError) {
+        try outbox.withLock { outbox throws(SystemError) in
+            if !outbox.isEmpty { try send(&outbox) }
+        }
+    }
+
+    private func send(_ outbox: inout [UInt8]) throws(SystemError) {
+        defer { outbox.removeAll(keepingCapacity: true) }
+        try socket.descriptor.sendAll(outbox.span)
+    }
+
+    /// Reads what has come, waiting where nothing has; returns `false` at the end of the stream.
+    package func receive() throws(SystemError) -> Bool {
+        try receive { socket, bytes, start, count throws(SystemError) in
+            try socket.read(into: &bytes, from: start, count: count)
+        }
+    }
+
+    /// Reads what has come, which may be nothing; returns `false` at the end of the stream.
+    package func receiveSome() throws(SystemError) -> Bool {
+        try receive { socket, bytes, start, count throws(SystemError) in
+            try socket.receiveSome(into: &bytes, from: start, count: count)
+        }
+    }
+
+    private func receive(
+        by read: (borrowing FileDescriptor, inout [UInt8], Int, Int) throws(SystemError) -> Int?
+    ) throws(SystemError) -> Bool {
+        try inbox.withLock { inbox throws(SystemError) in
+            if inbox.start == inbox.end {
+                (inbox.start, inbox.end) = (0, 0)
+            } else if inbox.end == inbox.bytes.count {
+                inbox.makeRoom()
+            }
+            let room = inbox.bytes.count - inbox.end
+            let count = try read(socket.descriptor, &inbox.bytes, inbox.end, room)
+            inbox.end += count ?? 0
+            return count != 0
+        }
+    }
+
+    /// The next message that has come whole; `nil` where more must be received first.
+    ///
+    /// - Throws: ``MigrationError`` of code `sessionFailed` where the message is over the limit.
+    package func nextMessage() throws -> (kind: UInt8, payload: ArraySlice<UInt8>)? {
+        try inbox.withLock { inbox in
+            let rest = inbox.bytes[inbox.start..<inbox.end]
+            guard rest.count >= 5 else { return nil }
+            let length = Int(UInt32(littleEndianBytes: rest))
+            guard (1...limit).contains(length) else {
+                let message = "a message of \(length) bytes is over the limit, or empty"
+                throw MigrationError(.sessionFailed, message)
+            }
+            guard rest.count >= 4 + length else { return nil }
+            inbox.start += 4 + length
+            return (rest[rest.startIndex + 4], rest[(rest.startIndex + 5)...].prefix(length - 1))
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a message of which `body` writes the payload.
+    package mutating func appendMessage(_ kind: UInt8, _ body: (inout [UInt8]) throws -> Void) rethrows {
+        let start = count
+        append(contentsOf: [0, 0, 0, 0, kind])
+        try body(&self)
+        let length = UInt32(count - start - 4)
+        for offset in 0..<4 {
+            self[start + offset] = UInt8(truncatingIfNeeded: length >> (8 * offset))
+        }
+    }
+
+    /// Appends a number in four bytes, little-endian.
+    package mutating func append(littleEndian number: UInt32) {
+        for offset in 0..<4 { append(UInt8(truncatingIfNeeded: number >> (8 * offset))) }
+    }
+}
+
+extension UInt32 {
+    /// Reads the first four bytes as a number, little-endian.
+    package init(littleEndianBytes bytes: ArraySlice<UInt8>) {
+        let start = bytes.startIndex
+        self = UInt32(bytes[start]) | UInt32(bytes[start + 1]) << 8
+        self |= UInt32(bytes[start + 2]) << 16 | UInt32(bytes[start + 3]) << 24
+    }
+}

@@ -1,0 +1,107 @@
+package import Foundation
+package import MigrationContract
+
+/// An extension of any type, as a session calls it.
+package struct ExtensionAdapter: Sendable {
+    /// The name of the extension's type.
+    package let name: String
+
+    private let exporting: (any ResourcesExportingWithOptions)?
+    private let importing: (any ResourcesImporting)?
+
+    package init(_ hosted: any AppMigrationExtension) {
+        name = "\(type(of: hosted))"
+        exporting = hosted as? any ResourcesExportingWithOptions
+        importing = hosted as? any ResourcesImporting
+    }
+
+    /// Asks the extension what it can do.
+    package func description() async -> ExtensionDescription {
+        var exports: ExtensionDescription.Exports?
+        if let exporting { exports = await Self.exports(of: exporting) }
+        return ExtensionDescription(
+            version: sessionVersion,
+            name: name,
+            exports: exports,
+            imports: importing != nil
+        )
+    }
+
+    /// Has the extension append what it exports to `destination`.
+    package func export(_ call: ExportCall, to destination: any AppendDestination) async throws {
+        guard let exporting else { throw lacking("ResourcesExporting") }
+        try await Self.export(exporting, call, to: destination)
+    }
+
+    /// Has the extension import what is in a directory, and tells `observer` of its progress.
+    ///
+    /// - Returns: What was seen of the progress.
+    package func importResources(
+        at directory: URL,
+        _ request: ResourcesImportRequest,
+        onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+    ) async throws -> ImportProgressSummary {
+        guard let importing else { throw lacking("ResourcesImporting") }
+        // The observer's thread is in no task, so it knows nothing of the one that hosts this.
+        let context = ExtensionContext.current
+        let observer = ImportProgressObserver(
+            reading: {
+                ExtensionContext.$current.withValue(context) { importing.resourcesImportProgress }
+            },
+            onChange: onProgress
+        )
+        do {
+            try await importing.importResources(at: directory, request: request)
+        } catch {
+            _ = observer.finish()
+            throw error
+        }
+        return observer.finish()
+    }
+
+    private func lacking(_ conformance: String) -> MigrationError {
+        let message = "\(name) does not conform to \(conformance)"
+        return MigrationError(.extensionUnsuitable, message)
+    }
+
+    private static func exports(
+        of exporting: some ResourcesExportingWithOptions
+    ) async -> ExtensionDescription.Exports {
+        ExtensionDescription.Exports(
+            sizeEstimate: await exporting.resourcesSizeEstimate,
+            resourcesVersion: exporting.resourcesVersion,
+            isCompressible: exporting.resourcesCompressible,
+            options: Self.options(of: exporting)
+        )
+    }
+
+    private static func options<Exporter: ResourcesExportingWithOptions>(
+        of exporting: Exporter
+    ) -> [String] {
+        Exporter.OptionsType.allCases.map(\.rawValue)
+    }
+
+    private static func export<Exporter: ResourcesExportingWithOptions>(
+        _ exporting: Exporter,
+        _ call: ExportCall,
+        to destination: any AppendDestination
+    ) async throws {
+        var options: [Exporter.OptionsType: Data] = [:]
+        for (name, value) in call.options {
+            guard let option = Exporter.OptionsType(rawValue: name) else {
+                let known = Self.options(of: exporting).joined(separator: ", ")
+                let message = "\(Exporter.self) has no option '\(name)'; it has: \(known)"
+                throw MigrationError(.extensionUnsuitable, message)
+            }
+            options[option] = value
+        }
+        let request = MigrationRequestWithOptions(
+            destinationPlatform: call.platform,
+            options: options
+        )
+        try await exporting.exportResources(
+            to: ResourcesArchiver(appendingTo: destination),
+            request: request
+        )
+    }
+}

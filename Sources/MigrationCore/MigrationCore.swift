@@ -1,0 +1,5 @@
+// The one import for tools: what the modules below show is part of this module's interface.
+@_exported public import MigrationArchive
+@_exported public import MigrationContract
+@_exported public import MigrationConversation
+@_exported public import MigrationSystem
