@@ -1,4 +1,6 @@
 public import Foundation
+@testable internal import MigrationContract
+@testable internal import MigrationConversation
 @testable internal import MigrationCore
 
 /// A container in memory with one file of data, and bookkeeping that says anything.

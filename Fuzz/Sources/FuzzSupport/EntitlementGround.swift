@@ -1,4 +1,6 @@
 internal import Foundation
+@testable internal import MigrationContract
+@testable internal import MigrationConversation
 @testable internal import MigrationCore
 
 /// Places in memory in which property lists say whose a container is.

@@ -1,4 +1,6 @@
 internal import Glibc
+@testable internal import MigrationContract
+@testable internal import MigrationConversation
 @testable internal import MigrationCore
 @testable internal import MigrationSystem
 

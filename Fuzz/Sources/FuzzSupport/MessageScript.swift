@@ -1,3 +1,5 @@
+@testable internal import MigrationContract
+@testable internal import MigrationConversation
 @testable internal import MigrationCore
 
 /// Messages of a session as a short text, so that one mutation changes what a message says.

@@ -1,5 +1,7 @@
 internal import Foundation
 @testable internal import MigrationArchive
+@testable internal import MigrationContract
+@testable internal import MigrationConversation
 @testable internal import MigrationCore
 @testable internal import MigrationSystem
 

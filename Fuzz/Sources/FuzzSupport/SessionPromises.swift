@@ -1,3 +1,5 @@
+@testable internal import MigrationContract
+@testable internal import MigrationConversation
 @testable internal import MigrationCore
 
 /// What must hold of the messages of a session, whatever their bytes.

@@ -1,4 +1,4 @@
-// error: 'ResourcesArchiver' initializer is inaccessible due to 'internal' protection level
+// error: 'ResourcesArchiver' initializer is inaccessible due to 'package' protection level
 // error: missing argument for parameter 'appendingTo' in call
 import AppMigrationKit
 

@@ -59,6 +59,9 @@ struct SymbolGraph: Decodable {
 }
 
 extension SymbolGraph {
+    /// The modules whose interface belongs to that of the module which re-exports them.
+    private static let reexported = "MigrationContract,MigrationConversation"
+
     /// Has the compiler write out what `module` declares.
     static func extract(from module: String) throws -> SymbolGraph {
         guard let extractor = Toolchain.graphExtractor else { throw CocoaError(.fileNoSuchFile) }
@@ -69,6 +72,7 @@ extension SymbolGraph {
         let arguments =
             ["-module-name", module, "-target", target, "-minimum-access-level", "public"]
             + ["-skip-synthesized-members", "-output-dir", directory.path]
+            + ["-experimental-allowed-reexported-modules=\(reexported)"]
             + (try Toolchain.moduleArguments)
         let run = try Command(extractor, arguments).run()
         guard run.exitCode == 0 else {
