@@ -57,7 +57,7 @@ package enum ArchiveVerifier {
             return try readThrough(input, onProgress: onProgress)
         }
         let prefetcher = try FramePrefetcher(
-            reading: FrameSource(reading: input, index: try ArchiveIndex.read(from: input)),
+            reading: FrameSource(reading: input, index: try input.readIndex()),
             for: .verify,
             threadCount: threadCount,
             cancellation: input.cancellation

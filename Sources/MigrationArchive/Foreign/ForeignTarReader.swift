@@ -8,7 +8,7 @@ final class ForeignTarReader: EntryReader {
     private let stream: TarStream
     private var headers: ForeignHeaderReader
     private var current: Content?
-    private var drops: [EntryDrop] = []
+    private var omissions: [EntryOmission] = []
     private var isFinished = false
     private var contentBytes: UInt64 = 0
     private var lastPath: EntryPath?
@@ -44,7 +44,7 @@ final class ForeignTarReader: EntryReader {
 
     private func nextEntry() throws -> ArchiveEntry? {
         // Those of an entry before that nobody asked for are gone: they must not gather.
-        drops = []
+        omissions = []
         while !isFinished {
             guard let header = try headers.next() else { break }
             entryOffset = header.offset
@@ -81,9 +81,9 @@ final class ForeignTarReader: EntryReader {
         try stream.skip(content.padding)
     }
 
-    func takeDrops() -> [EntryDrop] {
-        defer { drops = [] }
-        return drops
+    func takeOmissions() -> [EntryOmission] {
+        defer { omissions = [] }
+        return omissions
     }
 }
 
@@ -123,11 +123,11 @@ extension ForeignTarReader {
             guard kind == .directory else {
                 throw ForeignEntryParser.Problem(refused: "the root is no directory")
             }
-            drops = try rootDrops(parser)
+            omissions = try rootOmissions(parser)
             return nil
         }
         let (attributes, dropped) = try parser.attributes(of: kind)
-        drops += Self.drops(of: path, headers.takeGlobalAttributes() + dropped)
+        omissions += Self.omissions(of: path, headers.takeGlobalAttributes() + dropped)
         storedSize = rest
         if case .file(let size) = kind {
             try count(size)
@@ -144,18 +144,18 @@ extension ForeignTarReader {
     }
 
     /// What a root has beside its time and permissions, which are those of the destination.
-    private func rootDrops(
+    private func rootOmissions(
         _ parser: ForeignEntryParser
-    ) throws(ForeignEntryParser.Problem) -> [EntryDrop] {
+    ) throws(ForeignEntryParser.Problem) -> [EntryOmission] {
         let path = EntryPath(".")
         let (kept, dropped) = try parser.attributes(of: .directory)
         let special = try parser.permissions() & 0o7000
-        return Self.drops(of: path, kept.map(\.name) + dropped)
-            + (special == 0 ? [] : [EntryDrop(path: path, kind: .specialPermissions(special))])
+        return Self.omissions(of: path, kept.map(\.name) + dropped)
+            + (special == 0 ? [] : [EntryOmission(path: path, kind: .specialPermissions(special))])
     }
 
-    private static func drops(of path: EntryPath, _ attributes: [[UInt8]]) -> [EntryDrop] {
-        attributes.map { EntryDrop(path: path, kind: .extendedAttribute(name: shortened($0))) }
+    private static func omissions(of path: EntryPath, _ attributes: [[UInt8]]) -> [EntryOmission] {
+        attributes.map { EntryOmission(path: path, kind: .extendedAttribute(name: shortened($0))) }
     }
 
     /// As much of an attribute's name as a file system takes at most, for a report.

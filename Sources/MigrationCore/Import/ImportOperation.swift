@@ -361,7 +361,7 @@ extension ImportOperation {
     ) throws -> ArchiveExtractor {
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: directory)
         extraction.owner = try FileOwner(servedIn: root.descriptor)
-        extraction.leftOut = names.map { EntryPath(bytes: $0) }
+        extraction.reserved = names.map { EntryPath(bytes: $0) }
         let extractor = try ArchiveExtractor.restore(
             reader,
             in: directory,

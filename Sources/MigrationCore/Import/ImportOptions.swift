@@ -143,17 +143,17 @@ extension ArchiveExtractor {
     /// What was not restored, as reports say it.
     var omissions: OmissionList {
         var list = OmissionList()
-        for drop in drops { list.append(Omission(drop)) }
-        list.countFurther(dropCount - drops.count)
+        for omission in entryOmissions { list.append(Omission(omission)) }
+        list.countFurther(omissionCount - entryOmissions.count)
         return list
     }
 }
 
 extension Omission {
-    fileprivate init(_ drop: EntryDrop) {
+    fileprivate init(_ omission: EntryOmission) {
         let reason: Reason
         var detail: String?
-        switch drop.kind {
+        switch omission.kind {
         case .extendedAttribute(let name):
             (reason, detail) = (.extendedAttribute, PrintableText.escaping(name))
         case .specialPermissions(let bits):
@@ -162,6 +162,6 @@ extension Omission {
             (reason, detail) = (.externalLink, PrintableText.escaping(target))
         case .reserved: reason = .leftOutByDefault
         }
-        self.init(path: drop.path.description, reason: reason, bytes: 0, detail: detail)
+        self.init(path: omission.path.description, reason: reason, bytes: 0, detail: detail)
     }
 }

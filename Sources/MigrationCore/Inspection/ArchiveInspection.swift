@@ -47,7 +47,7 @@ public enum VerificationScope: String, Sendable, Codable {
         guard self == .everything else { return .hashes }
         var options = ArchiveExtractor.Options()
         options.externalLinks = externalLinks.forExtraction
-        options.leftOut = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
+        options.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
         return .everything(options) { () throws(SystemError) in
             let directory = ByteString(pathOf: FileManager.default.temporaryDirectory)
             return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()

@@ -16,9 +16,11 @@ struct ForeignAttributeTests {
         tar.add("e", type: type, link: type == "0" ? "" : "to")
         let reader = ForeignTarReader(reading: TarStream(MemorySource(tar.ended())))
         let entry = try #require(try reader.next())
-        let dropped = reader.takeDrops().map { drop in
-            guard case .extendedAttribute(let name) = drop.kind else { return "\(drop.kind)" }
-            return "\(drop.path): " + String(decoding: name, as: UTF8.self)
+        let dropped = reader.takeOmissions().map { omission in
+            guard case .extendedAttribute(let name) = omission.kind else {
+                return "\(omission.kind)"
+            }
+            return "\(omission.path): " + String(decoding: name, as: UTF8.self)
         }
         return (entry.extendedAttributes, dropped)
     }
@@ -79,9 +81,9 @@ struct ForeignAttributeTests {
         let reader = ForeignTarReader(reading: TarStream(MemorySource(tar.ended())))
         _ = try reader.next()
         let expected = [(".", "user.2"), ("f", "trusted.f")].map { path, name in
-            EntryDrop(path: EntryPath(path), kind: .extendedAttribute(name: [UInt8](name.utf8)))
+            EntryOmission(path: EntryPath(path), kind: .extendedAttribute(name: [UInt8](name.utf8)))
         }
-        #expect(reader.takeDrops() == expected)
+        #expect(reader.takeOmissions() == expected)
     }
 
     @Test func `names the attributes that a global header sets`() throws {

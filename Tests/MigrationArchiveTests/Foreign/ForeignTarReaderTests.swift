@@ -177,10 +177,10 @@ struct ForeignTarReaderTests {
         #expect(entry.extendedAttributes.map(\.name) == [[UInt8]("user.a".utf8)])
         let name = [UInt8]("security.capability".utf8)
         #expect(
-            reader.takeDrops()
-                == [EntryDrop(path: EntryPath("f"), kind: .extendedAttribute(name: name))]
+            reader.takeOmissions()
+                == [EntryOmission(path: EntryPath("f"), kind: .extendedAttribute(name: name))]
         )
-        #expect(reader.takeDrops().isEmpty)
+        #expect(reader.takeOmissions().isEmpty)
     }
 
     @Test func `keeps of what it drops only what the last entry has, and no endless name`() throws {
@@ -194,8 +194,8 @@ struct ForeignTarReaderTests {
         for _ in ["a", "b"] { _ = try reader.next() }
         let name = [UInt8]((String(repeating: "t", count: 255) + "\u{2026}").utf8)
         #expect(
-            reader.takeDrops()
-                == [EntryDrop(path: EntryPath("b"), kind: .extendedAttribute(name: name))]
+            reader.takeOmissions()
+                == [EntryOmission(path: EntryPath("b"), kind: .extendedAttribute(name: name))]
         )
     }
 }

@@ -40,7 +40,7 @@ struct Extraction {
         }
         let judge = try judged.get()
         #expect(judge.totals == extractor.totals)
-        #expect(judge.drops == extractor.drops)
+        #expect(judge.entryOmissions == extractor.entryOmissions)
     }
 
     /// What judges entries and makes nothing of them.

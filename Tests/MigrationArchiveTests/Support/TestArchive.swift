@@ -105,7 +105,7 @@ struct TestArchive {
     /// Where the archive's parts lie, as its end says.
     var index: ArchiveIndex {
         get throws {
-            try #require(try ArchiveIndex.read(from: input(.wholeFile)))
+            try #require(try input(.wholeFile).readIndex())
         }
     }
 

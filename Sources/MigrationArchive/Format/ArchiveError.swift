@@ -1,0 +1,243 @@
+public import Foundation
+public import MigrationSystem
+
+/// An error in an archive's bytes, or in reading or writing them.
+///
+/// Switch over ``code`` to decide what to do; show ``description`` to a person. New codes may
+/// appear in a minor release, so keep a `default` branch.
+public struct ArchiveError: Error, Sendable {
+    /// The kind of failure.
+    public let code: Code
+
+    /// What is wrong, in one sentence without the path and the cause.
+    public let message: String
+
+    /// The entry that the failure is about, if it is about one.
+    public let entry: EntryPath?
+
+    /// The byte offset in the tar stream at which the failure was found, if one is known.
+    public let offset: UInt64?
+
+    /// The system's error beneath this one, if there is one.
+    public let cause: SystemError?
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        entry: EntryPath? = nil,
+        offset: UInt64? = nil,
+        cause: SystemError? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.entry = entry
+        self.offset = offset
+        self.cause = cause
+    }
+}
+
+extension ArchiveError {
+    /// The kinds of failure that an archive can report.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: Int {
+            case damaged = 1
+            case entryExists = 2
+            case inputFailed = 3
+            case notAnArchive = 4
+            case notFound = 5
+            case outOfSpace = 6
+            case outputFailed = 7
+            case refused = 8
+            case sourceChanged = 9
+            case sourceUnreadable = 10
+            case truncated = 11
+            case unsupported = 12
+            case unrepresentable = 13
+            case headerDamaged = 14
+            case keyInvalid = 15
+            case keyMissing = 16
+            case keyRefused = 17
+            case passphraseWrong = 18
+            case workFactorTooLarge = 19
+        }
+
+        private let value: Value
+
+        private init(value: Value) {
+            self.value = value
+        }
+
+        /// The bytes are not those that were written: a hash, a checksum or the structure is wrong.
+        public static let damaged = Code(value: .damaged)
+
+        /// The path comes twice in the archive, or something is in its place already.
+        public static let entryExists = Code(value: .entryExists)
+
+        /// The header of an encrypted archive is not the one that was written.
+        public static let headerDamaged = Code(value: .headerDamaged)
+
+        /// Reading the archive failed; the archive itself may be sound.
+        public static let inputFailed = Code(value: .inputFailed)
+
+        /// What was given as a recipient, an identity or a passphrase is none.
+        public static let keyInvalid = Code(value: .keyInvalid)
+
+        /// The archive is encrypted, and nothing was given that opens archives of its kind.
+        public static let keyMissing = Code(value: .keyMissing)
+
+        /// The archive is encrypted for others than those whose identities were given.
+        public static let keyRefused = Code(value: .keyRefused)
+
+        /// The bytes are neither a migration archive nor a tar file.
+        public static let notAnArchive = Code(value: .notAnArchive)
+
+        /// The archive holds no entry of that path.
+        public static let notFound = Code(value: .notFound)
+
+        /// There is no room for what is to be written.
+        public static let outOfSpace = Code(value: .outOfSpace)
+
+        /// Writing failed.
+        public static let outputFailed = Code(value: .outputFailed)
+
+        /// The archive was encrypted with another passphrase.
+        public static let passphraseWrong = Code(value: .passphraseWrong)
+
+        /// An entry is well formed but must not be restored: it leads out, or is of a kind that is not taken.
+        public static let refused = Code(value: .refused)
+
+        /// A file changed while it was read.
+        public static let sourceChanged = Code(value: .sourceChanged)
+
+        /// A file could not be read.
+        public static let sourceUnreadable = Code(value: .sourceUnreadable)
+
+        /// The archive ends before it is complete.
+        public static let truncated = Code(value: .truncated)
+
+        /// What is to be archived is nothing that an archive can hold.
+        public static let unrepresentable = Code(value: .unrepresentable)
+
+        /// The archive needs something that this version does not know.
+        public static let unsupported = Code(value: .unsupported)
+
+        /// Opening the archive with its passphrase takes more memory than is allowed.
+        public static let workFactorTooLarge = Code(value: .workFactorTooLarge)
+
+        /// The name of the code, stable across releases.
+        public var description: String { "\(value)" }
+
+        /// Finds the code of a number; `nil` where there is none.
+        package init?(number: Int) {
+            guard let value = Value(rawValue: number) else { return nil }
+            self.value = value
+        }
+
+        /// The number of the code, stable across releases.
+        var number: Int { value.rawValue }
+    }
+
+    /// Whether the archive itself may be sound and only its key is wrong or missing.
+    package var isAboutKey: Bool {
+        [.keyInvalid, .keyMissing, .keyRefused, .passphraseWrong, .workFactorTooLarge].contains(
+            code
+        )
+    }
+}
+
+extension ArchiveError: CustomNSError {
+    /// The domain under which the error is persisted.
+    public static var errorDomain: String { "MigrationArchive.ArchiveError" }
+
+    /// The number of the code, stable across releases.
+    public var errorCode: Int { code.number }
+
+    /// The description, for whoever knows only `NSError`.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+}
+
+extension ArchiveError: CustomStringConvertible {
+    /// What is wrong, where, and why.
+    public var description: String {
+        var text = message
+        if let entry { text += ": \(entry)" }
+        if let offset { text += " (at byte \(offset) of the tar stream)" }
+        if let cause { text += ": \(cause)" }
+        return text
+    }
+}
+
+// MARK: - Its place
+
+/// Where in an archive the fault lies, added by those who know it.
+extension ArchiveError {
+    /// Whether the archive is at fault, so that a place in it says something.
+    private var isOfArchive: Bool {
+        switch code {
+        case .damaged, .entryExists, .refused, .truncated, .unsupported: true
+        default: false
+        }
+    }
+
+    /// The same error at `offset` of the tar stream, unless it has an offset of its own.
+    func located(at offset: UInt64) -> ArchiveError {
+        guard isOfArchive, self.offset == nil else { return self }
+        return ArchiveError(code, message, entry: entry, offset: offset, cause: cause)
+    }
+
+    /// The same error about the entry at `path`, unless it is about one already.
+    func about(_ path: EntryPath) -> ArchiveError {
+        guard isOfArchive, entry == nil else { return self }
+        return ArchiveError(code, message, entry: path, offset: offset, cause: cause)
+    }
+
+    /// The same error, found behind the entry at `path` where there was one, unless it is about an entry.
+    func following(_ path: EntryPath?) -> ArchiveError {
+        guard isOfArchive, entry == nil, let path else { return self }
+        return ArchiveError(code, "\(message), after \(path)", offset: offset, cause: cause)
+    }
+}
+
+extension ArchiveError {
+    /// Starts threads, and says so where there are none to be had.
+    static func startingThreads(
+        _ body: () throws(SystemError) -> WorkerThreads
+    ) throws(ArchiveError) -> WorkerThreads {
+        do {
+            return try body()
+        } catch {
+            throw ArchiveError(.inputFailed, "no thread can be started", cause: error)
+        }
+    }
+}
+
+// MARK: - Restoring
+
+extension ArchiveError {
+    /// Says why the entry at `path` could not be restored.
+    init(_ error: SystemError, restoring path: EntryPath) {
+        if error.isOutOfSpace {
+            self.init(.outOfSpace, "there is no room for", entry: path, cause: error)
+        } else if error.isExisting {
+            self.init(.entryExists, "the path is there already", entry: path)
+        } else if error.isNotDirectory {
+            let message = "a part of the path is a link or a file, not a directory"
+            self.init(.refused, message, entry: path)
+        } else {
+            self.init(.outputFailed, "can't be restored", entry: path, cause: error)
+        }
+    }
+
+    /// Names the entry at `path` and its `offset` in an error that names none itself.
+    static func located(
+        _ error: any Error,
+        restoring path: EntryPath,
+        at offset: UInt64
+    ) -> any Error {
+        switch error {
+        case let error as SystemError: ArchiveError(error, restoring: path).located(at: offset)
+        case let error as ArchiveError: error.about(path).located(at: offset)
+        default: error
+        }
+    }
+}

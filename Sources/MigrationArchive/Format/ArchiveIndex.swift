@@ -1,0 +1,229 @@
+/// Where the frames of an archive lie, what they must hash to, and how much they hold.
+///
+/// The index is the archive's end: the integrity frame and the seek table. The index of entries, which
+/// comes before it, is listed in it as the data frames are.
+///
+///     integrity frame = magic size "MIGR" version:2 0:2 frames:4 files:8 directories:8 symbolicLinks:8
+///                       hardLinks:8 contentBytes:8 dataBytes:8 streamBytes:8 sha256(frame):32... sha256(entries):32 root:32
+///     seek table      = magic size (compressed:4 decompressed:4)... frames:4 0:1 footer-magic:4
+///
+/// All numbers are little-endian. `root` is the SHA-256 of everything in the integrity frame before it:
+/// the fingerprint. The seek table lists the index of entries and the integrity frame too, each with a
+/// decompressed size of 0.
+struct ArchiveIndex: Equatable, Sendable {
+    /// One data frame.
+    struct Frame: Equatable, Sendable {
+        let compressedSize: UInt32
+        let size: UInt32
+    }
+
+    static let version: UInt16 = 1
+
+    /// The frames that an index may list, 1 TiB of stream: what a file claims must not take memory.
+    static let frameLimit = 1 << 18
+
+    /// The frames that the seek table lists on top of data frames.
+    static let listedBesideData = 2
+
+    private static let fixedSize = 4 + 2 + 2 + 4 + 7 * 8
+
+    private(set) var frames: [Frame] = []
+    /// The hashes of the frames: of what was read a part, since a copy takes as much as the index.
+    private(set) var digests: ArraySlice<UInt8> = []
+
+    /// The bytes of the index of entries.
+    private(set) var entryIndexSize: UInt32 = 0
+    private var entryIndexDigest = [UInt8](repeating: 0, count: SHA256Digest.size)
+
+    var totals = ArchiveTotals()
+
+    init() {}
+
+    /// Adds the frame that follows the last one.
+    mutating func append(_ frame: Frame, digest: [UInt8]) {
+        frames.append(frame)
+        digests.append(contentsOf: digest)
+    }
+
+    /// The bytes of the tar stream.
+    var streamBytes: UInt64 { frames.reduce(0) { $0 + UInt64($1.size) } }
+
+    /// Adds the index of entries, which follows the last frame.
+    mutating func append(entryIndex bytes: [UInt8]) {
+        entryIndexSize = UInt32(bytes.count)
+        entryIndexDigest = SHA256Digest.hash(of: bytes)
+    }
+
+    /// Whether `bytes` are the index of entries that belongs to the archive.
+    func lists(entryIndex bytes: [UInt8]) -> Bool {
+        bytes.count == Int(entryIndexSize) && SHA256Digest.hash(of: bytes) == entryIndexDigest
+    }
+
+    /// The bytes before the integrity frame: all data frames and the index of entries.
+    var compressedBytes: UInt64 {
+        frames.reduce(UInt64(entryIndexSize)) { $0 + UInt64($1.compressedSize) }
+    }
+
+    /// The hash that frame `index` must have.
+    func digest(of index: Int) -> ArraySlice<UInt8> {
+        digests.dropFirst(index * SHA256Digest.size).prefix(SHA256Digest.size)
+    }
+}
+
+// MARK: - Writing
+
+extension ArchiveIndex {
+    /// The bytes of the integrity frame of an archive with `frameCount` data frames.
+    static func integrityFrameSize(frameCount: Int) -> Int {
+        8 + fixedSize + (frameCount + 2) * SHA256Digest.size
+    }
+
+    /// The bytes of the seek table of an archive with `frameCount` data frames.
+    static func seekTableSize(frameCount: Int) -> Int {
+        8 + (frameCount + listedBesideData) * 8 + FrameFormat.seekTableFooterSize
+    }
+
+    /// The bytes of the integrity frame and the seek table together.
+    static func endSize(frameCount: Int) -> Int {
+        integrityFrameSize(frameCount: frameCount) + seekTableSize(frameCount: frameCount)
+    }
+
+    /// The integrity frame up to the hashes of frames.
+    private var head: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(FrameFormat.integrityMagic)
+        bytes.appendLittleEndian(UInt32(Self.integrityFrameSize(frameCount: frames.count) - 8))
+        bytes += "MIGR".utf8
+        bytes.appendLittleEndian(Self.version)
+        bytes.appendLittleEndian(UInt16(0))
+        bytes.appendLittleEndian(UInt32(frames.count))
+        for number in [
+            totals.files, totals.directories, totals.symbolicLinks, totals.hardLinks,
+            totals.contentBytes, totals.dataBytes, streamBytes,
+        ] {
+            bytes.appendLittleEndian(number)
+        }
+        return bytes
+    }
+
+    /// What follows the hashes of frames.
+    private var tail: [UInt8] {
+        var bytes = entryIndexDigest
+        bytes.reserveCapacity(
+            2 * SHA256Digest.size + Self.seekTableSize(frameCount: frames.count)
+        )
+        bytes += fingerprint.bytes
+        appendSeekTable(to: &bytes)
+        return bytes
+    }
+
+    /// The hash that stands for the whole archive.
+    var fingerprint: Fingerprint {
+        let root = unsafe head.withUnsafeBytes { head in
+            unsafe digests.withUnsafeBytes { digests in
+                unsafe entryIndexDigest.withUnsafeBytes { entryIndexDigest in
+                    let content = unsafe UnsafeRawBufferPointer(rebasing: head.dropFirst(8))
+                    return unsafe SHA256Digest.hash(ofPieces: [content, digests, entryIndexDigest])
+                }
+            }
+        }
+        return Fingerprint(bytes: root)
+    }
+
+    /// The bytes that follow the last data frame.
+    var encoded: [UInt8] { head + digests + tail }
+
+    /// Whether ``encoded`` is `bytes`; compared in parts, since a copy takes as much as the index.
+    func isEncoded(as bytes: [UInt8]) -> Bool {
+        let (head, tail) = (head, tail)
+        let endOfDigests = head.count + digests.count
+        guard bytes.count == endOfDigests + tail.count else { return false }
+        return bytes[..<head.count] == head[...]
+            && bytes[head.count..<endOfDigests] == digests
+            && bytes[endOfDigests...] == tail[...]
+    }
+
+    private func appendSeekTable(to bytes: inout [UInt8]) {
+        let size = Self.seekTableSize(frameCount: frames.count)
+        bytes.appendLittleEndian(FrameFormat.seekTableMagic)
+        bytes.appendLittleEndian(UInt32(size - 8))
+        for frame in frames {
+            bytes.appendLittleEndian(frame.compressedSize)
+            bytes.appendLittleEndian(frame.size)
+        }
+        bytes.appendLittleEndian(entryIndexSize)
+        bytes.appendLittleEndian(UInt32(0))
+        bytes.appendLittleEndian(UInt32(Self.integrityFrameSize(frameCount: frames.count)))
+        bytes.appendLittleEndian(UInt32(0))
+        bytes.appendLittleEndian(UInt32(frames.count + Self.listedBesideData))
+        bytes.append(0)
+        bytes.appendLittleEndian(FrameFormat.seekTableFooterMagic)
+    }
+}
+
+// MARK: - Reading
+
+extension ArchiveIndex {
+    /// Reads the end of an archive, from the integrity frame's first byte to the last byte of all.
+    init(parsing bytes: [UInt8]) throws(ArchiveError) {
+        let damage = ArchiveError(.damaged, "the hashes at the archive's end are damaged")
+        guard bytes.count >= 8 + Self.fixedSize,
+            bytes.littleEndian(at: 0) == FrameFormat.integrityMagic,
+            bytes[8..<12] == [UInt8]("MIGR".utf8)[...]
+        else { throw damage }
+        guard bytes.littleEndian(at: 12) == Self.version else {
+            let version = bytes.littleEndian(at: 12, as: UInt16.self)
+            throw ArchiveError(.unsupported, "the archive is of version \(version), which is newer")
+        }
+        let frameCount = Int(bytes.littleEndian(at: 16, as: UInt32.self))
+        let integritySize = Self.integrityFrameSize(frameCount: frameCount)
+        guard bytes.count == integritySize + Self.seekTableSize(frameCount: frameCount) else {
+            throw damage
+        }
+        parseTotals(in: bytes)
+        parseFrames(in: bytes, from: integritySize + 8, count: frameCount)
+        entryIndexSize = bytes.littleEndian(at: integritySize + 8 + frameCount * 8)
+        let firstDigest = 8 + Self.fixedSize
+        let endOfDigests = integritySize - 2 * SHA256Digest.size
+        digests = bytes[firstDigest..<endOfDigests]
+        entryIndexDigest = [UInt8](bytes[endOfDigests..<integritySize - SHA256Digest.size])
+        // One way to write an index: what was read must be what would be written.
+        guard isEncoded(as: bytes) else { throw damage }
+    }
+
+    private mutating func parseTotals(in bytes: [UInt8]) {
+        totals.files = bytes.littleEndian(at: 20)
+        totals.directories = bytes.littleEndian(at: 28)
+        totals.symbolicLinks = bytes.littleEndian(at: 36)
+        totals.hardLinks = bytes.littleEndian(at: 44)
+        totals.contentBytes = bytes.littleEndian(at: 52)
+        totals.dataBytes = bytes.littleEndian(at: 60)
+    }
+
+    private mutating func parseFrames(in bytes: [UInt8], from start: Int, count: Int) {
+        frames.reserveCapacity(count)
+        for index in 0..<count {
+            let position = start + index * 8
+            frames.append(
+                Frame(
+                    compressedSize: bytes.littleEndian(at: position),
+                    size: bytes.littleEndian(at: position + 4)
+                )
+            )
+        }
+    }
+
+    /// Throws unless the frames are cut as the writer cuts them: all of the same size but the last.
+    func checkCuts() throws(ArchiveError) {
+        for (index, frame) in frames.enumerated() {
+            let isLast = index == frames.count - 1
+            let isCutRight =
+                isLast
+                ? (1...FrameFormat.chunkSize).contains(Int(frame.size))
+                : Int(frame.size) == FrameFormat.chunkSize
+            guard isCutRight, frame.compressedSize <= FrameFormat.largestCompressedSize else {
+                throw ArchiveError(.damaged, "the seek table lists a frame of an impossible size")
+            }
+        }
+    }
+}

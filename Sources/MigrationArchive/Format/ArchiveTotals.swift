@@ -1,0 +1,86 @@
+internal import MigrationSystem
+
+/// How much an archive holds.
+public struct ArchiveTotals: Hashable, Sendable, Codable {
+    /// The number of regular files; further names of the same file count as hard links.
+    public var files: UInt64 = 0
+
+    /// The number of directories.
+    public var directories: UInt64 = 0
+
+    /// The number of symbolic links.
+    public var symbolicLinks: UInt64 = 0
+
+    /// The number of hard links.
+    public var hardLinks: UInt64 = 0
+
+    /// The bytes in all files, as their sizes say.
+    public var contentBytes: UInt64 = 0
+
+    /// The bytes in all files less those in whole pages of zeros, which need no room on a disk.
+    public var dataBytes: UInt64 = 0
+
+    /// Makes totals of an empty archive.
+    public init() {}
+
+    /// The number of entries of every kind.
+    public var entries: UInt64 { files + directories + symbolicLinks + hardLinks }
+}
+
+extension ArchiveTotals {
+    /// Counts `entry`.
+    package mutating func count(_ entry: ArchiveEntry) {
+        switch entry.kind {
+        case .file(let size): countFile(of: size)
+        case .directory: directories += 1
+        case .symbolicLink: symbolicLinks += 1
+        case .hardLink: hardLinks += 1
+        }
+    }
+
+    /// Counts a file of `size` bytes.
+    mutating func countFile(of size: UInt64) {
+        files += 1
+        contentBytes.addSaturating(size)
+    }
+}
+
+// MARK: - Holes
+
+/// Counts the whole pages of zeros in a file's content, piece by piece as it is read.
+///
+/// Pages that lie across two pieces count as data, so the count depends on where pieces end: a
+/// reader that holds fewer of them as holes needs no more room than was counted.
+struct ZeroPageCounter {
+    static let pageSize = 4096
+
+    private(set) var bytes: UInt64 = 0
+    private var offset = 0
+
+    /// Looks at what `chunk` holds from `start` on.
+    mutating func add(_ chunk: FrameBuffer, from start: Int) {
+        let count = chunk.count - start
+        let toPage = (Self.pageSize - offset % Self.pageSize) % Self.pageSize
+        let page = start + toPage
+        guard page + Self.pageSize <= chunk.count else {
+            offset += count
+            return
+        }
+        chunk.withContent(from: page) { content in
+            for start in stride(from: 0, through: content.count - Self.pageSize, by: Self.pageSize)
+            where Self.isZero(content.extracting(start..<start + Self.pageSize)) {
+                bytes += UInt64(Self.pageSize)
+            }
+        }
+        offset += count
+    }
+
+    /// Whether every byte of `span` is zero.
+    static func isZero(_ span: Span<UInt8>) -> Bool {
+        guard !span.isEmpty, span[0] == 0 else { return span.isEmpty }
+        // Without an early end, so that the loop can be done with vectors.
+        var bits: UInt8 = 0
+        for index in span.indices { bits |= span[index] }
+        return bits == 0
+    }
+}

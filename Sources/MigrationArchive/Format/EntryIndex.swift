@@ -1,0 +1,194 @@
+/// Which entry begins first in each frame, so that a path is found without reading every header.
+///
+/// The index is a frame of its own between the data frames and the integrity frame, which holds its
+/// hash. It has one record for each data frame:
+///
+///     entry index = magic size isInTreeOrder:1 0:3 (block:2 length:2 path:length)...
+///
+/// All numbers are little-endian. `block` counts blocks of the tar stream from the frame's start to the
+/// entry's first header; a record of zeros stands for a frame in which no entry begins or is listed.
+struct EntryIndex: Equatable, Sendable {
+    /// Where an entry begins in the tar stream, and what its path is, where the index lists it.
+    struct Place: Equatable, Sendable {
+        let offset: UInt64
+        let path: EntryPath?
+    }
+
+    /// Where the path of a frame's first entry lies in the index.
+    private struct Record: Equatable {
+        let frame: UInt32
+        let start: UInt32
+    }
+
+    /// The bytes before the first record.
+    static let headSize = 12
+
+    /// The bytes of a record before its path.
+    static let recordHeadSize = 4
+
+    /// Longer paths are not listed.
+    static let pathLimit = 1024
+
+    /// The bytes that all listed paths may have: what an archive claims must not take memory.
+    static let pathBytesLimit = 8 << 20
+
+    /// The index as it is in the archive.
+    let bytes: [UInt8]
+
+    /// Whether the entries come in the order of a tree, each path once.
+    let isInTreeOrder: Bool
+
+    private var records: [Record] = []
+
+    /// The bytes that the index of an archive with `frameCount` data frames may have.
+    static func sizeLimit(frameCount: Int) -> Int {
+        headSize + frameCount * recordHeadSize + min(frameCount * pathLimit, pathBytesLimit)
+    }
+
+    /// Returns the last listed place from which reading on leads to `path` or past it.
+    func place(before path: EntryPath) -> Place? {
+        var range = 0..<records.count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if TreeOrder.precedes(path.bytes.span, self.path(of: records[middle]).span) {
+                range = range.lowerBound..<middle
+            } else {
+                range = middle + 1..<range.upperBound
+            }
+        }
+        return range.lowerBound == 0 ? nil : place(of: records[range.lowerBound - 1])
+    }
+
+    private func place(of record: Record) -> Place {
+        let block = UInt64(bytes.littleEndian(at: Int(record.start), as: UInt16.self))
+        return Place(
+            offset: UInt64(record.frame) * UInt64(FrameFormat.chunkSize)
+                + block * UInt64(TarFormat.blockSize),
+            path: EntryPath(bytes: [UInt8](path(of: record)))
+        )
+    }
+
+    private func path(of record: Record) -> ArraySlice<UInt8> {
+        let start = Int(record.start)
+        let first = start + Self.recordHeadSize
+        return bytes[first..<first + Int(bytes.littleEndian(at: start + 2, as: UInt16.self))]
+    }
+}
+
+// MARK: - Reading
+
+extension EntryIndex {
+    /// Takes the bytes of an index that must be those which `index` has the hash of.
+    init(parsing bytes: [UInt8], listedIn index: ArchiveIndex) throws(ArchiveError) {
+        guard index.lists(entryIndex: bytes) else {
+            throw ArchiveError(.damaged, "the index of entries is not the one that was written")
+        }
+        try self.init(parsing: bytes, frameCount: index.frames.count)
+    }
+
+    /// Takes the bytes of an index of `frameCount` data frames.
+    init(parsing bytes: [UInt8], frameCount: Int) throws(ArchiveError) {
+        guard bytes.count >= Self.headSize,
+            bytes.count <= Self.sizeLimit(frameCount: frameCount),
+            bytes.littleEndian(at: 0) == FrameFormat.entryIndexMagic,
+            bytes.littleEndian(at: 4) == UInt32(bytes.count - 8),
+            bytes[8] <= 1, bytes[9..<12].allSatisfy({ $0 == 0 })
+        else { throw Self.damage }
+        self.bytes = bytes
+        isInTreeOrder = bytes[8] == 1
+        var position = Self.headSize
+        for frame in 0..<frameCount {
+            guard let size = Self.recordSize(in: bytes, at: position) else { throw Self.damage }
+            if size > Self.recordHeadSize {
+                try append(Record(frame: UInt32(frame), start: UInt32(position)))
+            }
+            position += size
+        }
+        guard position == bytes.count else { throw Self.damage }
+    }
+
+    private mutating func append(_ record: Record) throws(ArchiveError) {
+        if isInTreeOrder, let last = records.last {
+            let isLater = TreeOrder.precedes(path(of: last).span, path(of: record).span)
+            guard isLater else { throw Self.damage }
+        }
+        records.append(record)
+    }
+
+    /// The bytes of the record at `position`; `nil` where there can be none.
+    private static func recordSize(in bytes: [UInt8], at position: Int) -> Int? {
+        guard position + recordHeadSize <= bytes.count else { return nil }
+        let block = Int(bytes.littleEndian(at: position, as: UInt16.self))
+        let length = Int(bytes.littleEndian(at: position + 2, as: UInt16.self))
+        guard block < FrameFormat.chunkSize / TarFormat.blockSize, length <= pathLimit,
+            length > 0 || block == 0, position + recordHeadSize + length <= bytes.count
+        else { return nil }
+        return recordHeadSize + length
+    }
+
+    static let damage = ArchiveError(.damaged, "the index of entries is damaged")
+}
+
+// MARK: - Building
+
+/// Makes the index of entries, which depends on the entries' paths and places alone.
+struct EntryIndexBuilder: Sendable {
+    private var records: [UInt8] = []
+    private var recordCount = 0
+    private var pathBytes = 0
+    private var isInTreeOrder = true
+    private var lastPath: EntryPath?
+
+    /// Takes note of the entry at `path`, which begins at `offset` of the tar stream after all others.
+    mutating func add(_ path: EntryPath, at offset: UInt64) {
+        if let lastPath { isInTreeOrder = isInTreeOrder && lastPath.precedesInTree(path) }
+        lastPath = path
+        let (frame, place) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
+        guard frame >= recordCount else { return }
+        fill(upTo: Int(frame))
+        let isListed =
+            path.bytes.count <= EntryIndex.pathLimit
+            && pathBytes + path.bytes.count <= EntryIndex.pathBytesLimit
+        guard isListed else { return fill(upTo: Int(frame) + 1) }
+        records.appendLittleEndian(UInt16(place / UInt64(TarFormat.blockSize)))
+        records.appendLittleEndian(UInt16(path.bytes.count))
+        records += path.bytes
+        pathBytes += path.bytes.count
+        recordCount += 1
+    }
+
+    /// Adds empty records until there are `count`.
+    private mutating func fill(upTo count: Int) {
+        let missing = max(0, count - recordCount)
+        records += repeatElement(0, count: missing * EntryIndex.recordHeadSize)
+        recordCount += missing
+    }
+
+    /// The index of an archive with `frameCount` data frames, as it is written.
+    func encoded(frameCount: Int) -> [UInt8] {
+        let missing = missingSize(frameCount: frameCount)
+        return head(frameCount: frameCount) + records + repeatElement(0, count: missing)
+    }
+
+    /// Whether the index is `bytes`; compared in parts, since a copy takes as much as the index.
+    func isEncoded(as bytes: [UInt8], frameCount: Int) -> Bool {
+        let end = EntryIndex.headSize + records.count
+        guard bytes.count == end + missingSize(frameCount: frameCount) else { return false }
+        return bytes.starts(with: head(frameCount: frameCount))
+            && bytes[EntryIndex.headSize..<end] == records[...]
+            && bytes[end...].allSatisfy { $0 == 0 }
+    }
+
+    /// The bytes of the records of frames behind the last one in which an entry begins.
+    private func missingSize(frameCount: Int) -> Int {
+        max(0, frameCount - recordCount) * EntryIndex.recordHeadSize
+    }
+
+    private func head(frameCount: Int) -> [UInt8] {
+        let size = records.count + missingSize(frameCount: frameCount)
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(FrameFormat.entryIndexMagic)
+        bytes.appendLittleEndian(UInt32(EntryIndex.headSize - 8 + size))
+        return bytes + [isInTreeOrder ? 1 : 0, 0, 0, 0]
+    }
+}

@@ -1,0 +1,167 @@
+internal import MigrationSystem
+
+/// The path of an archive entry: bytes, relative, with `/` between its components.
+///
+/// The bytes are what the file system held; nothing says that they are UTF-8, and two paths are
+/// equal only where every byte is.
+public struct EntryPath: Hashable, Sendable {
+    /// The path's bytes, with no `/` at either end.
+    public let bytes: [UInt8]
+
+    /// Makes a path of bytes that are taken as they are.
+    ///
+    /// - Parameter bytes: The path; that it is one which an archive can hold is checked where it is used.
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Makes a path of the UTF-8 bytes of `string`, which are not normalized.
+    ///
+    /// - Parameter string: The path.
+    public init(_ string: String) {
+        self.init(bytes: [UInt8](string.utf8))
+    }
+}
+
+extension EntryPath {
+    /// Hashes the bytes at once rather than one by one.
+    public func hash(into hasher: inout Hasher) {
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
+}
+
+extension EntryPath: Comparable {
+    /// Orders paths by their bytes.
+    public static func < (left: EntryPath, right: EntryPath) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}
+
+extension EntryPath: CustomStringConvertible {
+    /// The path as it may be shown on a terminal: control bytes and bytes that are no UTF-8 are escaped.
+    public var description: String { PrintableText.escaping(bytes) }
+}
+
+extension EntryPath {
+    /// Makes a path of the components that go between its slashes.
+    init(joining components: some Sequence<ArraySlice<UInt8>>) {
+        self.init(bytes: [UInt8](components.joined(separator: CollectionOfOne(UInt8(ascii: "/")))))
+    }
+
+    /// The components between the slashes.
+    package var components: [ArraySlice<UInt8>] {
+        bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    }
+
+    /// The last component.
+    package var lastComponent: ArraySlice<UInt8> {
+        bytes[bytes.index(after: bytes.lastIndex(of: UInt8(ascii: "/")) ?? -1)...]
+    }
+
+    /// The path without its last component, or `nil` where it has only one.
+    package var parent: EntryPath? {
+        bytes.lastIndex(of: UInt8(ascii: "/")).map { EntryPath(bytes: [UInt8](bytes[..<$0])) }
+    }
+
+    /// Whether this path is `other` or lies below it.
+    package func isEqual(toOrBelow other: EntryPath) -> Bool {
+        guard bytes.starts(with: other.bytes) else { return false }
+        return bytes.count == other.bytes.count || bytes[other.bytes.count] == UInt8(ascii: "/")
+    }
+}
+
+// MARK: - Rules
+
+/// The rules for the paths of entries: nothing but names between single slashes.
+enum PathRules {
+    /// Says why `path` can't be the path of an entry, or returns `nil` where it can.
+    static func violation(of path: [UInt8]) -> String? {
+        if path.isEmpty { return "the path is empty" }
+        if path.count > TarFormat.pathLimit { return "the path is longer than 65,535 bytes" }
+        if path.first == UInt8(ascii: "/") { return "the path is absolute" }
+        if path.contains(0) { return "the path holds a zero byte" }
+        var start = 0
+        for index in 0...path.count where index == path.count || path[index] == UInt8(ascii: "/") {
+            if let violation = violation(ofComponent: path[start..<index]) { return violation }
+            start = index + 1
+        }
+        return nil
+    }
+
+    private static func violation(ofComponent component: ArraySlice<UInt8>) -> String? {
+        switch component.count {
+        case 0: return "the path has an empty component"
+        case 1 where component.first == UInt8(ascii: "."): return "the path has a '.' component"
+        case 2 where component.allSatisfy { $0 == UInt8(ascii: ".") }:
+            return "the path has a '..' component"
+        case ...TarFormat.componentLimit: return nil
+        default: return "a name in the path is longer than 255 bytes"
+        }
+    }
+
+    /// Says why `target` can't be where a symbolic link leads, or returns `nil` where it can.
+    static func violation(ofLinkTarget target: [UInt8]) -> String? {
+        if target.isEmpty { return "the link leads nowhere" }
+        if target.contains(0) { return "the link's target holds a zero byte" }
+        if target.count > 4095 { return "the link's target is longer than 4,095 bytes" }
+        return nil
+    }
+
+    /// Says why no file can have an attribute of this name, or returns `nil` where one can.
+    static func violation(ofAttributeName name: [UInt8]) -> String? {
+        if name == PaxKey.userNamespace { return "an attribute has no name" }
+        if name.count > 255 { return "an attribute's name is longer than 255 bytes" }
+        return nil
+    }
+
+    /// Whether a link at `path` to `target` leads out of the root by its words alone.
+    static func leadsOut(_ target: [UInt8], from path: EntryPath) -> Bool {
+        if target.first == UInt8(ascii: "/") { return true }
+        var depth = path.components.count - 1
+        for component in target.split(separator: UInt8(ascii: "/")) {
+            if component.elementsEqual("..".utf8) {
+                depth -= 1
+                if depth < 0 { return true }
+            } else if !component.elementsEqual(".".utf8) {
+                depth += 1
+            }
+        }
+        return false
+    }
+}
+
+extension EntryPath {
+    /// Says why this can't be the path of an entry, or returns `nil` where it can.
+    package var violation: String? { PathRules.violation(of: bytes) }
+
+    /// Whether a symbolic link here to `target` leads out of the root by its words alone.
+    package func leadsOut(withTarget target: [UInt8]) -> Bool {
+        PathRules.leadsOut(target, from: self)
+    }
+}
+
+// MARK: - Order
+
+/// The order in which a walk through a tree comes upon its paths: a directory before what is in it,
+/// the names in a directory in byte order.
+///
+/// It is the order of the paths' bytes with the slash before every other byte.
+enum TreeOrder {
+    private static let slash = UInt8(ascii: "/")
+
+    /// Whether `left` comes before `right`.
+    static func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+            if left[index] == slash { return true }
+            return right[index] != slash && left[index] < right[index]
+        }
+        return left.count < right.count
+    }
+}
+
+extension EntryPath {
+    /// Whether a walk comes upon this path before `other`.
+    func precedesInTree(_ other: EntryPath) -> Bool {
+        TreeOrder.precedes(bytes.span, other.bytes.span)
+    }
+}

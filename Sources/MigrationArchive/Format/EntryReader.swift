@@ -1,0 +1,69 @@
+package import MigrationSystem
+
+/// Reads the entries of an archive in order, each with its content.
+package protocol EntryReader: AnyObject {
+    /// Returns the next entry, or `nil` after the last; content that was not read is skipped.
+    func next() throws -> ArchiveEntry?
+
+    /// Where the header of the current entry begins in the tar stream.
+    var entryOffset: UInt64 { get }
+
+    /// The bytes of the current entry's content that the archive holds; the rest are holes.
+    var storedSize: UInt64 { get }
+
+    /// Passes the content of the current entry to `body`, piece by piece with its offset in the file.
+    ///
+    /// Everything between the pieces, and between the last one and the entry's size, is zeros.
+    func readContent(_ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void) throws
+
+    /// Takes the content of the current entry, which stays valid after the reader has gone on.
+    ///
+    /// - Returns: The content, or `nil` if it does not lie in one piece and has to be read.
+    func takeContent() throws -> ContentSlice?
+
+    /// Returns the parts of the current entry that can't be restored, once.
+    func takeOmissions() -> [EntryOmission]
+}
+
+extension EntryReader {
+    package func takeContent() throws -> ContentSlice? { nil }
+}
+
+/// An archive that is restored from its first entry to its last.
+package protocol RestorableArchive: EntryReader {
+    /// The bytes of the archive that were read so far, for showing progress.
+    var consumedBytes: UInt64 { get }
+
+    /// The number of threads that may work on the archive.
+    var threadCount: Int { get }
+
+    /// The flag that ends all reading.
+    var cancellation: CancellationFlag { get }
+}
+
+// MARK: - Omissions
+
+/// A part of an entry, or a whole one, that is not restored.
+package struct EntryOmission: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// An extended attribute outside the `user.` namespace.
+        case extendedAttribute(name: [UInt8])
+        /// Set-user-id, set-group-id or sticky bits.
+        case specialPermissions(UInt16)
+        /// A link that leads out of the destination, omitted on request.
+        case externalLink(target: [UInt8])
+        /// The entry itself, because its path belongs to the destination and not to the data.
+        case reserved
+    }
+
+    package let path: EntryPath
+    package let kind: Kind
+
+    /// The bytes that the path and the name or target take.
+    var byteCount: Int {
+        switch kind {
+        case .extendedAttribute(let text), .externalLink(let text): path.bytes.count + text.count
+        case .specialPermissions, .reserved: path.bytes.count
+        }
+    }
+}

@@ -1,0 +1,81 @@
+#if canImport(CryptoKit)
+internal import CryptoKit
+#else
+internal import CLibcrypto
+#endif
+
+/// The SHA-256 that stands for a whole archive: its frames, their order and its totals.
+///
+/// Two archives of the same fingerprint hold the same bytes. Without a signature over it, a
+/// fingerprint proves integrity against accident, not against someone who can rewrite the archive.
+public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
+    /// The 32 bytes of the hash.
+    public let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The hash in 64 hexadecimal digits.
+    public var description: String {
+        var text = ""
+        for byte in bytes {
+            text += byte < 16 ? "0" : ""
+            text += String(byte, radix: 16)
+        }
+        return text
+    }
+}
+
+// MARK: - SHA-256
+
+/// SHA-256 of bytes that are all there, from the system's cryptographic library.
+package enum SHA256Digest {
+    /// The bytes of a hash.
+    static let size = 32
+
+    #if !canImport(CryptoKit)
+    /// Whether libcrypto is set up, to stay until the process is gone.
+    ///
+    /// By itself it takes itself apart in `exit`. A thread that has hashed tells it when it ends, and
+    /// where both happen at once the process crashes after its work is done.
+    private static let isSetUp = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+    #endif
+
+    /// The hash of `pieces`, one after another.
+    static func hash(ofPieces pieces: [UnsafeRawBufferPointer]) -> [UInt8] {
+        #if canImport(CryptoKit)
+        var hash = CryptoKit.SHA256()
+        unsafe pieces.forEach { unsafe hash.update(bufferPointer: $0) }
+        return [UInt8](hash.finalize())
+        #else
+        precondition(isSetUp, "libcrypto can't be set up")
+        let context = unsafe EVP_MD_CTX_new()
+        defer { unsafe EVP_MD_CTX_free(context) }
+        var isHashed = unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
+        unsafe pieces.forEach { piece in
+            isHashed =
+                unsafe isHashed && EVP_DigestUpdate(context, piece.baseAddress, piece.count) == 1
+        }
+        var digest = [UInt8](repeating: 0, count: size)
+        unsafe digest.withUnsafeMutableBufferPointer { output in
+            isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
+        }
+        // It has no other reason than that there is no memory.
+        precondition(isHashed, "libcrypto can't hash")
+        return digest
+        #endif
+    }
+
+    /// The hash of `bytes`.
+    package static func hash(of bytes: [UInt8]) -> [UInt8] {
+        unsafe bytes.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
+    }
+
+    /// The hash of what `buffer` holds.
+    static func hash(of buffer: FrameBuffer) -> [UInt8] {
+        buffer.withContent { content in
+            unsafe content.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+internal import CZstd
+internal import Synchronization
+
+/// The constants of the frames that an archive is made of (RFC 8878, and the zstd seekable format).
+enum FrameFormat {
+    /// The bytes of the tar stream in every data frame but the last, which holds the rest.
+    static let chunkSize = 4 << 20
+
+    /// The bytes that a compressed frame may take.
+    static let largestCompressedSize = ZSTD_compressBound(chunkSize) + 1024
+
+    /// The first four bytes of a zstd frame, little-endian.
+    static let zstdMagic: UInt32 = 0xFD2F_B528
+
+    /// The first of the sixteen magics of skippable frames.
+    static let skippableMagic: UInt32 = 0x184D_2A50
+
+    /// The magic of the skippable frame that holds the index of entries.
+    static let entryIndexMagic: UInt32 = 0x184D_2A5C
+
+    /// The magic of the skippable frame that holds the hashes.
+    static let integrityMagic: UInt32 = 0x184D_2A5D
+
+    /// The magic of the skippable frame that holds the seek table.
+    static let seekTableMagic: UInt32 = 0x184D_2A5E
+
+    /// The last four bytes of a seek table, little-endian.
+    static let seekTableFooterMagic: UInt32 = 0x8F92_EAB1
+
+    /// The bytes of the footer that ends a seek table.
+    static let seekTableFooterSize = 9
+
+    /// The largest window that a frame of another program may ask for, as a power of two.
+    static let windowLogLimit = 27
+}
+
+/// The name that zstd has for the error in `result`.
+func zstdErrorName(_ result: Int) -> String {
+    unsafe String(cString: ZSTD_getErrorName(result))
+}
+
+// MARK: - Numbers
+
+extension [UInt8] {
+    /// Appends `value`, its lowest byte first.
+    mutating func appendLittleEndian(_ value: some FixedWidthInteger & UnsignedInteger) {
+        var rest = value
+        for _ in 0..<(type(of: value).bitWidth / 8) {
+            append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    /// The number of `Value`'s width whose lowest byte stands at `index`.
+    func littleEndian<Value: FixedWidthInteger & UnsignedInteger>(
+        at index: Int,
+        as type: Value.Type = Value.self
+    ) -> Value {
+        var value: Value = 0
+        for offset in (0..<(Value.bitWidth / 8)).reversed() {
+            value = value << 8 | Value(self[index + offset])
+        }
+        return value
+    }
+}
+
+// MARK: - Room for a frame
+
+/// Room for one frame, compressed or not, that goes from stage to stage and is used again.
+///
+/// Safe because one stage owns a buffer at a time: it is handed on under a lock, never shared.
+final class FrameBuffer: @unchecked Sendable {
+    /// The bytes, of which the first `count` mean something; the rest take no memory until written.
+    var bytes = unsafe [UInt8](unsafeUninitializedCapacity: FrameFormat.largestCompressedSize) {
+        _,
+        count in count = FrameFormat.largestCompressedSize
+    }
+    var count = 0
+
+    /// Bytes of the tar stream that still fit.
+    var free: Int { FrameFormat.chunkSize - count }
+}
+
+extension FrameBuffer {
+    /// Lends what the buffer holds from `start` on.
+    ///
+    /// The array itself must not be held by anyone who hands the buffer on: whoever writes into it
+    /// next would have to copy it first.
+    func withContent<Result, Failure: Error>(
+        from start: Int = 0,
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let range = start..<count
+        return try unsafe bytes.withUnsafeBufferPointer { bytes throws(Failure) in
+            try body(unsafe bytes.span.extracting(range))
+        }
+    }
+
+    /// Copies `value` to `position`; returns the place behind it.
+    func put(_ value: Span<UInt8>, at position: Int) -> Int {
+        precondition(position + value.count <= bytes.count)
+        unsafe bytes.withUnsafeMutableBytes { target in
+            unsafe value.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[position...])
+                    .copyMemory(from: source)
+            }
+        }
+        return position + value.count
+    }
+}
+
+/// Room for a chunk that was used up, which the next chunk takes instead of new memory.
+struct SpareBuffer: ~Copyable {
+    private let buffer = Mutex<FrameBuffer?>(nil)
+
+    /// Hands out the buffer that is kept, or a new one; either holds nothing.
+    borrowing func take() -> FrameBuffer {
+        let taken = buffer.withLock { $0.take() } ?? FrameBuffer()
+        taken.count = 0
+        return taken
+    }
+
+    /// Keeps `used` for the next chunk; any thread may give it back.
+    borrowing func keep(_ used: FrameBuffer) {
+        buffer.withLock { $0 = used }
+    }
+}

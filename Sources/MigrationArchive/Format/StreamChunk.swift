@@ -1,0 +1,61 @@
+/// Where a tar stream comes from, in chunks of a few MiB at most.
+protocol ChunkSource: AnyObject {
+    /// The bytes of the whole stream, where they are known beforehand.
+    var streamSize: UInt64? { get }
+
+    /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
+    func nextChunk() throws -> FrameBuffer?
+
+    /// Takes back a chunk that is used up, to fill it again; any thread may give it back.
+    func recycle(_ chunk: FrameBuffer)
+
+    /// Leaves out at most `count` bytes of the stream after the last chunk, where that saves work;
+    /// returns how many were left out.
+    func skip(_ count: UInt64) -> UInt64
+
+    /// Goes on with the chunk that holds the byte at `offset` of the stream, wherever that is; returns
+    /// where the chunk begins, or `nil` where the source can only be read in order.
+    func seek(to offset: UInt64) -> UInt64?
+
+    /// Ends the stream early and frees what it holds.
+    func close()
+}
+
+extension ChunkSource {
+    var streamSize: UInt64? { nil }
+    func skip(_ count: UInt64) -> UInt64 { 0 }
+    func seek(to offset: UInt64) -> UInt64? { nil }
+    func close() {}
+}
+
+/// A chunk of a tar stream that goes back to its source when the last holder lets go of it.
+///
+/// Safe because its bytes don't change while somebody holds it, and sources take chunks back from
+/// any thread.
+final class StreamChunk: @unchecked Sendable {
+    private let source: any ChunkSource
+    let buffer: FrameBuffer
+
+    init(_ buffer: FrameBuffer, from source: any ChunkSource) {
+        self.buffer = buffer
+        self.source = source
+    }
+
+    deinit {
+        source.recycle(buffer)
+    }
+}
+
+/// The content of an entry where it lies in memory, which stays as it is while this is held.
+package struct ContentSlice: Sendable {
+    let chunk: StreamChunk
+    let range: Range<Int>
+
+    /// Passes the content to `body`.
+    func withSpan<Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        let bytes = chunk.buffer.bytes
+        try body(bytes.span.extracting(range))
+    }
+}

@@ -1,0 +1,218 @@
+package import MigrationSystem
+
+/// The bytes of an archive, read in order, with a look ahead; from a file also at any place.
+///
+/// What is encrypted comes decrypted. Waiting for a pipe is interrupted by the cancellation flag.
+package final class ArchiveInput {
+    private let source: any ByteSource
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    /// The size of the archive; `nil` for what is read in order only.
+    package let size: UInt64?
+
+    /// The size of the file, which may be encrypted; `nil` for what is no file.
+    package let fileSize: UInt64?
+
+    /// The flag that ends all waiting.
+    package let cancellation: CancellationFlag
+
+    /// How many bytes were consumed.
+    package private(set) var position: UInt64 = 0
+
+    /// Whether the end of the input was seen.
+    private var isAtEnd = false
+
+    /// Reads `descriptor` from where it stands; a regular file is read from its start.
+    ///
+    /// - Throws: ``ArchiveError`` of code `keyMissing` where the archive is encrypted and `decryption`
+    ///   is `nil`, and of the codes of wrong keys and of damage.
+    package init(
+        reading descriptor: consuming FileDescriptor,
+        decryption: ArchiveDecryption? = nil,
+        cancellation: CancellationFlag
+    ) throws {
+        let file = try DescriptorSource(descriptor, cancellation)
+        source = try EncryptedFile.open(file, with: decryption)
+        size = source.size
+        fileSize = file.size
+        self.cancellation = cancellation
+    }
+
+    /// Bytes that were looked at and not consumed.
+    private var buffered: Int { buffer.count - start }
+
+    /// Makes at least `count` bytes ready to be looked at, fewer only at the end; returns how many are.
+    package func lookAhead(_ count: Int) throws -> Int {
+        while buffered < count && !isAtEnd {
+            if start > 0 {
+                buffer.removeFirst(start)
+                start = 0
+            }
+            let filled = buffer.count
+            let room = max(count, 64 * 1024) - filled
+            buffer += [UInt8](repeating: 0, count: room)
+            let offset = position + UInt64(filled)
+            let read = try readSome(at: offset, into: &buffer, from: filled, count: room)
+            buffer.removeLast(room - read)
+        }
+        return buffered
+    }
+
+    /// The bytes that ``lookAhead(_:)`` made ready.
+    package var ahead: ArraySlice<UInt8> { buffer[start...] }
+
+    /// Reads at most `count` bytes into `target` from `index`; returns how many, 0 at the end.
+    package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        var read: Int
+        if buffered > 0 {
+            read = min(count, buffered)
+            target.replaceSubrange(index..<index + read, with: buffer[start..<start + read])
+            start += read
+        } else if isAtEnd {
+            read = 0
+        } else {
+            read = try readSome(at: position, into: &target, from: index, count: count)
+        }
+        position += UInt64(read)
+        return read
+    }
+
+    /// Reads `count` bytes into `target` from `index`; the input ending before them is truncation.
+    package func readExactly(into target: inout [UInt8], from index: Int, count: Int) throws {
+        var done = 0
+        while done < count {
+            let read = try read(into: &target, from: index + done, count: count - done)
+            if read == 0 { throw ArchiveError(.truncated, "the archive ends too early") }
+            done += read
+        }
+    }
+
+    private func readSome(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws -> Int {
+        let read: Int
+        if size == nil {
+            read = try source.readNext(into: &target, from: index, count: count)
+        } else {
+            try cancellation.check()
+            read = try source.read(at: offset, into: &target, from: index, count: count)
+        }
+        isAtEnd = read == 0
+        return read
+    }
+}
+
+// MARK: - Random access
+
+extension ArchiveInput {
+    /// Reads `count` bytes at `offset` of the file into `target`.
+    package func readExactly(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        count: Int
+    ) throws(ArchiveError) {
+        let read = try source.readWhole(at: offset, into: &target, from: 0, count: count)
+        guard read == count else {
+            throw ArchiveError(.truncated, "the archive ends too early")
+        }
+    }
+}
+
+// MARK: - The end
+
+/// The end of an archive file, which is read before the rest of it.
+extension ArchiveInput {
+    /// Reads the index; `nil` from a pipe, which can't be read from its end.
+    func readIndex() throws(ArchiveError) -> ArchiveIndex? {
+        guard let size else { return nil }
+        let footerSize = UInt64(FrameFormat.seekTableFooterSize)
+        let truncated = ArchiveError(.truncated, "the archive is cut short: its end is missing")
+        guard size > footerSize else { throw truncated }
+        var footer = [UInt8](repeating: 0, count: FrameFormat.seekTableFooterSize)
+        try readExactly(at: size - footerSize, into: &footer, count: footer.count)
+        let listedCount = Int(footer.littleEndian(at: 0, as: UInt32.self))
+        let frameCount = listedCount - ArchiveIndex.listedBesideData
+        guard footer.littleEndian(at: 5) == FrameFormat.seekTableFooterMagic, frameCount >= 0
+        else { throw truncated }
+        let endSize = ArchiveIndex.endSize(frameCount: frameCount)
+        guard UInt64(endSize) < size, frameCount <= ArchiveIndex.frameLimit else {
+            throw ArchiveError(.damaged, "the seek table claims more frames than there can be")
+        }
+        var end = [UInt8](repeating: 0, count: endSize)
+        try readExactly(at: size - UInt64(endSize), into: &end, count: endSize)
+        let index = try ArchiveIndex(parsing: end)
+        try index.checkCuts()
+        guard index.compressedBytes == size - UInt64(endSize) else {
+            throw ArchiveError(.damaged, "the archive is shorter or longer than its frames")
+        }
+        return index
+    }
+
+    /// Reads the index of entries from where `index` says that it lies.
+    func readEntryIndex(listedIn index: ArchiveIndex) throws(ArchiveError) -> EntryIndex {
+        let size = Int(index.entryIndexSize)
+        guard size <= EntryIndex.sizeLimit(frameCount: index.frames.count) else {
+            throw EntryIndex.damage
+        }
+        var bytes = [UInt8](repeating: 0, count: size)
+        try readExactly(at: index.compressedBytes - UInt64(size), into: &bytes, count: size)
+        return try EntryIndex(parsing: bytes, listedIn: index)
+    }
+}
+
+// MARK: - The file itself
+
+/// A file, read at any place, or what is read in order only.
+private final class DescriptorSource: ByteSource {
+    private let descriptor: FileDescriptor
+    private let cancellation: CancellationFlag
+    let size: UInt64?
+
+    init(_ descriptor: consuming FileDescriptor, _ cancellation: CancellationFlag) throws {
+        let status: FileStatus
+        do {
+            status = try descriptor.status()
+        } catch {
+            throw ArchiveError(.inputFailed, "the archive can't be read", cause: error)
+        }
+        if status.kind == .directory {
+            throw ArchiveError(.inputFailed, "the archive is a directory")
+        }
+        size = status.kind == .regular ? status.size : nil
+        self.descriptor = descriptor
+        self.cancellation = cancellation
+    }
+
+    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        try cancellation.check()
+        do {
+            while try !descriptor.waits(until: .readable, milliseconds: 100) {
+                try cancellation.check()
+            }
+            return try descriptor.read(into: &target, from: index, count: count)
+        } catch let error as SystemError {
+            throw Self.failure(error)
+        }
+    }
+
+    func read(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws(ArchiveError) -> Int {
+        do {
+            return try descriptor.read(at: offset, into: &target, from: index, count: count)
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: SystemError) -> ArchiveError {
+        ArchiveError(.inputFailed, "reading the archive failed", cause: error)
+    }
+}

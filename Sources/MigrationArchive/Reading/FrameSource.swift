@@ -1,0 +1,174 @@
+/// Reads the frames of a migration archive one after another, compressed as they are, and its index.
+///
+/// From a file the index is read first, so that every frame can be checked before it is decompressed.
+/// From a pipe frames are found by walking their blocks (RFC 8878, 3.1.1), and the index comes last.
+final class FrameSource {
+    private let input: ArchiveInput
+    private let expected: ArchiveIndex?
+    private let frameLimit: Int
+    private var next = 0
+
+    /// What the archive's end says; from a pipe it is there only after the last frame.
+    private(set) var index: ArchiveIndex?
+
+    /// What the archive says of where its entries are, once ``index`` is there and every frame was read.
+    private(set) var entryIndex: EntryIndex?
+
+    init(
+        reading input: ArchiveInput,
+        index: ArchiveIndex?,
+        frameLimit: Int = ArchiveIndex.frameLimit
+    ) {
+        self.input = input
+        self.frameLimit = frameLimit
+        self.index = index
+        expected = index
+    }
+
+    /// Reads the next data frame into `buffer`; returns its content size, or `nil` after the last.
+    func nextFrame(into buffer: FrameBuffer) throws -> Int? {
+        if let expected, next < expected.frames.count {
+            let frame = expected.frames[next]
+            buffer.count = Int(frame.compressedSize)
+            try input.readExactly(into: &buffer.bytes, from: 0, count: buffer.count)
+            next += 1
+            return Int(frame.size)
+        }
+        if expected == nil, try !isAtEnd() {
+            guard next < frameLimit else {
+                throw ArchiveError(.damaged, "the archive has more frames than there can be")
+            }
+            next += 1
+            return try walkFrame(into: buffer)
+        }
+        try readEnd()
+        return nil
+    }
+
+    /// Whether what the frames must be is known before the end.
+    var isIndexed: Bool { expected != nil }
+
+    /// The hash that frame `number` must have, where it is known before the end.
+    func expectedDigest(of number: Int) -> ArraySlice<UInt8>? {
+        expected?.digest(of: number)
+    }
+
+    private func isAtEnd() throws -> Bool {
+        try frameHead().magic == FrameFormat.entryIndexMagic
+    }
+
+    /// Looks at the first bytes of a frame: the magic, and the size if it is one to skip.
+    private func frameHead() throws -> (magic: UInt32, size: UInt32) {
+        guard try input.lookAhead(8) >= 8 else {
+            throw ArchiveError(.truncated, "the archive ends before its hashes")
+        }
+        let bytes = [UInt8](input.ahead.prefix(8))
+        return (bytes.littleEndian(at: 0), bytes.littleEndian(at: 4))
+    }
+
+    private func readEntryIndex() throws -> [UInt8] {
+        let size = Int(try frameHead().size) + 8
+        guard size <= EntryIndex.sizeLimit(frameCount: next) else {
+            throw ArchiveError(.damaged, "the index of entries is larger than it can be")
+        }
+        var bytes = [UInt8](repeating: 0, count: size)
+        try input.readExactly(into: &bytes, from: 0, count: size)
+        return bytes
+    }
+
+    private func readEnd() throws {
+        let entries = try readEntryIndex()
+        let size = ArchiveIndex.endSize(frameCount: next)
+        var bytes = [UInt8](repeating: 0, count: size)
+        try input.readExactly(into: &bytes, from: 0, count: size)
+        guard try input.lookAhead(1) == 0 else {
+            throw ArchiveError(.damaged, "bytes follow the end of the archive")
+        }
+        let index = try expected ?? readIndex(from: bytes)
+        guard index.isEncoded(as: bytes) else {
+            throw ArchiveError(.damaged, "the archive changed while it was read")
+        }
+        entryIndex = try EntryIndex(parsing: entries, listedIn: index)
+        self.index = index
+    }
+
+    private func readIndex(from bytes: [UInt8]) throws(ArchiveError) -> ArchiveIndex {
+        let index = try ArchiveIndex(parsing: bytes)
+        try index.checkCuts()
+        return index
+    }
+}
+
+// MARK: - Walking a frame
+
+extension FrameSource {
+    /// Reads a frame whose size nobody said, block by block.
+    private func walkFrame(into buffer: FrameBuffer) throws -> Int {
+        buffer.count = 0
+        try take(5, into: buffer)
+        guard buffer.bytes.littleEndian(at: 0) == FrameFormat.zstdMagic else {
+            throw ArchiveError(.damaged, "a frame does not begin as frames do")
+        }
+        guard let fields = HeaderFields(descriptor: buffer.bytes[4]) else {
+            throw ArchiveError(.damaged, "a frame is not in the form that archives use")
+        }
+        try take(fields.windowBytes + fields.sizeBytes, into: buffer)
+        let contentSize = fields.contentSize(in: buffer.bytes)
+        guard contentSize <= FrameFormat.chunkSize else {
+            throw ArchiveError(.damaged, "a frame claims more content than frames have")
+        }
+        try walkBlocks(into: buffer)
+        try take(4, into: buffer)
+        return contentSize
+    }
+
+    private func walkBlocks(into buffer: FrameBuffer) throws {
+        while true {
+            let position = buffer.count
+            try take(3, into: buffer)
+            let header =
+                UInt32(buffer.bytes[position]) | UInt32(buffer.bytes[position + 1]) << 8
+                | UInt32(buffer.bytes[position + 2]) << 16
+            let isRunLength = header >> 1 & 3 == 1
+            try take(isRunLength ? 1 : Int(header >> 3), into: buffer)
+            if header & 1 == 1 { return }
+        }
+    }
+
+    private func take(_ count: Int, into buffer: FrameBuffer) throws {
+        guard buffer.count + count <= FrameFormat.largestCompressedSize else {
+            throw ArchiveError(.damaged, "a frame is larger than frames can be")
+        }
+        try input.readExactly(into: &buffer.bytes, from: buffer.count, count: count)
+        buffer.count += count
+    }
+}
+
+/// What follows the descriptor in a frame's header (RFC 8878, 3.1.1.1).
+private struct HeaderFields {
+    let windowBytes: Int
+    let sizeBytes: Int
+
+    /// Takes the descriptor of a frame with content size and checksum but no dictionary.
+    ///
+    /// A frame of one segment has no window, since that is its content. The result is `nil` for a
+    /// frame of any other form.
+    init?(descriptor: UInt8) {
+        guard descriptor & 0b0001_1111 == 0b0000_0100 else { return nil }
+        let isOneSegment = descriptor & 0b0010_0000 != 0
+        let sizeCode = Int(descriptor >> 6)
+        guard isOneSegment || sizeCode > 0 else { return nil }
+        windowBytes = isOneSegment ? 0 : 1
+        sizeBytes = 1 << sizeCode
+    }
+
+    func contentSize(in bytes: [UInt8]) -> Int {
+        let start = 5 + windowBytes
+        return switch sizeBytes {
+        case 1: Int(bytes[start])
+        case 2: Int(bytes.littleEndian(at: start, as: UInt16.self)) + 256
+        case 4: Int(bytes.littleEndian(at: start, as: UInt32.self))
+        default: Int(clamping: bytes.littleEndian(at: start, as: UInt64.self))
+        }
+    }
+}

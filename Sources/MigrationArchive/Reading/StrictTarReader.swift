@@ -1,0 +1,294 @@
+internal import MigrationSystem
+
+/// Reads the tar stream of a migration archive, which must be exactly what the writer writes.
+///
+/// Each header is read, turned into an entry, and encoded again; the two must be the same bytes.
+final class StrictTarReader: EntryReader {
+    private let stream: TarStream
+    private let encoder = TarEntryEncoder()
+    private var headerBytes: [UInt8] = []
+    private var expectedBytes: [UInt8] = []
+    private var current: ArchiveEntry?
+    private var isFinished = false
+
+    private(set) var entryOffset: UInt64 = 0
+    var storedSize: UInt64 { current?.contentSize ?? 0 }
+
+    /// How much was read so far.
+    private(set) var totals = ArchiveTotals()
+
+    /// What the archive must say of where its entries are, as far as it was read.
+    private(set) var entryIndex = EntryIndexBuilder()
+
+    /// Where the header of the first entry begins in the tar stream.
+    private(set) var firstOffset: UInt64 = 0
+
+    /// Reads the entries that follow the global header of `stream`, which must say `header`.
+    init(reading stream: TarStream, header: ArchiveHeader) throws {
+        self.stream = stream
+        guard let block = try stream.readBlock() else {
+            throw ArchiveError(.truncated, "the archive ends before its header")
+        }
+        take(block)
+        let records = try readRecords(sizedBy: block, limit: GlobalHeader.limit)
+        try encoder.encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &expectedBytes)
+        guard try GlobalHeader.parse(records) == header,
+            try GlobalHeader.records(of: header) == records, headerBytes == expectedBytes
+        else {
+            throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
+        }
+        firstOffset = stream.offset
+    }
+
+    func next() throws -> ArchiveEntry? {
+        if isFinished { return nil }
+        if current != nil { try skipContent() }
+        let offset = stream.offset
+        headerBytes.removeAll(keepingCapacity: true)
+        guard var block = try stream.readBlock() else {
+            throw ArchiveError(.truncated, "the tar stream has no end mark", offset: offset)
+        }
+        if block.isZero {
+            try finish(at: offset)
+            return nil
+        }
+        take(block)
+        var records = PaxRecords()
+        if block[UstarBlock.Field.typeFlag] == TypeFlag.extendedHeader {
+            records = try readRecords(sizedBy: block, limit: TarFormat.recordLimit)
+            guard let next = try stream.readBlock() else {
+                throw ArchiveError(.truncated, "the tar stream ends in a header", offset: offset)
+            }
+            take(next)
+            block = next
+        }
+        let entry = try makeEntry(block, records, at: offset)
+        current = entry
+        entryOffset = offset
+        totals.count(entry)
+        entryIndex.add(entry.path, at: offset)
+        return entry
+    }
+
+    /// Goes on with the entry whose header begins at `offset` of the tar stream.
+    ///
+    /// The totals and the index are then no longer those of the archive.
+    func seek(to offset: UInt64) throws {
+        current = nil
+        isFinished = false
+        guard try stream.seek(to: offset) else {
+            throw ArchiveError(.inputFailed, "the archive can only be read in order")
+        }
+    }
+
+    func readContent(_ body: (UInt64, Span<UInt8>) throws -> Void) throws {
+        guard let entry = current else { return }
+        var position: UInt64 = 0
+        try stream.read(entry.contentSize) { piece in
+            try body(position, piece)
+            position += UInt64(piece.count)
+        }
+        try skipPadding(of: entry)
+        current = nil
+    }
+
+    func takeContent() throws -> ContentSlice? {
+        guard let entry = current, let slice = try stream.takeSlice(entry.contentSize) else {
+            return nil
+        }
+        try skipPadding(of: entry)
+        current = nil
+        return slice
+    }
+
+    func takeOmissions() -> [EntryOmission] { [] }
+}
+
+// MARK: - Headers
+
+extension StrictTarReader {
+    private func take(_ block: UstarBlock) {
+        headerBytes.append(block: block)
+    }
+
+    private func readRecords(sizedBy block: UstarBlock, limit: Int) throws -> PaxRecords {
+        let offset = stream.offset
+        guard block.hasValidChecksum, let size = block.octal(at: UstarBlock.Field.size),
+            size <= UInt64(limit)
+        else { throw ArchiveError(.damaged, "a header is damaged", offset: offset - 512) }
+        let padded = try stream.readBytes(TarFormat.padded(Int(size)))
+        headerBytes.append(contentsOf: padded)
+        do {
+            return try PaxRecords(parsing: [UInt8](padded.prefix(Int(size))))
+        } catch {
+            throw ArchiveError(
+                .damaged,
+                "an extended header is damaged: \(error.reason)",
+                offset: offset
+            )
+        }
+    }
+
+    private func makeEntry(
+        _ block: UstarBlock,
+        _ records: PaxRecords,
+        at offset: UInt64
+    ) throws -> ArchiveEntry {
+        guard block.hasValidChecksum else {
+            throw ArchiveError(.damaged, "a header's checksum is wrong", offset: offset)
+        }
+        guard let entry = StrictEntryParser.parse(block, records) else {
+            throw ArchiveError(.refused, "a header holds what archives never hold", offset: offset)
+        }
+        if let violation = StrictEntryParser.violation(of: entry) {
+            throw ArchiveError(.refused, violation, entry: entry.path, offset: offset)
+        }
+        expectedBytes.removeAll(keepingCapacity: true)
+        try encoder.encode(entry, to: &expectedBytes)
+        let (expected, found) = (expectedBytes, headerBytes)
+        guard expected.span.isEqual(to: found.span) else {
+            throw ArchiveError(
+                .refused,
+                "an entry is not written as this format writes it",
+                entry: entry.path,
+                offset: offset
+            )
+        }
+        return entry
+    }
+}
+
+// MARK: - Contents and the end
+
+extension StrictTarReader {
+    private func skipContent() throws {
+        guard let entry = current else { return }
+        try stream.skip(entry.contentSize)
+        try skipPadding(of: entry)
+        current = nil
+    }
+
+    private func skipPadding(of entry: ArchiveEntry) throws {
+        let padding = TarFormat.padded(entry.contentSize) - entry.contentSize
+        let offset = stream.offset
+        guard try stream.skipZeros(padding) else {
+            throw ArchiveError(
+                .refused,
+                "bytes hide behind an entry",
+                entry: entry.path,
+                offset: offset
+            )
+        }
+    }
+
+    private func finish(at offset: UInt64) throws {
+        guard let second = try stream.readBlock(), second.isZero else {
+            throw ArchiveError(.truncated, "the tar stream has half an end mark", offset: offset)
+        }
+        guard try stream.isAtEnd() else {
+            throw ArchiveError(
+                .damaged,
+                "bytes follow the end of the tar stream",
+                offset: stream.offset
+            )
+        }
+        isFinished = true
+    }
+}
+
+// MARK: - Entries
+
+/// Turns a header that the writer could have written into the entry that it stands for.
+///
+/// The result is encoded again and compared by the caller, so nothing has to be checked here that
+/// the comparison finds: redundant fields, other spellings, an unexpected order.
+enum StrictEntryParser {
+    /// Returns the entry, or `nil` where a field can't be read or a record is of no known kind.
+    static func parse(_ block: UstarBlock, _ records: PaxRecords) -> ArchiveEntry? {
+        var fields = Fields(of: block)
+        for record in records.records {
+            guard fields.apply(record) else { return nil }
+        }
+        guard let kind = fields.kind(typeFlag: block[UstarBlock.Field.typeFlag]),
+            let permissions = block.octal(at: UstarBlock.Field.mode), permissions <= 0o7777,
+            let time = fields.modificationTime
+        else { return nil }
+        return ArchiveEntry(
+            path: EntryPath(bytes: fields.path(of: kind)),
+            kind: kind,
+            permissions: UInt16(permissions),
+            modificationTime: time,
+            extendedAttributes: fields.attributes
+        )
+    }
+
+    /// Says what in `entry` must not be restored, or returns `nil` where all may be.
+    static func violation(of entry: ArchiveEntry) -> String? {
+        if let violation = PathRules.violation(of: entry.path.bytes) { return violation }
+        if !entry.extendedAttributes.isEmpty && entry.isLink { return "a link with attributes" }
+        for attribute in entry.extendedAttributes {
+            let violation = PathRules.violation(ofAttributeName: attribute.name)
+            if let violation { return violation }
+        }
+        for (left, right) in zip(entry.extendedAttributes, entry.extendedAttributes.dropFirst())
+        where !left.name.lexicographicallyPrecedes(right.name) {
+            return "attributes that are not in order"
+        }
+        switch entry.kind {
+        case .symbolicLink(let target): return PathRules.violation(ofLinkTarget: target)
+        case .hardLink(let target):
+            if target == entry.path { return "a hard link to itself" }
+            return PathRules.violation(of: target.bytes).map { "a hard link's target: \($0)" }
+        case .file, .directory: return nil
+        }
+    }
+
+    private struct Fields {
+        var name: [UInt8]
+        var link: [UInt8]
+        var size: UInt64?
+        var modificationTime: FileTime?
+        var attributes: [ExtendedAttribute] = []
+
+        init(of block: UstarBlock) {
+            let prefix = block.text(at: UstarBlock.Field.prefix)
+            let last = block.text(at: UstarBlock.Field.name)
+            name = prefix.isEmpty ? last : prefix + [UInt8(ascii: "/")] + last
+            link = block.text(at: UstarBlock.Field.linkName)
+            size = block.octal(at: UstarBlock.Field.size)
+            modificationTime = block.octal(at: UstarBlock.Field.modificationTime)
+                .flatMap { Int64(exactly: $0) }.map { FileTime(seconds: $0) }
+        }
+
+        mutating func apply(_ record: PaxRecords.Record) -> Bool {
+            switch record.key {
+            case PaxKey.path: name = record.value
+            case PaxKey.linkPath: link = record.value
+            case PaxKey.size: size = PaxKey.number(record.value)
+            case PaxKey.modificationTime: modificationTime = PaxTime.decode(record.value)
+            case PaxKey.headerCharacterSet: break
+            default:
+                guard let name = PaxKey.attributeName(of: record.key),
+                    name.starts(with: PaxKey.userNamespace)
+                else { return false }
+                attributes.append(ExtendedAttribute(name: name, value: record.value))
+            }
+            return true
+        }
+
+        func kind(typeFlag: UInt8) -> ArchiveEntry.Kind? {
+            switch typeFlag {
+            case TypeFlag.regular: size.map { .file(size: $0) }
+            case TypeFlag.directory: .directory
+            case TypeFlag.symbolicLink: .symbolicLink(target: link)
+            case TypeFlag.hardLink: .hardLink(target: EntryPath(bytes: link))
+            default: nil
+            }
+        }
+
+        func path(of kind: ArchiveEntry.Kind) -> [UInt8] {
+            guard kind == .directory, name.last == UInt8(ascii: "/") else { return name }
+            return [UInt8](name.dropLast())
+        }
+    }
+}

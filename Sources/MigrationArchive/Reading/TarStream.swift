@@ -1,0 +1,144 @@
+internal import MigrationSystem
+
+/// A tar stream under a cursor: headers are read block by block, contents in place.
+final class TarStream {
+    private let source: any ChunkSource
+    private var chunk: StreamChunk?
+    private var index = 0
+
+    /// How many bytes of the stream lie before the cursor.
+    private(set) var offset: UInt64 = 0
+
+    init(_ source: any ChunkSource) {
+        self.source = source
+    }
+
+    deinit {
+        source.close()
+    }
+
+    /// The bytes of the whole stream, where they are known beforehand.
+    var size: UInt64? { source.streamSize }
+
+    /// Makes sure that a byte is under the cursor; returns `false` at the end of the stream.
+    private func fill() throws -> Bool {
+        while true {
+            if let chunk {
+                if index < chunk.buffer.count { return true }
+                self.chunk = nil
+            }
+            guard let next = try nextChunk() else { return false }
+            chunk = StreamChunk(next, from: source)
+            index = 0
+        }
+    }
+
+    private func nextChunk() throws -> FrameBuffer? {
+        do {
+            return try source.nextChunk()
+        } catch let error as ArchiveError {
+            throw error.located(at: offset)
+        }
+    }
+
+    /// Reads the next block; `nil` at the end of the stream.
+    ///
+    /// With `padding`, zeros are put behind what is left where that is less than a block.
+    func readBlock(padding: Bool = false) throws -> UstarBlock? {
+        guard try fill() else { return nil }
+        var block = UstarBlock()
+        var done = 0
+        while done < TarFormat.blockSize {
+            guard try fill(), let chunk else {
+                if padding { return block }
+                throw ArchiveError(.truncated, "the tar stream ends in a header", offset: offset)
+            }
+            let count = min(chunk.buffer.count - index, TarFormat.blockSize - done)
+            let bytes = chunk.buffer.bytes
+            block.copy(bytes.span.extracting(index..<index + count), to: done)
+            advance(count)
+            done += count
+        }
+        return block
+    }
+
+    /// Passes the next `count` bytes to `body`, in the pieces in which they lie in memory.
+    func read(_ count: UInt64, _ body: (Span<UInt8>) throws -> Void) throws {
+        var rest = count
+        while rest > 0 {
+            guard try fill(), let chunk else {
+                throw ArchiveError(.truncated, "the tar stream ends in an entry", offset: offset)
+            }
+            let size = Int(min(UInt64(chunk.buffer.count - index), rest))
+            let bytes = chunk.buffer.bytes
+            try body(bytes.span.extracting(index..<index + size))
+            advance(size)
+            rest -= UInt64(size)
+        }
+    }
+
+    /// Takes the next `count` bytes without copying them, or returns `nil` and stays where it is
+    /// because they don't lie in one chunk.
+    func takeSlice(_ count: UInt64) throws -> ContentSlice? {
+        if count > 0 { guard try fill() else { return nil } }
+        guard let chunk, count <= UInt64(chunk.buffer.count - index) else { return nil }
+        let start = index
+        advance(Int(count))
+        return ContentSlice(chunk: chunk, range: start..<index)
+    }
+
+    /// Reads the next `count` bytes whole; the caller bounds `count`.
+    func readBytes(_ count: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        try read(UInt64(count)) { bytes.append(copying: $0) }
+        return bytes
+    }
+
+    /// Moves the cursor over the next `count` bytes.
+    func skip(_ count: UInt64) throws {
+        var rest = count
+        if let chunk {
+            let size = Int(min(UInt64(chunk.buffer.count - index), rest))
+            advance(size)
+            rest -= UInt64(size)
+        }
+        let leftOut = rest > 0 ? source.skip(rest) : 0
+        offset += leftOut
+        try read(rest - leftOut) { _ in }
+    }
+
+    /// Moves the cursor to `target`, which may lie before it; returns `false` where it can't be moved.
+    func seek(to target: UInt64) throws -> Bool {
+        if let chunk {
+            let start = offset - UInt64(index)
+            if target >= start, target - start < UInt64(chunk.buffer.count) {
+                (index, offset) = (Int(target - start), target)
+                return true
+            }
+        }
+        guard let start = source.seek(to: target) else { return false }
+        (chunk, index, offset) = (nil, 0, start)
+        try read(target - start) { _ in }
+        return true
+    }
+
+    /// Moves the cursor over bytes that must be zeros.
+    func skipZeros(_ count: UInt64) throws -> Bool {
+        var areZeros = true
+        try read(count) { piece in
+            for index in piece.indices where piece[index] != 0 { areZeros = false }
+        }
+        return areZeros
+    }
+
+    /// Whether nothing follows the cursor.
+    func isAtEnd() throws -> Bool {
+        try !fill()
+    }
+
+    private func advance(_ count: Int) {
+        index += count
+        offset += UInt64(count)
+    }
+}

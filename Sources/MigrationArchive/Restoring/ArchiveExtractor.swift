@@ -1,0 +1,332 @@
+package import MigrationSystem
+
+/// Restores entries beneath a directory, each relative to its parent's descriptor and never through a link.
+///
+/// Directories are made as they come, accessible to their owner alone; the files in them follow on
+/// several threads. Links are made when all files exist, and directories get their modes and times
+/// last, the deepest ones first.
+package final class ArchiveExtractor {
+    /// What to do with links that lead out of the directory.
+    package enum ExternalLinks: Sendable {
+        case refuse, keep, skip
+    }
+
+    /// What is restored, and how.
+    package struct Options: Sendable {
+        /// What to do with links that lead out.
+        package var externalLinks = ExternalLinks.refuse
+        /// Whether a path may come twice and parents may be missing, as in other programs' tar files.
+        package var isLenient = false
+        /// The paths to restore with everything below them; empty for all.
+        package var selection: [EntryPath] = []
+        /// Paths that are not selected but have hard links that are: they are restored and then removed.
+        package var linkTargets: Set<EntryPath> = []
+        /// Names in the root that belong to the destination: they and everything below are omitted.
+        package var reserved: [EntryPath] = []
+        /// The most bytes of content that may be restored.
+        package var byteLimit = UInt64.max
+        /// The owner of everything restored; `nil` for this process's own user.
+        package var owner: FileOwner?
+
+        package init() {}
+    }
+
+    private let options: Options
+    private let tally: ExtractionTally
+    private let tree: RestoredTree
+    private let links: DeferredLinks
+    private let directories: DeferredDirectories
+    /// How new files get their permissions; `nil` if no files are made.
+    private let mode: NewFileMode?
+    private var foundSelection: Set<EntryPath> = []
+    private var foundTargets = PathHashes(of: "files that hard links lead to")
+
+    /// How much was restored so far.
+    package var totals: ArchiveTotals { tally.totals }
+
+    /// The first parts of the archive that were not restored.
+    package var entryOmissions: [EntryOmission] { tally.omissions }
+
+    /// How many parts of the archive were not restored.
+    package var omissionCount: Int { tally.omissionCount }
+
+    /// How many directories were opened so far.
+    var openCount: Int { tree.openCount }
+
+    /// How many files are remembered because a hard link was counted as the file.
+    var rememberedFileCount: Int { tally.rememberedFileCount }
+
+    /// Restores beneath `root`.
+    package convenience init(root: consuming FileDescriptor, options: Options) {
+        let root = OpenFile(root)
+        let mode = NewFileMode(in: root.descriptor, owner: options.owner)
+        self.init(root: root, mode: mode, options: options) {
+            () throws(SystemError) in try root.descriptor.openTemporary()
+        }
+    }
+
+    /// Checks entries as they are checked when they are restored, and makes nothing.
+    ///
+    /// State that does not fit into memory is kept in files that `makeFile` makes.
+    package convenience init(
+        restoringNothing options: Options,
+        makeFile: @escaping () throws(SystemError) -> FileDescriptor
+    ) {
+        let tree = TreeAccount(makeFile: makeFile)
+        self.init(root: tree.root, mode: nil, options: options, makeFile: makeFile)
+    }
+
+    private init(
+        root: any RestoredDirectory,
+        mode: NewFileMode?,
+        options: Options,
+        makeFile: @escaping () throws(SystemError) -> FileDescriptor
+    ) {
+        self.options = options
+        self.mode = mode
+        tally = ExtractionTally(options: options)
+        tree = RestoredTree(
+            root: root,
+            folding: mode == nil ? .absent : nil,
+            options: options,
+            tally: tally
+        )
+        links = DeferredLinks(in: tree, options: options, tally: tally, makeFile: makeFile)
+        directories = DeferredDirectories(of: tree, options: options, makeFile: makeFile)
+    }
+
+    /// Restores everything that `archive` holds, and proves that it was complete.
+    package func extract(
+        from archive: any RestorableArchive,
+        onProgress: (UInt64) -> Void
+    ) throws {
+        tree.writers = makeWriters(for: archive)
+        defer {
+            tree.writers?.close()
+            tree.writers = nil
+            links.close()
+            directories.close()
+        }
+        try tree.takeReservedNames()
+        do {
+            try restoreEntries(of: archive, onProgress: onProgress)
+        } catch {
+            // Files that were handed to the writers come earlier in the archive, and so do their failures.
+            try tree.settleFiles()
+            throw error
+        }
+        try tree.settleFiles()
+        try links.make(archive.cancellation)
+        try removeLinkTargets()
+        try tree.freeReservedNames()
+        try links.checkEnds(archive.cancellation)
+        try directories.finish()
+    }
+
+    /// Makes the writers, unless no file is made, only one thread is allowed, or a later entry may
+    /// replace an earlier one.
+    private func makeWriters(for archive: any RestorableArchive) -> FileWriters? {
+        guard let mode, !options.isLenient, archive.threadCount > 1 else { return nil }
+        // If the system gives no more threads, this one writes.
+        return try? FileWriters(
+            threadCount: archive.threadCount,
+            mode: mode,
+            cancellation: archive.cancellation
+        )
+    }
+
+    private func restoreEntries(
+        of archive: any RestorableArchive,
+        onProgress: (UInt64) -> Void
+    ) throws {
+        while let entry = try archive.next() {
+            noteOmissions(of: archive)
+            if options.reserved.contains(where: entry.path.isEqual(toOrBelow:)) {
+                tally.note(EntryOmission(path: entry.path, kind: .reserved))
+            } else if isSelected(entry.path) {
+                try restore(entry, from: archive)
+            } else if options.linkTargets.contains(entry.path) {
+                try foundTargets.insert(entry.path)
+                try restore(entry, from: archive)
+            }
+            onProgress(archive.consumedBytes)
+        }
+        noteOmissions(of: archive)
+        if let missing = options.selection.first(where: { !foundSelection.contains($0) }) {
+            throw ArchiveError(.notFound, "the archive has no such entry", entry: missing)
+        }
+    }
+
+    private func isSelected(_ path: EntryPath) -> Bool {
+        if options.selection.isEmpty { return true }
+        var isSelected = false
+        for selected in options.selection where path.isEqual(toOrBelow: selected) {
+            foundSelection.insert(selected)
+            isSelected = true
+        }
+        return isSelected
+    }
+
+    /// Notes the parts of selected entries that the reader could not give.
+    private func noteOmissions(of archive: any RestorableArchive) {
+        for omission in archive.takeOmissions()
+        where isSelected(omission.path) || options.linkTargets.contains(omission.path) {
+            tally.note(omission)
+        }
+    }
+
+    private func restore(_ entry: ArchiveEntry, from archive: any RestorableArchive) throws {
+        do {
+            guard options.isLenient || !links.isSkipped(entry.path) else {
+                throw ArchiveError(.entryExists, "the path was there already", entry: entry.path)
+            }
+            switch entry.kind {
+            case .file: try restoreFile(entry, from: archive)
+            case .directory: try restoreDirectory(entry)
+            case .symbolicLink(let target):
+                try links.add(entry, kind: .symbolic, to: target, at: archive.entryOffset)
+            case .hardLink(let target):
+                try restoreHardLink(entry, to: target, at: archive.entryOffset)
+            }
+        } catch {
+            throw ArchiveError.located(error, restoring: entry.path, at: archive.entryOffset)
+        }
+    }
+
+    /// The permissions without the bits that would give a program another user's rights.
+    private func restoredPermissions(of entry: ArchiveEntry) -> UInt16 {
+        let special = entry.permissions & 0o7000
+        if special != 0 {
+            tally.note(EntryOmission(path: entry.path, kind: .specialPermissions(special)))
+        }
+        return entry.permissions & 0o777
+    }
+
+    /// Removes the files that were restored only because hard links lead to them.
+    private func removeLinkTargets() throws {
+        for path in options.linkTargets where foundTargets.contains(path) {
+            do throws(SystemError) {
+                try tree.removeFileAndEmptyParents(at: path)
+            } catch {
+                throw ArchiveError(error, restoring: path)
+            }
+        }
+    }
+}
+
+// MARK: - Files
+
+extension ArchiveExtractor {
+    private func restoreFile(_ entry: ArchiveEntry, from archive: any RestorableArchive) throws {
+        try tally.claim(entry, stored: archive.storedSize)
+        let file = RestoredFile(
+            entry: entry,
+            directory: try tree.parent(of: entry.path),
+            permissions: restoredPermissions(of: entry),
+            offset: archive.entryOffset
+        )
+        if let writers = tree.writers, let content = try archive.takeContent() {
+            try writers.append(file, holding: content)
+        } else {
+            try make(file, from: archive)
+        }
+        tally.count(entry)
+    }
+
+    /// Makes a file here and now, piece by piece as its content is read.
+    private func make(_ file: RestoredFile, from archive: any RestorableArchive) throws {
+        var made: FileContentWriter?
+        try tree.replacing(file.entry.path, in: file.directory) {
+            made = try file.make(mode ?? NewFileMode())
+        }
+        guard var writer = made.take() else { return }
+        try archive.readContent { offset, piece in
+            try writer.write(piece, at: offset)
+        }
+        try writer.finish(file.entry)
+    }
+}
+
+// MARK: - Directories
+
+extension ArchiveExtractor {
+    private func restoreDirectory(_ entry: ArchiveEntry) throws {
+        let directory = try tree.parent(of: entry.path)
+        let name = ByteString(entry.path.lastComponent)
+        do throws(SystemError) {
+            try makeDirectory(name, in: directory)
+            tally.count(entry)
+        } catch {
+            guard error.isExisting && options.isLenient else { throw error }
+            try redeclare(entry, in: directory)
+        }
+        try tree.remember(entry.path)
+        if !entry.extendedAttributes.isEmpty {
+            try directory.openDirectory(name).setExtendedAttributes(entry.extendedAttributes)
+        }
+        try directories.add(entry, permissions: restoredPermissions(of: entry))
+    }
+
+    private func makeDirectory(
+        _ name: ByteString,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) {
+        try directory.makeDirectory(name, permissions: 0o700)
+        try tree.setOwner(of: name, in: directory)
+    }
+
+    /// Handles a directory's entry whose path came before: a directory stays and gets the later
+    /// metadata, anything else is replaced.
+    private func redeclare(
+        _ entry: ArchiveEntry,
+        in directory: any RestoredDirectory
+    ) throws {
+        let name = ByteString(entry.path.lastComponent)
+        try tree.checkSpelling(of: name, in: directory)
+        if try directory.status(of: name).kind == .directory {
+            return try directories.redeclare(entry.path)
+        }
+        try tree.removeReplaced(by: entry.path, in: directory)
+        try makeDirectory(name, in: directory)
+        tally.count(entry)
+    }
+}
+
+// MARK: - Hard links
+
+extension ArchiveExtractor {
+    private func restoreHardLink(
+        _ entry: ArchiveEntry,
+        to target: EntryPath,
+        at offset: UInt64
+    ) throws {
+        try tree.settleFiles()
+        let targetName = ByteString(target.lastComponent)
+        let source: any RestoredDirectory
+        do {
+            source = try tree.existingParent(of: target)
+            switch try source.status(of: targetName).kind {
+            case .regular: break
+            case .symbolicLink:
+                return try links.add(entry, kind: .hard, to: target.bytes, at: offset)
+            default:
+                throw ArchiveError(.refused, "a hard link to what is no file", entry: entry.path)
+            }
+        } catch let error as SystemError where error.isMissing {
+            if links.isSkipped(target) { return try links.skip(entry.path, to: target.bytes) }
+            guard !options.isLenient else {
+                throw DeferredLinks.missingTarget(target, of: entry.path)
+            }
+            // The earlier entry may be a symbolic link, which is not made yet.
+            return try links.add(entry, kind: .hard, to: target.bytes, at: offset)
+        }
+        let directory = try tree.parent(of: entry.path)
+        let name = ByteString(entry.path.lastComponent)
+        try tree.replacing(entry.path, in: directory) {
+            try directory.makeHardLink(name, to: targetName, in: source)
+        }
+        try tally.countHardLink(entry, to: target) { () throws(SystemError) in
+            try directory.status(of: name)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import MigrationSystem
+
+/// The modes and times of directories, which they get once everything in them is made.
+///
+/// An entry made in a directory changes its time, and the mode may forbid making one.
+final class DeferredDirectories {
+    private let options: ArchiveExtractor.Options
+    private let tree: RestoredTree
+    private let spool: RecordSpool
+    private var redeclared = PathHashes(of: "directories that come twice")
+    private var finished = PathHashes(of: "directories that come twice")
+
+    init(
+        of tree: RestoredTree,
+        options: ArchiveExtractor.Options,
+        makeFile: @escaping () throws(SystemError) -> FileDescriptor
+    ) {
+        self.tree = tree
+        self.options = options
+        spool = RecordSpool(makeFile: makeFile)
+    }
+
+    /// Adds the directory of `entry`, which gets `permissions`.
+    func add(_ entry: ArchiveEntry, permissions: UInt16) throws(SystemError) {
+        let directory = DeferredDirectory(
+            path: entry.path.bytes,
+            permissions: permissions,
+            modificationTime: entry.modificationTime
+        )
+        try spool.append(directory.record)
+    }
+
+    /// Notes that the directory at `path` comes again, so that its last entry counts.
+    func redeclare(_ path: EntryPath) throws(ArchiveError) {
+        try redeclared.insert(path)
+    }
+
+    /// Gives all directories their modes and times, the deepest ones first.
+    func finish() throws {
+        try spool.forEachReversed { record in
+            let directory = DeferredDirectory(record: record)
+            let path = EntryPath(bytes: directory.path)
+            if redeclared.contains(path) {
+                guard try finished.insert(path) else { return }
+            }
+            do throws(SystemError) {
+                try tree.directory(at: path).finish(
+                    permissions: directory.permissions,
+                    modificationTime: directory.modificationTime
+                )
+            } catch {
+                if error.isMissing, options.linkTargets.contains(path) { return }
+                throw ArchiveError(error, restoring: path)
+            }
+        }
+    }
+
+    /// Forgets all directories.
+    func close() { spool.close() }
+}
+
+/// The mode and time of one directory, as they are kept until the end.
+struct DeferredDirectory: Equatable {
+    let path: [UInt8]
+    let permissions: UInt16
+    let modificationTime: FileTime
+
+    var record: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(permissions)
+        bytes.append(modificationTime)
+        return bytes + path
+    }
+
+    init(path: [UInt8], permissions: UInt16, modificationTime: FileTime) {
+        self.path = path
+        self.permissions = permissions
+        self.modificationTime = modificationTime
+    }
+
+    init(record: [UInt8]) {
+        permissions = record.littleEndian(at: 0)
+        modificationTime = record.time(at: 2)
+        path = [UInt8](record[14...])
+    }
+}
+
+extension [UInt8] {
+    /// Appends the 12 bytes of `time`.
+    mutating func append(_ time: FileTime) {
+        appendLittleEndian(UInt64(bitPattern: time.seconds))
+        appendLittleEndian(time.nanoseconds)
+    }
+
+    /// The time whose bytes begin at `index`.
+    func time(at index: Int) -> FileTime {
+        FileTime(
+            seconds: Int64(bitPattern: littleEndian(at: index)),
+            nanoseconds: littleEndian(at: index + 8)
+        )
+    }
+}

@@ -1,0 +1,110 @@
+internal import MigrationSystem
+
+/// Follows a symbolic link component by component through a restored tree, to see whether it leaves it.
+///
+/// Every link of the tree is followed from where it lies. So one on the way to another's end needs to
+/// be followed only where `..` comes behind it; what lies below its own end is its own matter.
+struct LinkWalk {
+    /// Where a link leads.
+    enum End {
+        /// To something inside, or to a name inside that nothing has yet.
+        case inside
+        /// Out of the tree.
+        case outside
+        /// Up from something that is no directory: what will be there some day decides.
+        case undecided
+    }
+
+    /// The links that the system follows on the way to one file.
+    private static let linkLimit = 40
+
+    /// The steps up behind which no further directory is looked into: going far up and down again, over
+    /// and over, would open the whole way from the root each time.
+    private static let stepLimit = 128
+
+    /// The directories that are gone into, as many as one link can name: with links in between, each
+    /// of which costs an archive next to nothing, there could be forty times that.
+    private static let directoryLimit = 2_048
+
+    private let cursor: DirectoryCursor<any RestoredDirectory>
+    private var linkCount = 0
+    private var stepCount = 0
+    private var directoryCount = 0
+    /// The components that are still to be taken, the next one last.
+    private var rest: [ArraySlice<UInt8>] = []
+    /// How many of the rest are `..`.
+    private var stepsUp = 0
+
+    /// Begins at the directory that `cursor` has reached, and moves the cursor on.
+    private init(at cursor: DirectoryCursor<any RestoredDirectory>) {
+        self.cursor = cursor
+    }
+
+    /// Tells where a link at `path` to `target` leads, beneath the root of `cursor`.
+    static func end(
+        ofLinkAt path: EntryPath,
+        to target: [UInt8],
+        beneath cursor: DirectoryCursor<any RestoredDirectory>
+    ) throws(SystemError) -> End {
+        _ = try cursor.directory(at: path.components.dropLast())
+        var walk = LinkWalk(at: cursor)
+        return try walk.follow(target)
+    }
+
+    private mutating func follow(_ target: [UInt8]) throws(SystemError) -> End {
+        guard add(target) else { return .outside }
+        while stepsUp > 0, let component = rest.popLast() {
+            if component.isStepUp {
+                guard cursor.depth > 0 else { return .outside }
+                cursor.truncate(to: cursor.depth - 1)
+                stepsUp -= 1
+                stepCount += 1
+            } else {
+                let end = try enter(ByteString(component))
+                guard end == .inside else { return end }
+            }
+        }
+        return .inside
+    }
+
+    /// Puts the components of `target` before the rest; returns `false` where it is absolute.
+    private mutating func add(_ target: [UInt8]) -> Bool {
+        let slash = UInt8(ascii: "/")
+        if target.first == slash { return false }
+        for component in target.split(separator: slash).reversed() {
+            if component.elementsEqual(".".utf8) { continue }
+            rest.append(component)
+            if component.isStepUp { stepsUp += 1 }
+        }
+        return true
+    }
+
+    /// Goes on to `name` in the directory that was reached.
+    private mutating func enter(_ name: ByteString) throws(SystemError) -> End {
+        guard name.count <= TarFormat.componentLimit, stepCount <= Self.stepLimit else {
+            return .undecided
+        }
+        let directory = try cursor.deepest()
+        do throws(SystemError) {
+            switch try directory.status(of: name).kind {
+            case .directory:
+                directoryCount += 1
+                guard directoryCount <= Self.directoryLimit else { return .undecided }
+                try cursor.descend(to: name)
+                return .inside
+            case .symbolicLink:
+                linkCount += 1
+                guard linkCount <= Self.linkLimit else { return .undecided }
+                return add(try directory.symbolicLinkTarget(name)) ? .inside : .outside
+            default: return .undecided
+            }
+        } catch {
+            guard error.isMissing else { throw error }
+            return .undecided
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate var isStepUp: Bool { elementsEqual("..".utf8) }
+}

@@ -1,0 +1,290 @@
+internal import MigrationSystem
+
+/// The tree that an extraction makes: its directories, and who has the names in them.
+///
+/// Directories are reached one component at a time and never through a link.
+final class RestoredTree {
+    private let options: ArchiveExtractor.Options
+    private let tally: ExtractionTally
+    private let cursor: DirectoryCursor<any RestoredDirectory>
+    /// The directory of the last entry, which usually is that of the next one too.
+    private var lastParent: (path: ArraySlice<UInt8>, directory: any RestoredDirectory)?
+    /// How the file system compares names, once that was tried.
+    private var folding: NameFolding?
+    /// The directories made so far, kept only if another name could lead to one of them.
+    private var madeDirectories = PathHashes(of: "directories where names fold")
+    /// Marks the links that stand in for later ones; no archive can contain it.
+    private let placeholderMark = ByteString(utf8: "/\(UInt64.random(in: 0...UInt64.max))")
+
+    /// The threads that make files, while there are any.
+    var writers: FileWriters?
+
+    /// Restores beneath `root`; `folding` says how names are compared there, if that is known.
+    init(
+        root: any RestoredDirectory,
+        folding: NameFolding?,
+        options: ArchiveExtractor.Options,
+        tally: ExtractionTally
+    ) {
+        self.options = options
+        self.tally = tally
+        self.folding = folding
+        cursor = DirectoryCursor(restoringIn: root)
+    }
+
+    /// Waits until all files exist whose entries have been read.
+    func settleFiles() throws { try writers?.settle() }
+
+    /// How many directories were opened so far.
+    var openCount: Int { cursor.openCount }
+
+    /// The directory at `path`, which must exist.
+    func directory(at path: EntryPath) throws(SystemError) -> any RestoredDirectory {
+        try cursor.directory(at: path.components)
+    }
+
+    /// The directory that the entry at `path` is in, which must exist.
+    func existingParent(of path: EntryPath) throws(SystemError) -> any RestoredDirectory {
+        try cursor.directory(at: path.components.dropLast())
+    }
+
+    /// Finds out where a link at `path` to `target` leads.
+    func end(ofLinkAt path: EntryPath, to target: ByteString) throws(SystemError) -> LinkWalk.End {
+        try LinkWalk.end(ofLinkAt: path, to: target, beneath: cursor)
+    }
+
+    /// Gives `name` in `directory` to the owner that was asked for.
+    func setOwner(of name: ByteString, in directory: any RestoredDirectory) throws(SystemError) {
+        guard let owner = options.owner, let directory = directory as? OpenFile else { return }
+        try directory.descriptor.setOwner(owner, of: name)
+    }
+}
+
+// MARK: - Directories
+
+extension RestoredTree {
+    /// The directory that the entry at `path` belongs in, which is made if it may be missing.
+    func parent(of path: EntryPath) throws -> any RestoredDirectory {
+        let parentPath = path.bytes.dropLast(path.lastComponent.count)
+        if let lastParent, lastParent.path.span.isEqual(to: parentPath.span) {
+            return lastParent.directory
+        }
+        let directory = try findParent(of: path)
+        lastParent = (parentPath, directory)
+        return directory
+    }
+
+    private func findParent(of path: EntryPath) throws -> any RestoredDirectory {
+        let components = path.components.dropLast()
+        do {
+            return try mayLackParents ? openMade(components) : cursor.directory(at: components)
+        } catch let error as SystemError where error.isMissing {
+            guard mayLackParents else { throw try refusal(ofOrphan: path) }
+            return try makeParents(components)
+        }
+    }
+
+    /// Whether entries may come without their directories, as they do in a selection and in another
+    /// program's archive.
+    private var mayLackParents: Bool { options.isLenient || !options.selection.isEmpty }
+
+    /// Opens the directory at `components`; it and those above it must have been made by these names.
+    private func openMade(
+        _ components: ArraySlice<ArraySlice<UInt8>>
+    ) throws -> any RestoredDirectory {
+        let depth = cursor.reachedDepth(of: components)
+        cursor.truncate(to: depth)
+        for (index, name) in components.enumerated().dropFirst(depth) {
+            try cursor.descend(to: ByteString(name))
+            guard
+                try observedFolding() == .absent
+                    || madeDirectories.contains(EntryPath(joining: components.prefix(index + 1)))
+            else { throw Self.foldedName }
+        }
+        return try cursor.deepest()
+    }
+
+    /// Remembers the directory that was made at `path`, if another name could lead to it.
+    func remember(_ path: EntryPath) throws {
+        guard mayLackParents, try observedFolding() != .absent else { return }
+        try madeDirectories.insert(path)
+    }
+
+    /// Returns why an entry without a directory is refused.
+    private func refusal(ofOrphan path: EntryPath) throws -> any Error {
+        // A file that is still to be made may be where the directory should be.
+        try settleFiles()
+        do throws(SystemError) {
+            _ = try existingParent(of: path)
+        } catch {
+            guard error.isMissing else { return error }
+        }
+        return ArchiveError(.refused, "the entry comes before its directory", entry: path)
+    }
+
+    /// Makes the directories that are missing below the last one that the cursor reached.
+    private func makeParents(
+        _ components: ArraySlice<ArraySlice<UInt8>>
+    ) throws -> any RestoredDirectory {
+        var directory = try cursor.deepest()
+        for (index, component) in components.enumerated().dropFirst(cursor.depth) {
+            let name = ByteString(component)
+            let path = EntryPath(joining: components.prefix(index + 1))
+            try directory.makeDirectory(name, permissions: 0o755)
+            try setOwner(of: name, in: directory)
+            tally.countImpliedDirectory(at: path)
+            try remember(path)
+            directory = try cursor.descend(to: name)
+        }
+        return directory
+    }
+
+    /// Removes the file at `path`, and the directories above it that are then empty.
+    func removeFileAndEmptyParents(at path: EntryPath) throws(SystemError) {
+        do {
+            let directory = try existingParent(of: path)
+            let name = ByteString(path.lastComponent)
+            // A directory may have replaced it.
+            if try directory.status(of: name).kind != .directory {
+                try directory.removeFile(name)
+            }
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+        var components = path.components[...]
+        while let name = components.last {
+            do throws(SystemError) {
+                let directory = try cursor.directory(at: components.dropLast())
+                try directory.removeDirectory(ByteString(name))
+            } catch {
+                if error.isNotEmpty { return }
+                guard error.isMissing else { throw error }
+            }
+            components = components.prefix(cursor.depth)
+        }
+    }
+}
+
+// MARK: - Names
+
+extension RestoredTree {
+    private static let foldedName = ArchiveError(
+        .entryExists,
+        "the file system takes the name for that of another entry"
+    )
+
+    private func observedFolding() throws(SystemError) -> NameFolding {
+        if let folding { return folding }
+        guard let root = cursor.rootDirectory as? OpenFile else { return .absent }
+        let observed = try NameFolding.observed(in: root)
+        folding = observed
+        return observed
+    }
+
+    /// Throws unless the entry that has `name` was given exactly this name.
+    ///
+    /// A file system that ignores case, for example, finds another entry by this name.
+    func checkSpelling(of name: ByteString, in directory: any RestoredDirectory) throws {
+        switch try observedFolding() {
+        case .absent: return
+        case .keepingSpelling:
+            guard let directory = directory as? OpenFile else { return }
+            if try DirectoryListing(of: directory.descriptor).contains(name) { return }
+        case .changingSpelling: break
+        }
+        throw Self.foldedName
+    }
+
+    /// Takes the reserved names, so that no entry gets one by a name that is the same here.
+    func takeReservedNames() throws(SystemError) {
+        for path in options.reserved {
+            try cursor.rootDirectory.makeDirectory(path.bytes, permissions: 0o700)
+        }
+    }
+
+    /// Frees the reserved names again.
+    func freeReservedNames() throws(SystemError) {
+        for path in options.reserved {
+            try cursor.rootDirectory.removeDirectory(path.bytes)
+        }
+    }
+}
+
+// MARK: - Later entries that replace earlier ones
+
+/// In other programs' tar files a path may come more than once, and the last entry counts.
+extension RestoredTree {
+    /// Calls `body`, which makes the entry at `path`; in a lenient archive an earlier file or link of
+    /// that name is removed first.
+    func replacing(
+        _ path: EntryPath,
+        in directory: any RestoredDirectory,
+        _ body: () throws -> Void
+    ) throws {
+        do {
+            try body()
+        } catch let error as SystemError where error.isExisting && options.isLenient {
+            let name = ByteString(path.lastComponent)
+            guard try directory.status(of: name).kind != .directory else { throw error }
+            try checkSpelling(of: name, in: directory)
+            try removeReplaced(by: path, in: directory)
+            try body()
+        }
+    }
+
+    /// Removes the file or link that the entry at `path` replaces.
+    func removeReplaced(
+        by path: EntryPath,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) {
+        let name = ByteString(path.lastComponent)
+        let status = try directory.status(of: name)
+        let isPlaceholder = try isPlaceholder(name, status: status, in: directory)
+        try directory.removeFile(name)
+        tally.discount(status, replacedBy: path, isPlaceholder: isPlaceholder)
+    }
+
+    private func isPlaceholder(
+        _ name: ByteString,
+        status: FileStatus,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) -> Bool {
+        guard status.kind == .symbolicLink else { return false }
+        return try directory.symbolicLinkTarget(name) == name + placeholderMark
+    }
+
+    /// Puts a placeholder where a link will be made later, so that other entries meet it in order.
+    ///
+    /// The placeholder is a link to a path beneath itself, which leads nowhere. No real link exists yet.
+    func makePlaceholder(at path: EntryPath, in directory: any RestoredDirectory) throws {
+        let name = ByteString(path.lastComponent)
+        try replacing(path, in: directory) {
+            let target = name + placeholderMark
+            try directory.makeSymbolicLink(name, to: target, modificationTime: nil)
+        }
+    }
+
+    /// Removes the placeholder at `path`; returns `false` if a later entry has replaced it.
+    func removePlaceholder(
+        at path: EntryPath,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) -> Bool {
+        guard options.isLenient else { return true }
+        guard try isLink(ByteString(path.lastComponent), in: directory) else { return false }
+        try removeReplaced(by: path, in: directory)
+        return true
+    }
+
+    /// Whether `name` in `directory` is a symbolic link.
+    func isLink(
+        _ name: ByteString,
+        in directory: any RestoredDirectory
+    ) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            return try directory.status(of: name).kind == .symbolicLink
+        } catch {
+            guard error.isMissing else { throw error }
+            return false
+        }
+    }
+}
