@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 
@@ -34,6 +35,13 @@ int migration_open_unnamed(int directory, mode_t permissions) {
 }
 
 int migration_open_place(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
+
+int migration_make_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void migration_raise_event(int event) {
+  // It fails only where the event was raised so often that it is there anyway.
+  (void)!eventfd_write(event, 1);
+}
 
 ssize_t migration_read_directory(int directory, void *buffer, size_t capacity) {
   return syscall(SYS_getdents64, directory, buffer, capacity);

@@ -38,6 +38,7 @@ package final class ArchiveReader: RestorableArchive {
         self.input = input
         threadCount = access.threadCount
         archiveBytes = input.fileSize
+        try input.useThreads(threadCount)
         let foreign: any ChunkSource
         let format = try ArchiveFormat.detect(in: input)
         isAndroidBackup = format.isAndroidBackup(input)

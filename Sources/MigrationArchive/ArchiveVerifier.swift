@@ -53,6 +53,7 @@ package enum ArchiveVerifier {
         threadCount: Int,
         onProgress: (UInt64) -> Void
     ) throws -> Result {
+        try input.useThreads(threadCount)
         guard case .migration(let header) = try ArchiveFormat.detect(in: input) else {
             return try readThrough(input, onProgress: onProgress)
         }

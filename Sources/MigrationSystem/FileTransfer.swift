@@ -130,27 +130,6 @@ extension FileDescriptor {
     private static let vectorLimit = 1024
 }
 
-// MARK: - Waiting
-
-extension FileDescriptor {
-    /// What a descriptor is waited for.
-    package enum Readiness: Sendable {
-        case readable, writable
-    }
-
-    /// Waits until the file is ready; returns `false` when `milliseconds` pass first.
-    package borrowing func waits(
-        until readiness: Readiness,
-        milliseconds: Int32
-    ) throws(SystemError) -> Bool {
-        let events = readiness == .readable ? Int16(POLLIN) : Int16(POLLOUT)
-        var request = pollfd(fd: rawValue, events: events, revents: 0)
-        let count = unsafe poll(&request, 1, milliseconds)
-        if count < 0 && errno != EINTR { throw SystemError("poll") }
-        return count > 0
-    }
-}
-
 // MARK: - Space
 
 extension FileDescriptor {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Reads keys and passphrases, of which no copy stays behind.
+/// Reads keys and passphrases; no copy of them stays behind.
 package enum SecretInput {
-    /// Reads a file, or what a pipe brings; `nil` where it holds more than `limit` bytes.
+    /// Reads a file, or all that comes through a pipe; `nil` where that is more than `limit` bytes.
     ///
-    /// The result is the one copy in memory, for its owner to wipe.
+    /// The result is the only copy in memory; its owner wipes it.
     package static func file(_ path: ByteString, limit: Int) throws(SystemError) -> [UInt8]? {
         let file = try FileDescriptor.openFollowingLinks(path, .reading)
         var bytes = [UInt8](repeating: 0, count: limit + 1)
@@ -15,7 +15,7 @@ package enum SecretInput {
                 count = try file.read(into: &bytes, from: filled, count: bytes.count - filled)
             } catch {
                 guard error.isBusy else { throw error }
-                _ = try file.waits(until: .readable, milliseconds: 1000)
+                _ = try file.waits(until: .readable, or: nil)
                 continue
             }
             if count == 0 { break }
@@ -27,12 +27,13 @@ package enum SecretInput {
 
     /// Asks at the terminal for a line that is not shown; `nil` where it is longer than `limit`.
     ///
-    /// `isCancelled` is asked while nothing is typed, and ends the waiting with a `CancellationError`.
+    /// - Throws: ``SystemError``; `CancellationError` where `cancellation` ends the waiting.
     package static func line(
         prompt: String,
         limit: Int,
-        isCancelled: () -> Bool
+        cancellation: CancellationFlag
     ) throws -> [UInt8]? {
+        let event = try CancellationEvent(of: cancellation)
         let number = try retryingOnInterrupt("open") {
             unsafe Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         }
@@ -50,8 +51,8 @@ package enum SecretInput {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var filled = 0
         while filled < bytes.count {
-            while try !terminal.waits(until: .readable, milliseconds: 100) {
-                if isCancelled() { throw CancellationError() }
+            guard try terminal.waits(until: .readable, or: event) else {
+                throw CancellationError()
             }
             let count = try terminal.read(into: &bytes, from: filled, count: bytes.count - filled)
             filled += count

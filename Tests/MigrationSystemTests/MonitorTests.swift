@@ -14,8 +14,11 @@ struct MonitorTests {
 
     private static let threads = "/proc/self/task"
 
-    /// The operation of `futex(2)` by which the thread of a name waits, once it does.
-    private func futexOperation(ofThread name: String) async throws -> Int {
+    /// The operation of `futex(2)` by which the thread of a name waits, once it does, and whether
+    /// that ends by itself at some time.
+    private func futexOperation(
+        ofThread name: String
+    ) async throws -> (operation: Int, hasEnd: Bool) {
         while true {
             for thread in try FileManager.default.contentsOfDirectory(atPath: Self.threads) {
                 let directory = Self.threads + "/" + thread
@@ -25,7 +28,8 @@ struct MonitorTests {
                 let words = call.split(separator: " ")
                 // Its number, the address, the operation, the value and the time.
                 guard words.count > 4, words[0] == Self.futexNumber else { continue }
-                return try #require(Int(words[2].dropFirst(2), radix: 16))
+                let operation = try #require(Int(words[2].dropFirst(2), radix: 16))
+                return (operation, words[4] != "0x0")
             }
             try await Task.sleep(for: .milliseconds(1))
         }
@@ -50,8 +54,9 @@ struct MonitorTests {
                 monitor.wait { $0 ? () : nil }
             }
         }
-        let operation = try await futexOperation(ofThread: name)
-        #expect(operation & Self.waitsByWallClock == 0)
+        let (operation, hasEnd) = try await futexOperation(ofThread: name)
+        #expect(!hasEnd || operation & Self.waitsByWallClock == 0)
+        #expect(hasEnd == isBounded)
         monitor.withLock { $0 = true }
         waiters.join()
     }

@@ -14,7 +14,7 @@ package enum InputFile {
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 64 * 1024)
             while true {
-                while try !file.waits(until: .readable, milliseconds: 1000) {}
+                _ = try file.waits(until: .readable, or: nil)
                 let count = try file.read(into: &buffer, from: 0, count: buffer.count)
                 if count == 0 { return bytes }
                 bytes += buffer[..<count]

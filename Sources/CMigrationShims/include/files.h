@@ -25,6 +25,12 @@ int migration_open_unnamed(int directory, mode_t permissions);
 /// Opens `path` as a mere place (O_PATH), following links.
 int migration_open_place(const char *path);
 
+/// Makes a file that can be read from once an event was raised (eventfd).
+int migration_make_event(void);
+
+/// Raises an event; it stays raised.
+void migration_raise_event(int event);
+
 /// Reads directory records (getdents64) into `buffer`.
 ssize_t migration_read_directory(int directory, void *buffer, size_t capacity);
 

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// Where the bytes of an archive come from, in order or from any place.
 protocol ByteSource: AnyObject {
     /// How many bytes there are; `nil` for what is read in order only.
@@ -6,16 +8,21 @@ protocol ByteSource: AnyObject {
     /// Reads at most `count` bytes into `target` from `index`; returns how many, 0 at the end.
     func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int
 
-    /// The same at `offset`, where ``size`` is known.
+    /// The same at `offset`, where ``size`` is known; several threads may call it at once.
     func read(
         at offset: UInt64,
         into target: inout [UInt8],
         from index: Int,
         count: Int
     ) throws(ArchiveError) -> Int
+
+    /// Lets `count` threads work ahead of what is read in order.
+    func useThreads(_ count: Int, cancellation: CancellationFlag) throws
 }
 
 extension ByteSource {
+    func useThreads(_ count: Int, cancellation: CancellationFlag) throws {}
+
     /// Reads until `count` bytes are in `target` from `index`, fewer only at the end.
     func readWhole(
         at offset: UInt64,

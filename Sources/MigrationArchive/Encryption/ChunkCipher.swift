@@ -54,23 +54,31 @@ struct ChunkCipher: ~Copyable {
         precondition(isSealed, "libcrypto can't encrypt")
     }
 
-    /// Decrypts all but the last 16 bytes of `bytes`; returns whether those are the right tag.
+    /// Decrypts all but the last 16 bytes of `bytes` into `content`, which may begin where they begin;
+    /// returns whether the last 16 bytes are the right tag.
     ///
-    /// Where they are not, what stands in `bytes` means nothing.
-    func open(_ bytes: UnsafeMutableRawBufferPointer, nonce: [UInt8]) -> Bool {
+    /// Where they are not, the bytes in `content` mean nothing.
+    func open(
+        _ bytes: UnsafeRawBufferPointer,
+        into content: UnsafeMutableRawBufferPointer,
+        nonce: [UInt8]
+    ) -> Bool {
         let count = bytes.count - Self.tagSize
         guard count >= 0 else { return false }
+        precondition(content.count >= count)
         let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
+        let target = unsafe content.bindMemory(to: UInt8.self).baseAddress
+        // OpenSSL copies the tag before anything is written.
+        let tag = unsafe UnsafeMutableRawPointer(mutating: start?.advanced(by: count))
+        var last: (UInt64, UInt64) = (0, 0)
         var written: CInt = 0
         return unsafe EVP_CipherInit_ex(context, nil, nil, nil, nonce, 0) == 1
-            && EVP_CIPHER_CTX_ctrl(
-                context,
-                EVP_CTRL_AEAD_SET_TAG,
-                CInt(Self.tagSize),
-                start?.advanced(by: count)
-            ) == 1
-            && (count == 0 || EVP_CipherUpdate(context, start, &written, start, CInt(count)) == 1)
-            && EVP_CipherFinal_ex(context, start?.advanced(by: count), &written) == 1
+            && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(Self.tagSize), tag) == 1
+            && (count == 0 || EVP_CipherUpdate(context, target, &written, start, CInt(count)) == 1)
+            && withUnsafeMutableBytes(of: &last) { last in
+                let last = unsafe last.bindMemory(to: UInt8.self).baseAddress
+                return unsafe EVP_CipherFinal_ex(context, last, &written) == 1
+            }
     }
 
     /// Encrypts a file key with a key of its own, which needs no nonce.
@@ -88,7 +96,8 @@ struct ChunkCipher: ~Copyable {
         var bytes = body
         defer { Secret.wipe(&bytes) }
         let isRight = unsafe bytes.withUnsafeMutableBytes { bytes in
-            unsafe ChunkCipher(key).open(bytes, nonce: [UInt8](repeating: 0, count: 12))
+            let nonce = [UInt8](repeating: 0, count: 12)
+            return unsafe ChunkCipher(key).open(.init(bytes), into: bytes, nonce: nonce)
         }
         return isRight ? Secret(copying: bytes.dropLast(tagSize)) : nil
     }

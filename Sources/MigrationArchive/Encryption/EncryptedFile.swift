@@ -33,11 +33,9 @@ enum EncryptedFile {
             throw AgeHeader.damage("the archive ends behind it")
         }
         source.skip(nonce.count)
-        let stream = PayloadStream(fileKey: fileKey, nonce: nonce)
-        guard let size = raw.size else {
-            return SequentialPayload(reading: source, stream: stream)
-        }
-        return try SeekablePayload(reading: raw, size: size, from: source.position, stream: stream)
+        let key = PayloadKey(fileKey: fileKey, nonce: nonce)
+        guard let size = raw.size else { return SequentialPayload(reading: source, key) }
+        return try SeekablePayload(reading: raw, size: size, from: source.position, key)
     }
 
     /// Whether an armor comes, perhaps behind white space.

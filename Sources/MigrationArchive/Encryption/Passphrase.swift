@@ -7,14 +7,14 @@ final class Passphrase: Sendable {
         var derived: (salt: [UInt8], workFactor: Int, key: Secret)?
     }
 
-    private let state: LockedState<State>
+    private let state: Monitor<State>
 
     /// The work factor of new archives: 256 MiB of memory and seconds of time, as age takes.
     static let workFactor = 18
 
     init(wiping bytes: inout [UInt8]) throws(ArchiveError) {
         guard !bytes.isEmpty else { throw ArchiveError(.keyInvalid, "the passphrase is empty") }
-        state = LockedState(State(passphrase: Secret(wiping: &bytes)))
+        state = Monitor(State(passphrase: Secret(wiping: &bytes)))
     }
 
     /// The key that the passphrase gives with `salt`; asked again for the same, it is remembered.

@@ -1,45 +1,62 @@
+internal import MigrationSystem
+
+// MARK: - In order
+
 /// The content of an encrypted file that is read in order.
 ///
-/// A chunk is the last where nothing follows it, so one byte beyond the chunks is read ahead.
+/// A chunk is the last one where nothing follows it, so one byte beyond the chunks is read ahead.
 final class SequentialPayload: ByteSource {
-    private let source: any ByteSource
+    private let key: PayloadKey
     private let stream: PayloadStream
-    private var buffer = [UInt8](
-        repeating: 0,
-        count: chunksAtOnce * PayloadStream.sealedSize + 1
-    )
-    private var filled = 0
-    private var consumed = 0
-    private var isAtEnd = false
-    private var nextNumber: UInt64 = 0
+    private let reader: SealedBatchReader
+    private var pipeline: OrderedPipeline<OpenedBatch, OpenedBatch>?
+    private var current: OpenedBatch?
 
-    /// The opened chunks in `buffer`, and what is left of them.
-    private var chunks: ArraySlice<Range<Int>> = []
-    private var failure: (any Error)?
-
-    private static let chunksAtOnce = 4
-
-    init(reading source: any ByteSource, stream: consuming PayloadStream) {
-        self.source = source
-        self.stream = stream
+    init(reading source: any ByteSource, _ key: PayloadKey) {
+        self.key = key
+        stream = PayloadStream(key)
+        reader = SealedBatchReader(reading: source)
     }
 
     var size: UInt64? { nil }
 
-    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        while chunks.first?.isEmpty ?? false { chunks.removeFirst() }
-        if chunks.isEmpty {
-            if let failure { throw failure }
-            if isAtEnd { return 0 }
-            try openNext()
-            return try readNext(into: &target, from: index, count: count)
+    func useThreads(_ count: Int, cancellation: CancellationFlag) throws {
+        guard pipeline == nil else { return }
+        let (key, reader) = (key, reader)
+        pipeline = try OrderedPipeline(
+            named: "migration-decrypt",
+            threadCount: count,
+            depth: count + 1,
+            cancellation: cancellation,
+            source: { try reader.next() }
+        ) {
+            let stream = PayloadStream(key)
+            return { batch in
+                batch.open(with: stream)
+                return batch
+            }
         }
-        let range = chunks[chunks.startIndex]
-        let read = min(count, range.count)
-        let start = range.lowerBound
-        target.replaceSubrange(index..<index + read, with: buffer[start..<start + read])
-        chunks[chunks.startIndex] = (start + read)..<range.upperBound
-        return read
+    }
+
+    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        while true {
+            if let current {
+                let read = try current.take(into: &target, from: index, count: count)
+                if read > 0 || count == 0 || current.isLast { return read }
+                reader.recycle(current)
+                pipeline?.release()
+                self.current = nil
+            }
+            current = try nextBatch()
+            if current == nil { return 0 }
+        }
+    }
+
+    private func nextBatch() throws -> OpenedBatch? {
+        if let pipeline { return try pipeline.next() }
+        let batch = try reader.next()
+        batch?.open(with: stream)
+        return batch
     }
 
     func read(
@@ -48,88 +65,154 @@ final class SequentialPayload: ByteSource {
         from index: Int,
         count: Int
     ) throws(ArchiveError) -> Int {
-        preconditionFailure("what is read in order only has no other places")
-    }
-
-    /// Opens the whole chunks that are there, and waits for no more than one and the byte beyond it.
-    private func openNext() throws {
-        let rest = filled - consumed
-        unsafe buffer.withUnsafeMutableBytes { bytes in
-            guard let base = bytes.baseAddress else { return }
-            unsafe base.copyMemory(from: base + consumed, byteCount: rest)
-        }
-        (filled, consumed) = (rest, 0)
-        while filled <= PayloadStream.sealedSize, !isAtEnd {
-            let read = try source.readNext(
-                into: &buffer,
-                from: filled,
-                count: buffer.count - filled
-            )
-            filled += read
-            isAtEnd = read == 0
-        }
-        var start = 0
-        let whole = (filled - 1) / PayloadStream.sealedSize * PayloadStream.sealedSize
-        let end = isAtEnd ? filled : whole
-        consumed = end
-        repeat {
-            let count = min(PayloadStream.sealedSize, end - start)
-            do {
-                try stream.open(
-                    &buffer,
-                    from: start,
-                    count: count,
-                    number: nextNumber,
-                    isLast: isAtEnd && start + count == end
-                )
-            } catch {
-                // What comes before it is sound.
-                failure = error
-                return
-            }
-            chunks.append(start..<start + count - ChunkCipher.tagSize)
-            nextNumber += 1
-            start += count
-        } while start < end
+        preconditionFailure("the payload can only be read in order")
     }
 }
 
+/// Reads sealed chunks in batches.
+///
+/// Safe because one thread at a time reads.
+private final class SealedBatchReader: @unchecked Sendable {
+    private let source: any ByteSource
+    private let free = Monitor<[OpenedBatch]>([])
+    /// Bytes that were read and belong to the next batch.
+    private var rest: [UInt8] = []
+    private var nextNumber: UInt64 = 0
+    private var isAtEnd = false
+
+    init(reading source: any ByteSource) {
+        self.source = source
+    }
+
+    /// Reads the whole chunks that are there; waits for no more than one and the byte beyond it.
+    func next() throws -> OpenedBatch? {
+        if isAtEnd { return nil }
+        let batch = free.withLock { $0.popLast() } ?? OpenedBatch()
+        batch.bytes.replaceSubrange(..<rest.count, with: rest)
+        var filled = rest.count
+        while filled <= PayloadStream.sealedSize, !isAtEnd {
+            let room = batch.bytes.count - filled
+            let read = try source.readNext(into: &batch.bytes, from: filled, count: room)
+            filled += read
+            isAtEnd = read == 0
+        }
+        let whole = (filled - 1) / PayloadStream.sealedSize * PayloadStream.sealedSize
+        let end = isAtEnd ? filled : whole
+        rest = Array(batch.bytes[end..<filled])
+        nextNumber += batch.begin(holding: end, from: nextNumber, isLast: isAtEnd)
+        return batch
+    }
+
+    /// Takes a batch back that was used up.
+    func recycle(_ batch: OpenedBatch) {
+        free.withLock { $0.append(batch) }
+    }
+}
+
+/// Some chunks of a payload, sealed at first and then opened in place.
+///
+/// Safe because one thread at a time has it.
+private final class OpenedBatch: @unchecked Sendable {
+    private static let chunkLimit = 8
+
+    var bytes = [UInt8](repeating: 0, count: chunkLimit * PayloadStream.sealedSize + 1)
+    private(set) var isLast = false
+    private var sealedCount = 0
+    private var firstNumber: UInt64 = 0
+
+    /// The opened chunks that were not taken yet, and the failure of the chunk behind them.
+    private var contents: ArraySlice<Range<Int>> = []
+    private var failure: ArchiveError?
+
+    /// Begins anew with the sealed chunks in the first `count` bytes; returns how many these are.
+    func begin(holding count: Int, from number: UInt64, isLast: Bool) -> UInt64 {
+        (sealedCount, firstNumber, self.isLast) = (count, number, isLast)
+        (contents, failure) = ([], nil)
+        return UInt64((count + PayloadStream.sealedSize - 1) / PayloadStream.sealedSize)
+    }
+
+    /// Opens the chunks; of an empty last batch an empty one, which is not sound.
+    func open(with stream: borrowing PayloadStream) {
+        var start = 0
+        var number = firstNumber
+        repeat {
+            let end = min(start + PayloadStream.sealedSize, sealedCount)
+            do throws(ArchiveError) {
+                let isLast = isLast && end == sealedCount
+                try open(start..<end, with: stream, number: number, isLast: isLast)
+            } catch {
+                // The chunks before it are sound.
+                failure = error
+                return
+            }
+            contents.append(start..<end - ChunkCipher.tagSize)
+            (start, number) = (end, number + 1)
+        } while start < sealedCount
+    }
+
+    private func open(
+        _ range: Range<Int>,
+        with stream: borrowing PayloadStream,
+        number: UInt64,
+        isLast: Bool
+    ) throws(ArchiveError) {
+        try unsafe bytes.withUnsafeMutableBytes { bytes throws(ArchiveError) in
+            let chunk = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[range])
+            let content = unsafe UnsafeMutableRawBufferPointer(
+                rebasing: chunk.dropLast(ChunkCipher.tagSize)
+            )
+            try unsafe stream.open(.init(chunk), into: content, number: number, isLast: isLast)
+        }
+    }
+
+    /// Takes at most `count` bytes of the content; 0 where none are left.
+    func take(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        while contents.first?.isEmpty ?? false { contents.removeFirst() }
+        guard let range = contents.first else {
+            if let failure { throw failure }
+            return 0
+        }
+        let read = min(count, range.count)
+        let start = range.lowerBound
+        target.replaceSubrange(index..<index + read, with: bytes[start..<start + read])
+        contents[contents.startIndex] = (start + read)..<range.upperBound
+        return read
+    }
+}
+
+// MARK: - At any place
+
 /// The content of an encrypted file, read at any place.
 ///
-/// The last chunk is opened first: without it nothing says how much the file must hold.
-final class SeekablePayload: ByteSource {
+/// The last chunk is opened first: without it nothing says how much the file must hold. Threads that
+/// read at once each open their own chunks.
+///
+/// Safe because only `openers` changes, under a lock.
+final class SeekablePayload: ByteSource, @unchecked Sendable {
     private let source: any ByteSource
-    private let stream: PayloadStream
-    private let start: UInt64
-    private let sealedBytes: UInt64
-    private let chunkCount: UInt64
-
-    /// The chunks in `buffer`, which are open.
-    private var loaded: Range<UInt64> = 0..<0
-    private var buffer: [UInt8] = []
-
-    private static let chunksAtOnce: UInt64 = 16
+    private let key: PayloadKey
+    private let layout: PayloadLayout
+    private let openers = Monitor<[ChunkOpener]>([])
 
     /// Takes the chunks in `source` from `start` on.
     init(
         reading source: any ByteSource,
         size: UInt64,
         from start: UInt64,
-        stream: consuming PayloadStream
+        _ key: PayloadKey
     ) throws {
-        let sealedSize = UInt64(PayloadStream.sealedSize)
         self.source = source
-        self.stream = stream
-        self.start = start
-        sealedBytes = size > start ? size - start : 0
-        chunkCount = max(1, (sealedBytes + sealedSize - 1) / sealedSize)
-        try load((chunkCount - 1)..<chunkCount)
+        self.key = key
+        layout = PayloadLayout(start: start, sealedBytes: size > start ? size - start : 0)
+        let opener = ChunkOpener(key, layout)
+        try opener.keep(layout.chunkCount - 1, from: source)
+        openers.withLock { $0.append(opener) }
     }
 
-    var size: UInt64? { sealedBytes - chunkCount * UInt64(ChunkCipher.tagSize) }
+    var size: UInt64? { layout.contentBytes }
 
     func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        preconditionFailure("what has a size is read by place")
+        preconditionFailure("the payload is read by place")
     }
 
     func read(
@@ -138,44 +221,168 @@ final class SeekablePayload: ByteSource {
         from index: Int,
         count: Int
     ) throws(ArchiveError) -> Int {
-        let end = sealedBytes - chunkCount * UInt64(ChunkCipher.tagSize)
-        guard count > 0, offset < end else { return 0 }
-        let chunkSize = UInt64(PayloadStream.chunkSize)
-        let number = offset / chunkSize
-        if !loaded.contains(number) {
-            let last = min(offset + UInt64(count), end) - 1
-            let limit = min(last / chunkSize + 1, number + Self.chunksAtOnce)
-            try load(number..<limit)
+        let rest = layout.contentBytes - min(offset, layout.contentBytes)
+        let wanted = min(count, Int(clamping: rest))
+        guard wanted > 0 else { return 0 }
+        let opener = openers.withLock { $0.popLast() } ?? ChunkOpener(key, layout)
+        defer { openers.withLock { $0.append(opener) } }
+        return try unsafe target.withUnsafeMutableBytes { target throws(ArchiveError) in
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: target[index..<index + wanted])
+            return try unsafe opener.read(at: offset, into: part, from: source)
         }
-        let within = Int(offset % chunkSize)
-        let position = Int(number - loaded.lowerBound) * PayloadStream.sealedSize + within
-        let read = min(count, PayloadStream.chunkSize - within, Int(clamping: end - offset))
-        target.replaceSubrange(index..<index + read, with: buffer[position..<position + read])
-        return read
+    }
+}
+
+/// Where the chunks of a payload are in a file.
+private struct PayloadLayout: Sendable {
+    let start: UInt64
+    let sealedBytes: UInt64
+
+    var chunkCount: UInt64 {
+        let sealedSize = UInt64(PayloadStream.sealedSize)
+        return max(1, (sealedBytes + sealedSize - 1) / sealedSize)
     }
 
-    private func load(_ numbers: Range<UInt64>) throws(ArchiveError) {
-        loaded = 0..<0
+    var contentBytes: UInt64 {
+        let tags = chunkCount * UInt64(ChunkCipher.tagSize)
+        return sealedBytes - min(tags, sealedBytes)
+    }
+
+    /// The bytes of sealed chunks, counted from the first chunk.
+    func sealedRange(of numbers: Range<UInt64>) -> Range<UInt64> {
         let sealedSize = UInt64(PayloadStream.sealedSize)
-        let first = numbers.lowerBound * sealedSize
-        let count = Int(min(numbers.upperBound * sealedSize, sealedBytes) - first)
-        if buffer.count < count {
-            buffer += [UInt8](repeating: 0, count: count - buffer.count)
+        return numbers.lowerBound * sealedSize..<min(numbers.upperBound * sealedSize, sealedBytes)
+    }
+}
+
+/// Opens chunks for one thread at a time.
+///
+/// Safe because it is handed from thread to thread under a lock.
+private final class ChunkOpener: @unchecked Sendable {
+    private static let chunksAtOnce: UInt64 = 8
+
+    private let layout: PayloadLayout
+    private let stream: PayloadStream
+    private var sealed: [UInt8] = []
+
+    /// A chunk that was opened for a part of it.
+    private var kept: (number: UInt64, content: [UInt8])?
+
+    init(_ key: PayloadKey, _ layout: PayloadLayout) {
+        self.layout = layout
+        stream = PayloadStream(key)
+    }
+
+    /// Reads the content at `offset`, which is there, until `target` is full or some chunks were read.
+    func read(
+        at offset: UInt64,
+        into target: UnsafeMutableRawBufferPointer,
+        from source: any ByteSource
+    ) throws(ArchiveError) -> Int {
+        let chunkSize = UInt64(PayloadStream.chunkSize)
+        let first = offset / chunkSize
+        let within = Int(offset % chunkSize)
+        if let kept, kept.number == first {
+            return unsafe Self.copy(kept.content.dropFirst(within), to: target)
         }
-        let read = try source.readWhole(at: start + first, into: &buffer, from: 0, count: count)
-        guard read == count else {
-            throw ArchiveError(.truncated, "the archive became shorter while it was read")
-        }
+        let last = (offset + UInt64(target.count) - 1) / chunkSize
+        let numbers = first..<min(last + 1, first + Self.chunksAtOnce)
+        try load(numbers, from: source)
+        var done = 0
         for number in numbers {
-            let position = Int(number - numbers.lowerBound) * PayloadStream.sealedSize
-            try stream.open(
-                &buffer,
-                from: position,
-                count: min(PayloadStream.sealedSize, count - position),
-                number: number,
-                isLast: number == chunkCount - 1
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: target[done...])
+            done += try unsafe open(
+                number,
+                of: numbers,
+                droppingFirst: number == first ? within : 0,
+                into: rest
             )
         }
-        loaded = numbers
+        return done
+    }
+
+    /// Opens a chunk and keeps it.
+    func keep(_ number: UInt64, from source: any ByteSource) throws(ArchiveError) {
+        try load(number..<number + 1, from: source)
+        try keep(number, of: number..<number + 1)
+    }
+
+    private func load(
+        _ numbers: Range<UInt64>,
+        from source: any ByteSource
+    ) throws(ArchiveError) {
+        let range = layout.sealedRange(of: numbers)
+        if sealed.count < range.count {
+            sealed += [UInt8](repeating: 0, count: range.count - sealed.count)
+        }
+        let read = try source.readWhole(
+            at: layout.start + range.lowerBound,
+            into: &sealed,
+            from: 0,
+            count: range.count
+        )
+        guard read == range.count else {
+            throw ArchiveError(.truncated, "the archive became shorter while it was read")
+        }
+    }
+
+    /// Opens one of the chunks that were loaded; returns how many bytes of it `target` took.
+    private func open(
+        _ number: UInt64,
+        of numbers: Range<UInt64>,
+        droppingFirst count: Int,
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(ArchiveError) -> Int {
+        let size = sealedRange(number, of: numbers).count - ChunkCipher.tagSize
+        guard count == 0, size > 0, size <= target.count else {
+            try keep(number, of: numbers)
+            return unsafe Self.copy((kept?.content ?? []).dropFirst(count), to: target)
+        }
+        try unsafe open(number, of: numbers, into: .init(rebasing: target[..<size]))
+        return size
+    }
+
+    private func keep(_ number: UInt64, of numbers: Range<UInt64>) throws(ArchiveError) {
+        var content = kept?.content ?? []
+        kept = nil
+        let size = max(0, sealedRange(number, of: numbers).count - ChunkCipher.tagSize)
+        if content.count > size { content.removeLast(content.count - size) }
+        content += [UInt8](repeating: 0, count: size - content.count)
+        try unsafe content.withUnsafeMutableBytes { content throws(ArchiveError) in
+            try unsafe open(number, of: numbers, into: content)
+        }
+        kept = (number, content)
+    }
+
+    private func open(
+        _ number: UInt64,
+        of numbers: Range<UInt64>,
+        into content: UnsafeMutableRawBufferPointer
+    ) throws(ArchiveError) {
+        let range = sealedRange(number, of: numbers)
+        try unsafe sealed.withUnsafeBytes { sealed throws(ArchiveError) in
+            try unsafe stream.open(
+                .init(rebasing: sealed[range]),
+                into: content,
+                number: number,
+                isLast: number == layout.chunkCount - 1
+            )
+        }
+    }
+
+    /// Where a chunk is in `sealed`.
+    private func sealedRange(_ number: UInt64, of numbers: Range<UInt64>) -> Range<Int> {
+        let start = layout.sealedRange(of: numbers).lowerBound
+        let range = layout.sealedRange(of: number..<number + 1)
+        return Int(range.lowerBound - start)..<Int(range.upperBound - start)
+    }
+
+    private static func copy(
+        _ content: ArraySlice<UInt8>,
+        to target: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        let count = min(content.count, target.count)
+        unsafe target.copyBytes(from: content.prefix(count))
+        return count
     }
 }

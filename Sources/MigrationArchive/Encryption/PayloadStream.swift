@@ -1,5 +1,7 @@
-/// The payload of an age file: chunks that are each sealed with their number and whether they are
-/// the last (STREAM).
+internal import CLibcrypto
+
+/// The payload of an age file: chunks that are each sealed with their number and a mark for the last
+/// one (STREAM).
 struct PayloadStream: ~Copyable {
     /// The bytes of every chunk but the last.
     static let chunkSize = 64 * 1024
@@ -10,8 +12,8 @@ struct PayloadStream: ~Copyable {
 
     private let cipher: ChunkCipher
 
-    init(fileKey: Secret, nonce: [UInt8]) {
-        cipher = ChunkCipher(KeyDerivation.hkdf(fileKey, salt: nonce, info: "payload"))
+    init(_ key: PayloadKey) {
+        cipher = ChunkCipher(key.secret)
     }
 
     /// Seals `pieces` into a chunk, which is as long as they and a tag, and may lie where they lie.
@@ -24,53 +26,50 @@ struct PayloadStream: ~Copyable {
         unsafe cipher.seal(pieces, into: chunk, nonce: Self.nonce(number, isLast))
     }
 
-    /// Opens the chunk in `count` bytes of `bytes` from `start`.
+    /// Opens a chunk into `content`, which is as long as the chunk without its tag, and may begin
+    /// where the chunk begins. Where the chunk is not sound, `content` is filled with zeros.
     func open(
-        _ bytes: inout [UInt8],
-        from start: Int,
-        count: Int,
+        _ chunk: UnsafeRawBufferPointer,
+        into content: UnsafeMutableRawBufferPointer,
         number: UInt64,
         isLast: Bool
     ) throws(ArchiveError) {
-        guard count > ChunkCipher.tagSize || number == 0 && count == ChunkCipher.tagSize else {
+        guard chunk.count > ChunkCipher.tagSize || number == 0 && chunk.count == ChunkCipher.tagSize
+        else {
             throw ArchiveError(
                 number == 0 ? .truncated : .damaged,
                 "the encrypted archive is cut short, or bytes follow its end"
             )
         }
-        let sealed = isLast && count == Self.sealedSize ? Array(bytes[start..<start + count]) : []
-        if opens(&bytes, from: start, count: count, number: number, isLast: isLast) { return }
-        if isLast, !sealed.isEmpty {
-            bytes.replaceSubrange(start..<start + count, with: sealed)
-            if opens(&bytes, from: start, count: count, number: number, isLast: false) {
-                let message = "the encrypted archive is cut short: it ends after chunk \(number)"
-                throw ArchiveError(.truncated, "\(message), which is not its last")
-            }
+        // The first attempt may overwrite the chunk.
+        let copy = unsafe isLast && chunk.count == Self.sealedSize ? [UInt8](chunk) : []
+        if unsafe opens(chunk, into: content, number: number, isLast: isLast) { return }
+        let isCutShort = unsafe copy.withUnsafeBytes { copy in
+            unsafe !copy.isEmpty && opens(copy, into: content, number: number, isLast: false)
         }
-        let problem =
-            isLast
-            ? "is damaged or cut short, or bytes follow it" : "is not the one that was written"
-        let name = isLast ? "the last chunk of the encrypted archive" : "chunk \(number)"
+        unsafe OPENSSL_cleanse(content.baseAddress, content.count)
+        if isCutShort {
+            let message = "the encrypted archive is cut short: it ends after chunk \(number)"
+            throw ArchiveError(.truncated, "\(message), which is not its last")
+        }
         throw ArchiveError(
             .damaged,
-            isLast ? "\(name) \(problem)" : "\(name) of the encrypted archive \(problem)"
+            isLast
+                ? "the last chunk of the encrypted archive is damaged or cut short, or bytes follow it"
+                : "chunk \(number) of the encrypted archive is not the one that was written"
         )
     }
 
     private func opens(
-        _ bytes: inout [UInt8],
-        from start: Int,
-        count: Int,
+        _ chunk: UnsafeRawBufferPointer,
+        into content: UnsafeMutableRawBufferPointer,
         number: UInt64,
         isLast: Bool
     ) -> Bool {
-        unsafe bytes.withUnsafeMutableBytes { bytes in
-            let chunk = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + count])
-            return unsafe cipher.open(chunk, nonce: Self.nonce(number, isLast))
-        }
+        unsafe cipher.open(chunk, into: content, nonce: Self.nonce(number, isLast))
     }
 
-    /// Eleven bytes of the chunk's number, the first three of which are always zero, and the mark of
+    /// Eleven bytes with the chunk's number, the first three of which are always zero, and the mark of
     /// the last chunk.
     private static func nonce(_ number: UInt64, _ isLast: Bool) -> [UInt8] {
         var nonce = [UInt8](repeating: 0, count: 12)
@@ -79,5 +78,15 @@ struct PayloadStream: ~Copyable {
         }
         nonce[11] = isLast ? 1 : 0
         return nonce
+    }
+}
+
+/// The key of a payload, which every thread that seals or opens chunks has a cipher for.
+struct PayloadKey: Sendable {
+    fileprivate let secret: Secret
+
+    /// Derives the key from a file's key and the nonce before its first chunk.
+    init(fileKey: Secret, nonce: [UInt8]) {
+        secret = KeyDerivation.hkdf(fileKey, salt: nonce, info: "payload")
     }
 }

@@ -1,36 +1,16 @@
 internal import MigrationSystem
 
-/// Encrypts what an archive consists of on several threads and writes it in order.
+/// Encrypts the bytes of an archive on several threads and writes them in order.
 ///
-/// Chunks go from thread to thread in batches, so that handing over costs little. The last byte of
-/// the archive decides which chunk is the last: a full batch waits until there is more. What comes in
-/// large pieces is not copied: the threads read it where it lies, and its owner waits for them.
-///
-/// Safe because `current` is the caller's alone, and `write` and `armor` are used only by the thread
-/// that set `isWriting`, and by the caller after the workers have ended.
-final class SealingPipeline: @unchecked Sendable {
-    private struct State {
-        var waiting: [(number: Int, batch: ChunkBatch)] = []
-        var finished: [Int: ChunkBatch] = [:]
-        var free: [ChunkBatch] = []
-        /// The batches under work that lie in the caller's memory.
-        var borrowed = 0
-        var submitted = 0
-        var written = 0
-        var isWriting = false
-        var isClosed = false
-        var failure: (any Error)?
-    }
-
-    private let fileKey: Secret
-    private let nonce: [UInt8]
-    private let depth: Int
-    private let cancellation: CancellationFlag
-    private let write: (Span<UInt8>) throws -> Void
-    private let monitor = Monitor(State())
-    private var armor: ArmorEncoder?
+/// Threads work on batches of chunks, so that handing over costs little. The last byte of the archive
+/// decides which chunk is the last: a full batch waits until there is more. Large pieces are not
+/// copied: the threads read them where they lie, and their owner waits for the threads.
+final class SealingPipeline {
+    private let output: SealedOutput
+    private let pipeline: OrderedPipeline<ChunkBatch, ChunkBatch>
+    private let free: Monitor<[ChunkBatch]>
     private var current = ChunkBatch()
-    private var workers: WorkerThreads?
+    private var submitted = 0
 
     /// Writes the head of an encrypted archive and starts `threadCount` threads.
     init(
@@ -39,15 +19,29 @@ final class SealingPipeline: @unchecked Sendable {
         cancellation: CancellationFlag,
         write: @escaping (Span<UInt8>) throws -> Void
     ) throws {
-        let head: [UInt8]
-        (head, fileKey, nonce) = try encryption.begin()
-        armor = encryption.isArmored ? ArmorEncoder() : nil
-        depth = threadCount + 1
-        self.cancellation = cancellation
-        self.write = write
-        if let armor { try write(armor.head.span) }
-        try unsafe head.withUnsafeBytes { try unsafe writeOut($0) }
-        workers = try WorkerThreads(count: threadCount, named: "migration-encrypt") { self.work() }
+        let (head, fileKey, nonce) = try encryption.begin()
+        let key = PayloadKey(fileKey: fileKey, nonce: nonce)
+        let output = SealedOutput(isArmored: encryption.isArmored, write)
+        try output.begin(with: head)
+        self.output = output
+        let free = Monitor<[ChunkBatch]>([])
+        self.free = free
+        pipeline = try OrderedPipeline(
+            named: "migration-encrypt",
+            threadCount: threadCount,
+            depth: threadCount + 1,
+            cancellation: cancellation,
+            sink: { batch in
+                try unsafe batch.withSealed { try unsafe output.write($0) }
+                free.withLock { $0.append(batch) }
+            }
+        ) {
+            let stream = PayloadStream(key)
+            return { batch in
+                batch.seal(with: stream)
+                return batch
+            }
+        }
     }
 
     /// Encrypts `bytes` behind all that came before.
@@ -58,124 +52,72 @@ final class SealingPipeline: @unchecked Sendable {
     /// Encrypts `pieces`, one behind the other, behind all that came before.
     func append(_ pieces: [UnsafeRawBufferPointer]) throws {
         var rest = unsafe PieceReader(pieces)
-        defer { endBorrowing() }
-        while rest.count > 0 {
-            if current.isFull { try submit() }
-            if current.isEmpty, rest.count > ChunkBatch.capacity {
-                // More comes, so that it is not the last.
-                unsafe current.borrow(rest.take(ChunkBatch.capacity))
-            } else {
-                let count = min(current.room, rest.count)
-                unsafe rest.take(count).forEach { unsafe current.put($0) }
+        var hasLent = false
+        do {
+            while rest.count > 0 {
+                if current.isFull { try submit() }
+                if current.isEmpty, rest.count > ChunkBatch.capacity {
+                    // More comes, so that it is not the last.
+                    unsafe current.borrow(rest.take(ChunkBatch.capacity))
+                    hasLent = true
+                } else {
+                    let count = min(current.room, rest.count)
+                    unsafe rest.take(count).forEach { unsafe current.put($0) }
+                }
             }
+        } catch {
+            // No thread may read the memory of the caller any more.
+            try pipeline.settle()
+            throw error
         }
-    }
-
-    /// Waits until no thread reads the memory of the caller.
-    private func endBorrowing() {
-        monitor.wait { state -> Void? in
-            if state.failure != nil || cancellation.isCancelled {
-                state.waiting.removeAll { $0.batch.isBorrowed }
-            }
-            let waits = state.waiting.contains { $0.batch.isBorrowed }
-            return waits || state.borrowed > 0 ? nil : ()
-        }
+        if hasLent { try pipeline.settle() }
     }
 
     /// Ends the archive; returns when all is written.
     func finish() throws {
         current.isLast = true
         try submit()
-        end()
-        if let failure = monitor.withLock({ $0.failure }) { throw failure }
-        try cancellation.check()
-        if let last = armor?.finish() { try write(last.span) }
+        try pipeline.finish()
+        try output.finish()
     }
 
     /// Ends the threads without finishing the archive.
-    func abandon() {
-        monitor.withLock { $0.failure = $0.failure ?? CancellationError() }
-        end()
-    }
-
-    private func end() {
-        monitor.withLock { $0.isClosed = true }
-        workers?.join()
-        workers = nil
-    }
+    func abandon() { pipeline.abandon() }
 
     /// Hands the current batch over; waits while too many are under way.
     private func submit() throws {
-        let batch = current
-        current = try monitor.wait { state -> ChunkBatch? in
-            if let failure = state.failure { throw failure }
-            try cancellation.check()
-            guard state.submitted - state.written < depth else { return nil }
-            state.waiting.append((state.submitted, batch))
-            state.submitted += 1
-            return state.free.popLast() ?? ChunkBatch()
-        }
+        current.number = UInt64(submitted)
+        try pipeline.submit(current)
+        submitted += 1
+        current = free.withLock { $0.popLast() } ?? ChunkBatch()
         current.clear()
     }
 }
 
-// MARK: - The workers' side
+/// Where encrypted bytes go, as text where that is asked for.
+///
+/// Safe because the pipeline uses it on one thread at a time, and its owner before and after that.
+private final class SealedOutput: @unchecked Sendable {
+    private var armor: ArmorEncoder?
+    private let target: (Span<UInt8>) throws -> Void
 
-extension SealingPipeline {
-    private func work() {
-        let stream = PayloadStream(fileKey: fileKey, nonce: nonce)
-        do {
-            while let (number, batch) = takeWaiting() {
-                let isBorrowed = batch.isBorrowed
-                batch.seal(with: stream, from: UInt64(number) * UInt64(ChunkBatch.chunks))
-                monitor.withLock { state in
-                    state.finished[number] = batch
-                    if isBorrowed { state.borrowed -= 1 }
-                }
-                try writeFinished()
-            }
-        } catch {
-            monitor.withLock { $0.failure = $0.failure ?? error }
-        }
+    init(isArmored: Bool, _ target: @escaping (Span<UInt8>) throws -> Void) {
+        armor = isArmored ? ArmorEncoder() : nil
+        self.target = target
     }
 
-    private func takeWaiting() -> (number: Int, batch: ChunkBatch)? {
-        monitor.wait { state in
-            if state.failure != nil || cancellation.isCancelled { return .some(nil) }
-            if !state.waiting.isEmpty {
-                let first = state.waiting.removeFirst()
-                if first.batch.isBorrowed { state.borrowed += 1 }
-                return first
-            }
-            return state.isClosed ? .some(nil) : nil
-        }
+    func begin(with head: [UInt8]) throws {
+        if let armor { try target(armor.head.span) }
+        try unsafe head.withUnsafeBytes { try unsafe write($0) }
     }
 
-    /// Writes the batches whose turn it is, unless another thread is at it.
-    private func writeFinished() throws {
-        while let batch = claimNext() {
-            try unsafe batch.withSealed { try unsafe writeOut($0) }
-            monitor.withLock { state in
-                state.isWriting = false
-                state.written += 1
-                state.free.append(batch)
-            }
-        }
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        if let lines = unsafe armor?.encode(bytes) { return try target(lines.span) }
+        try target(unsafe bytes.bindMemory(to: UInt8.self).span)
     }
 
-    private func claimNext() -> ChunkBatch? {
-        monitor.withLock { state in
-            guard !state.isWriting, state.failure == nil,
-                let batch = state.finished.removeValue(forKey: state.written)
-            else { return nil }
-            state.isWriting = true
-            return batch
-        }
-    }
-
-    private func writeOut(_ bytes: UnsafeRawBufferPointer) throws {
-        if let lines = unsafe armor?.encode(bytes) { return try write(lines.span) }
-        try write(unsafe bytes.bindMemory(to: UInt8.self).span)
+    func finish() throws {
+        if let last = armor?.finish() { try target(last.span) }
     }
 }
 
@@ -188,6 +130,8 @@ private final class ChunkBatch: @unchecked Sendable {
 
     private var bytes = [UInt8](repeating: 0, count: chunks * PayloadStream.sealedSize)
     private var filled = 0
+    /// Its place among the batches.
+    var number: UInt64 = 0
     var isLast = false
 
     /// What is sealed from where it lies; of every other batch the content is in `bytes`.
@@ -221,9 +165,10 @@ private final class ChunkBatch: @unchecked Sendable {
         filled = Self.capacity
     }
 
-    /// Seals all chunks, the first of which has `number`; of an empty last batch an empty one.
-    func seal(with stream: borrowing PayloadStream, from number: UInt64) {
+    /// Seals all chunks; of an empty last batch an empty one.
+    func seal(with stream: borrowing PayloadStream) {
         let count = self.count
+        let number = self.number * UInt64(Self.chunks)
         var pieces = self.pieces
         unsafe bytes.withUnsafeMutableBytes { bytes in
             for chunk in 0..<count {

@@ -2,7 +2,7 @@
 final class PlainTarSource: ChunkSource {
     private static let chunkSize = 256 * 1024
     private let input: ArchiveInput
-    private let spare = SpareBuffer()
+    private let spare = FrameBufferPool()
 
     init(reading input: ArchiveInput) {
         self.input = input

@@ -13,7 +13,7 @@ final class GzipStreamSource: ChunkSource {
     private let stream: UnsafeMutablePointer<z_stream>
     private var pending: PendingInput
     private var isInMember = false
-    private let spare = SpareBuffer()
+    private let spare = FrameBufferPool()
 
     init(reading input: ArchiveInput) throws(ArchiveError) {
         pending = PendingInput(reading: input)

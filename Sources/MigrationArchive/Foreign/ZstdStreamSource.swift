@@ -8,7 +8,7 @@ final class ZstdStreamSource: ChunkSource {
     private var pending: PendingInput
     private var isInFrame = false
     private var seekTable = SeekTableCheck()
-    private let spare = SpareBuffer()
+    private let spare = FrameBufferPool()
 
     init(reading input: ArchiveInput) throws(ArchiveError) {
         pending = PendingInput(reading: input)

@@ -199,13 +199,11 @@ extension ArchiveError {
 }
 
 extension ArchiveError {
-    /// Starts threads, and says so where there are none to be had.
-    static func startingThreads(
-        _ body: () throws(SystemError) -> WorkerThreads
-    ) throws(ArchiveError) -> WorkerThreads {
+    /// Starts the threads of a pipeline, and says so where there are none to be had.
+    static func startingThreads<Pipeline>(_ body: () throws -> Pipeline) throws -> Pipeline {
         do {
             return try body()
-        } catch {
+        } catch let error as SystemError {
             throw ArchiveError(.inputFailed, "no thread can be started", cause: error)
         }
     }

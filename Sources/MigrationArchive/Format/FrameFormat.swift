@@ -1,5 +1,5 @@
 internal import CZstd
-internal import Synchronization
+internal import MigrationSystem
 
 /// The constants of the frames that an archive is made of (RFC 8878, and the zstd seekable format).
 enum FrameFormat {
@@ -109,19 +109,19 @@ extension FrameBuffer {
     }
 }
 
-/// Room for a chunk that was used up, which the next chunk takes instead of new memory.
-struct SpareBuffer: ~Copyable {
-    private let buffer = Mutex<FrameBuffer?>(nil)
+/// Buffers that were used up, which the next ones to use them take instead of new memory.
+struct FrameBufferPool: Sendable {
+    private let free = Monitor<[FrameBuffer]>([])
 
-    /// Hands out the buffer that is kept, or a new one; either holds nothing.
-    borrowing func take() -> FrameBuffer {
-        let taken = buffer.withLock { $0.take() } ?? FrameBuffer()
-        taken.count = 0
-        return taken
+    /// Hands out a buffer that was kept, or a new one; either holds nothing.
+    func take() -> FrameBuffer {
+        let buffer = free.withLock { $0.popLast() } ?? FrameBuffer()
+        buffer.count = 0
+        return buffer
     }
 
-    /// Keeps `used` for the next chunk; any thread may give it back.
-    borrowing func keep(_ used: FrameBuffer) {
-        buffer.withLock { $0 = used }
+    /// Keeps a buffer that was used up; any thread may give it back.
+    func keep(_ used: FrameBuffer) {
+        free.withLock { $0.append(used) }
     }
 }

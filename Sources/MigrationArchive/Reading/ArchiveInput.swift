@@ -39,6 +39,14 @@ package final class ArchiveInput {
         self.cancellation = cancellation
     }
 
+    /// Lets `count` threads decrypt ahead of what is read in order.
+    func useThreads(_ count: Int) throws {
+        guard count > 1 else { return }
+        try ArchiveError.startingThreads {
+            try source.useThreads(count, cancellation: cancellation)
+        }
+    }
+
     /// Bytes that were looked at and not consumed.
     private var buffered: Int { buffer.count - start }
 
@@ -109,7 +117,13 @@ package final class ArchiveInput {
 // MARK: - Random access
 
 extension ArchiveInput {
-    /// Reads `count` bytes at `offset` of the file into `target`.
+    /// Goes on reading at `offset` of the file.
+    func seek(to offset: UInt64) {
+        (buffer, start, isAtEnd) = ([], 0, false)
+        position = offset
+    }
+
+    /// Reads `count` bytes at `offset` of the file into `target`; several threads may do so at once.
     package func readExactly(
         at offset: UInt64,
         into target: inout [UInt8],
@@ -170,6 +184,7 @@ extension ArchiveInput {
 private final class DescriptorSource: ByteSource {
     private let descriptor: FileDescriptor
     private let cancellation: CancellationFlag
+    private let event: CancellationEvent?
     let size: UInt64?
 
     init(_ descriptor: consuming FileDescriptor, _ cancellation: CancellationFlag) throws {
@@ -183,6 +198,7 @@ private final class DescriptorSource: ByteSource {
             throw ArchiveError(.inputFailed, "the archive is a directory")
         }
         size = status.kind == .regular ? status.size : nil
+        event = status.kind == .regular ? nil : try CancellationEvent(of: cancellation)
         self.descriptor = descriptor
         self.cancellation = cancellation
     }
@@ -190,8 +206,8 @@ private final class DescriptorSource: ByteSource {
     func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
         try cancellation.check()
         do {
-            while try !descriptor.waits(until: .readable, milliseconds: 100) {
-                try cancellation.check()
+            guard try descriptor.waits(until: .readable, or: event) else {
+                throw CancellationError()
             }
             return try descriptor.read(into: &target, from: index, count: count)
         } catch let error as SystemError {

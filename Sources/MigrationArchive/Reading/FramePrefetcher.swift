@@ -1,55 +1,124 @@
 internal import MigrationSystem
 
-/// Reads a whole archive: frames are read in order, checked and decompressed by several threads
-/// ahead of the reader, and handed out in order.
+/// Reads a whole archive: several threads check and decompress frames ahead of the reader, who gets
+/// their contents in order.
+///
+/// From a pipe one thread at a time reads; from a file each thread reads its own frame.
 final class FramePrefetcher: ChunkSource {
-    private let pipeline: FrameReadingPipeline
-    private let workers: WorkerThreads
-    private var isClosed = false
+    /// What happens to frames besides checking their hashes.
+    enum Purpose {
+        case decompress
+        /// The content is not needed; chunks come out empty.
+        case verify
+    }
+
+    /// The chunks that may be in use on top of those that are read ahead.
+    ///
+    /// One is under the reader's cursor, and the files of another are being made.
+    private static let chunksInUse = 2
+
+    private let source: FrameSource
+    private let pipeline: OrderedPipeline<SealedFrame, OpenedFrame>
+    private let contents = FrameBufferPool()
+    private var seen = ArchiveIndex()
+
+    /// The compressed bytes that were handed out so far.
+    private(set) var compressedBytes: UInt64 = 0
 
     init(
         reading source: FrameSource,
-        for purpose: FrameReadingPipeline.Purpose,
+        for purpose: Purpose,
         threadCount: Int,
         cancellation: CancellationFlag
     ) throws {
-        let pipeline = FrameReadingPipeline(
-            source: source,
-            purpose: purpose,
-            depth: threadCount,
-            cancellation: cancellation
-        )
-        self.pipeline = pipeline
-        workers = try ArchiveError.startingThreads { () throws(SystemError) in
-            try WorkerThreads(count: threadCount, named: "migration-read") { pipeline.work() }
+        self.source = source
+        let contents = contents
+        let compressed = FrameBufferPool()
+        pipeline = try ArchiveError.startingThreads {
+            try OrderedPipeline(
+                named: "migration-read",
+                threadCount: threadCount,
+                depth: threadCount + Self.chunksInUse,
+                cancellation: cancellation,
+                source: { try source.nextFrame(into: compressed.take()) }
+            ) {
+                var decompressor = try FrameDecompressor.make()
+                return { frame in
+                    defer { compressed.keep(frame.buffer) }
+                    return try source.open(frame, for: purpose, with: &decompressor, contents)
+                }
+            }
         }
     }
 
-    deinit {
-        close()
-    }
+    deinit { close() }
 
     func nextChunk() throws -> FrameBuffer? {
-        try pipeline.takeNext()
+        guard let frame = try pipeline.next() else {
+            try checkIndex()
+            return nil
+        }
+        if !source.isIndexed { seen.append(frame.listing, digest: frame.digest) }
+        compressedBytes += UInt64(frame.listing.compressedSize)
+        return frame.content
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        pipeline.recycle(chunk)
+        contents.keep(chunk)
+        pipeline.release()
     }
 
-    func close() {
-        if isClosed { return }
-        isClosed = true
-        pipeline.stop()
-        workers.join()
-    }
-
-    /// The compressed bytes that were handed out so far.
-    var compressedBytes: UInt64 { pipeline.compressedBytes }
+    func close() { pipeline.abandon() }
 
     /// What the archive's end says, once every frame was handed out.
-    var index: ArchiveIndex? { pipeline.index }
+    var index: ArchiveIndex? { source.index }
 
     /// What the archive says of where its entries are, once every frame was handed out.
-    var entryIndex: EntryIndex? { pipeline.entryIndex }
+    var entryIndex: EntryIndex? { source.entryIndex }
+
+    /// Throws unless the archive's end lists exactly the frames that were seen, which are compared one
+    /// by one where the end is known from the start.
+    private func checkIndex() throws {
+        guard !source.isIndexed, let index = source.index else { return }
+        guard index.frames == seen.frames, index.digests == seen.digests else {
+            throw ArchiveError(.damaged, "a frame is not the one that was written")
+        }
+    }
+}
+
+/// The content of a frame that passed its checks.
+private struct OpenedFrame: Sendable {
+    let content: FrameBuffer
+    let listing: ArchiveIndex.Frame
+    let digest: [UInt8]
+}
+
+extension FrameSource {
+    /// Checks a frame against its hash and decompresses it into one of `contents`.
+    fileprivate func open(
+        _ frame: SealedFrame,
+        for purpose: FramePrefetcher.Purpose,
+        with decompressor: inout FrameDecompressor,
+        _ contents: FrameBufferPool
+    ) throws -> OpenedFrame {
+        try load(frame)
+        let digest = SHA256Digest.hash(of: frame.buffer)
+        if let expected = expectedDigest(of: frame.number), expected != digest[...] {
+            let message = "frame \(frame.number) is not the one that was written"
+            throw ArchiveError(.damaged, message)
+        }
+        let content = contents.take()
+        if purpose == .decompress {
+            try decompressor.decompress(
+                frame.buffer,
+                into: content,
+                contentSize: frame.contentSize
+            )
+        }
+        let listing = ArchiveIndex.Frame(
+            compressedSize: UInt32(frame.buffer.count),
+            size: UInt32(frame.contentSize)
+        )
+        return OpenedFrame(content: content, listing: listing, digest: digest)
+    }
 }

@@ -8,7 +8,7 @@ final class FrameSeeker: ChunkSource {
     private let index: ArchiveIndex
     private var decompressor: FrameDecompressor
     private let compressed = FrameBuffer()
-    private let spare = SpareBuffer()
+    private let spare = FrameBufferPool()
 
     /// The frame to be read next, and where it begins in the archive.
     private var next = 0

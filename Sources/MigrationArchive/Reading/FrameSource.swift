@@ -1,12 +1,26 @@
-/// Reads the frames of a migration archive one after another, compressed as they are, and its index.
+/// A frame as it is in the archive, which is yet to be checked and opened.
+struct SealedFrame: Sendable {
+    let number: Int
+    let contentSize: Int
+    let buffer: FrameBuffer
+
+    /// Where in a file the frame's bytes are; `nil` where they are in `buffer` already.
+    fileprivate let offset: UInt64?
+}
+
+/// Finds the frames of a migration archive in their order, and its index.
 ///
 /// From a file the index is read first, so that every frame can be checked before it is decompressed.
 /// From a pipe frames are found by walking their blocks (RFC 8878, 3.1.1), and the index comes last.
-final class FrameSource {
+///
+/// Safe because one thread at a time asks for the next frame, and looks at the index after the last
+/// one; what several threads use at once doesn't change.
+final class FrameSource: @unchecked Sendable {
     private let input: ArchiveInput
     private let expected: ArchiveIndex?
     private let frameLimit: Int
     private var next = 0
+    private var nextOffset: UInt64 = 0
 
     /// What the archive's end says; from a pipe it is there only after the last frame.
     private(set) var index: ArchiveIndex?
@@ -25,24 +39,42 @@ final class FrameSource {
         expected = index
     }
 
-    /// Reads the next data frame into `buffer`; returns its content size, or `nil` after the last.
-    func nextFrame(into buffer: FrameBuffer) throws -> Int? {
+    /// Finds the next data frame; `nil` after the last.
+    ///
+    /// From a pipe it is read into `buffer`; from a file ``load(_:)`` reads it.
+    func nextFrame(into buffer: FrameBuffer) throws -> SealedFrame? {
         if let expected, next < expected.frames.count {
             let frame = expected.frames[next]
             buffer.count = Int(frame.compressedSize)
-            try input.readExactly(into: &buffer.bytes, from: 0, count: buffer.count)
-            next += 1
-            return Int(frame.size)
+            defer { nextOffset += UInt64(frame.compressedSize) }
+            return sealedFrame(in: buffer, contentSize: Int(frame.size), offset: nextOffset)
         }
         if expected == nil, try !isAtEnd() {
             guard next < frameLimit else {
                 throw ArchiveError(.damaged, "the archive has more frames than there can be")
             }
-            next += 1
-            return try walkFrame(into: buffer)
+            let contentSize = try walkFrame(into: buffer)
+            return sealedFrame(in: buffer, contentSize: contentSize, offset: nil)
         }
+        if expected != nil { input.seek(to: nextOffset) }
         try readEnd()
         return nil
+    }
+
+    private func sealedFrame(
+        in buffer: FrameBuffer,
+        contentSize: Int,
+        offset: UInt64?
+    ) -> SealedFrame {
+        defer { next += 1 }
+        return SealedFrame(number: next, contentSize: contentSize, buffer: buffer, offset: offset)
+    }
+
+    /// Makes sure that the frame's bytes are in its buffer; several threads may do so at once.
+    func load(_ frame: SealedFrame) throws(ArchiveError) {
+        guard let offset = frame.offset else { return }
+        let buffer = frame.buffer
+        try input.readExactly(at: offset, into: &buffer.bytes, count: buffer.count)
     }
 
     /// Whether what the frames must be is known before the end.

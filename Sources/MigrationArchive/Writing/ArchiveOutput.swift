@@ -66,7 +66,8 @@ package final class ArchiveOutput: @unchecked Sendable {
 private final class OutputTarget: @unchecked Sendable {
     private let descriptor: FileDescriptor
     private let cancellation: CancellationFlag
-    private let isPipe: Bool
+    /// Ends the waiting for a pipe's reader; `nil` for a file, which is never waited for.
+    private let event: CancellationEvent?
 
     /// How many bytes were written.
     private(set) var count: UInt64 = 0
@@ -78,7 +79,8 @@ private final class OutputTarget: @unchecked Sendable {
         _ descriptor: consuming FileDescriptor,
         _ cancellation: CancellationFlag
     ) throws(SystemError) {
-        isPipe = try descriptor.status().kind != .regular
+        let isFile = try descriptor.status().kind == .regular
+        event = isFile ? nil : try CancellationEvent(of: cancellation)
         self.descriptor = descriptor
         self.cancellation = cancellation
     }
@@ -86,7 +88,7 @@ private final class OutputTarget: @unchecked Sendable {
     /// Writes every byte of `bytes`.
     package func write(_ bytes: Span<UInt8>) throws {
         try reportingFailures {
-            if isPipe { return try writeInUnits(bytes) }
+            if event != nil { return try writeInUnits(bytes) }
             try cancellation.check()
             try descriptor.writeAll(bytes)
             count += UInt64(bytes.count)
@@ -97,7 +99,7 @@ private final class OutputTarget: @unchecked Sendable {
     func write(_ frame: StoredFrame) throws {
         try reportingFailures {
             try unsafe frame.withPieces { pieces in
-                if isPipe {
+                if event != nil {
                     try unsafe pieces.forEach { piece in
                         try writeInUnits(unsafe piece.bindMemory(to: UInt8.self).span)
                     }
@@ -125,8 +127,8 @@ private final class OutputTarget: @unchecked Sendable {
     private func writeInUnits(_ bytes: Span<UInt8>) throws {
         var rest = bytes
         while !rest.isEmpty {
-            while try !descriptor.waits(until: .writable, milliseconds: 100) {
-                try cancellation.check()
+            guard try descriptor.waits(until: .writable, or: event) else {
+                throw CancellationError()
             }
             let count = min(Self.pipeUnit, rest.count)
             try descriptor.writeAll(rest.extracting(first: count))

@@ -1,5 +1,5 @@
 package import Foundation
-internal import Synchronization
+internal import MigrationSystem
 
 /// What a host gives the extension that it runs.
 package struct ExtensionContext: Sendable {
@@ -23,7 +23,7 @@ extension ExtensionContext {
     /// The context of an extension that runs in this process, for the task that the host calls.
     @TaskLocal package static var current: ExtensionContext?
 
-    private static let installed = Mutex<ExtensionContext?>(nil)
+    private static let installed = Monitor<ExtensionContext?>(nil)
 
     /// Makes `context` that of the whole process, which is an extension's own.
     package static func install(_ context: ExtensionContext) {

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import MigrationSystem
 
 /// How the migration into the app's container ended, for the app to ask at its first launch.
 ///
@@ -31,7 +31,7 @@ extension MigrationStatus {
     /// The container that the current task asks about, in place of the process's.
     @TaskLocal package static var given: MigrationDataContainer?
 
-    private static let directory = Mutex<URL?>(nil)
+    private static let directory = Monitor<URL?>(nil)
 
     /// The container that ``importStatus`` speaks of where `MIGRATION_CONTAINER` is not set.
     ///

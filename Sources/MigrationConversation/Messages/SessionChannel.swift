@@ -35,8 +35,8 @@ package final class SessionChannel: Sendable {
 
     private let socket: OpenFile
     private let limit: Int
-    private let inbox = LockedState(Inbox())
-    private let outbox = LockedState<[UInt8]>([])
+    private let inbox = Monitor(Inbox())
+    private let outbox = Monitor<[UInt8]>([])
 
     /// Uses `socket`, taking messages of at most `limit` bytes.
     package init(_ socket: OpenFile, limit: Int) {

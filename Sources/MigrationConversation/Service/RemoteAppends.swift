@@ -25,12 +25,12 @@ final class RemoteAppends: AppendDestination {
     }
 
     private let channel: SessionChannel
-    private let state: LockedState<State>
+    private let state: Monitor<State>
 
     /// Sends through `channel`; what `ahead` is certain of is not waited for.
     init(_ channel: SessionChannel, ahead: AppendAhead?) {
         self.channel = channel
-        state = LockedState(State(ahead: ahead))
+        state = Monitor(State(ahead: ahead))
     }
 
     /// Whether an append threw because the session was cancelled.

@@ -2,45 +2,50 @@ internal import MigrationArchive
 internal import MigrationSystem
 
 /// Items that wait to be archived in their order, while other threads read the files among them.
+///
+/// The archiving thread reads files itself where no other thread has begun to, so that it never waits
+/// for work that nobody does, and there may be no other thread at all.
 struct ItemQueue {
     /// The most batches under way.
     private static let depth = 3
 
-    private let readAhead: FileReadAhead
+    private let threadCount: Int
     private let cancellation: CancellationFlag
+    private var pipeline: OrderedPipeline<ItemBatch, ItemBatch>?
     private var filling: ItemBatch?
-    private var ahead: [ItemBatch] = []
+    private var aheadCount = 0
     private var free: [ItemBatch] = []
 
-    /// Prepares a queue of which `threadCount` threads read the files.
+    /// Prepares a queue for which `threadCount` threads read, as soon as there is something to read.
     init(threadCount: Int, cancellation: CancellationFlag) {
-        readAhead = FileReadAhead(threadCount: threadCount, cancellation: cancellation)
+        self.threadCount = threadCount
         self.cancellation = cancellation
     }
 
     /// Adds an item after the others.
     ///
     /// - Returns: The items to archive before more are added, read.
-    mutating func append(_ item: PendingItem) -> ItemBatch? {
+    mutating func append(_ item: PendingItem) throws -> ItemBatch? {
         let batch = filling ?? free.popLast() ?? ItemBatch()
         batch.append(item)
         filling = batch.isFull ? nil : batch
         guard filling == nil else { return nil }
-        ahead.append(batch)
-        readAhead.submit(batch)
-        return ahead.count > Self.depth ? takeFirst() : nil
+        try startedPipeline().submit(batch)
+        aheadCount += 1
+        return aheadCount > Self.depth ? try takeFirst() : nil
     }
 
     /// Takes the first of the items, read; `nil` where there are none.
-    mutating func takeFirst() -> ItemBatch? {
-        if ahead.isEmpty {
+    mutating func takeFirst() throws -> ItemBatch? {
+        guard aheadCount > 0 else {
             guard let batch = filling.take() else { return nil }
             // There is nothing to do meanwhile.
             batch.read(cancellation)
             return batch
         }
-        let batch = ahead.removeFirst()
-        readAhead.finishReading(batch)
+        let batch = try pipeline?.next()
+        pipeline?.release()
+        aheadCount -= 1
         return batch
     }
 
@@ -48,6 +53,36 @@ struct ItemQueue {
     mutating func putBack(_ batch: ItemBatch) {
         batch.clear()
         free.append(batch)
+    }
+
+    private mutating func startedPipeline() throws -> OrderedPipeline<ItemBatch, ItemBatch> {
+        if let pipeline { return pipeline }
+        let started: OrderedPipeline<ItemBatch, ItemBatch>
+        do {
+            started = try makePipeline(threadCount: threadCount)
+        } catch is SystemError {
+            // The system gives no more threads.
+            started = try makePipeline(threadCount: 0)
+        }
+        pipeline = started
+        return started
+    }
+
+    private func makePipeline(
+        threadCount: Int
+    ) throws -> OrderedPipeline<ItemBatch, ItemBatch> {
+        let cancellation = cancellation
+        return try OrderedPipeline(
+            named: "migration-read",
+            threadCount: threadCount,
+            depth: Self.depth + 1,
+            cancellation: cancellation
+        ) {
+            { batch in
+                batch.read(cancellation)
+                return batch
+            }
+        }
     }
 }
 
@@ -194,78 +229,5 @@ final class ItemBatch: @unchecked Sendable {
         guard try file.status().isUnchanged(since: before) else { return .changed }
         defer { used = end }
         return .read(before, attributes, used..<end)
-    }
-}
-
-// MARK: - Threads
-
-/// Reads the files of batches on several threads, ahead of the one that archives them in order.
-///
-/// The archiving thread reads a batch itself where no other has begun to, so it never waits for
-/// work that nobody does, and there may be no other thread at all.
-///
-/// Safe because `workers` is used by the archiving thread alone.
-final class FileReadAhead: @unchecked Sendable {
-    /// What the threads share; apart, so that they don't keep the rest alive.
-    private struct State {
-        var waiting: [ItemBatch] = []
-        var reading: [ItemBatch] = []
-        var isClosed = false
-    }
-
-    private let threadCount: Int
-    private let cancellation: CancellationFlag
-    private let monitor = Monitor(State())
-    private var workers: WorkerThreads?
-
-    /// Prepares `threadCount` threads, which start when there is something to read ahead.
-    init(threadCount: Int, cancellation: CancellationFlag) {
-        self.threadCount = threadCount
-        self.cancellation = cancellation
-    }
-
-    deinit {
-        monitor.withLock { $0.isClosed = true }
-        workers?.join()
-    }
-
-    /// Has `batch` read by whoever comes to it first.
-    func submit(_ batch: ItemBatch) {
-        startWorkers()
-        monitor.withLock { $0.waiting.append(batch) }
-    }
-
-    /// Returns once `batch` is read, by this thread where no other has begun to.
-    func finishReading(_ batch: ItemBatch) {
-        let isTaken = monitor.wait { state -> Bool? in
-            if let place = state.waiting.firstIndex(where: { $0 === batch }) {
-                state.waiting.remove(at: place)
-                return false
-            }
-            return state.reading.contains { $0 === batch } ? nil : true
-        }
-        if !isTaken { batch.read(cancellation) }
-    }
-
-    private func startWorkers() {
-        guard workers == nil, threadCount > 0 else { return }
-        // Where the system gives no more threads, whoever needs a batch reads it.
-        workers = try? WorkerThreads(count: threadCount, named: "migration-read") {
-            [monitor, cancellation] in
-            while let batch = Self.takeWaiting(from: monitor) {
-                batch.read(cancellation)
-                monitor.withLock { $0.reading.removeAll { $0 === batch } }
-            }
-        }
-    }
-
-    private static func takeWaiting(from monitor: Monitor<State>) -> ItemBatch? {
-        monitor.wait { state in
-            if state.isClosed { return .some(nil) }
-            guard !state.waiting.isEmpty else { return nil }
-            let batch = state.waiting.removeFirst()
-            state.reading.append(batch)
-            return batch
-        }
     }
 }

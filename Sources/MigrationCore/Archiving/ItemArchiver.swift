@@ -35,12 +35,12 @@ final class ItemArchiver {
 extension ItemArchiver {
     /// Archives `item` after those of earlier calls, at the latest when ``settle()`` is called.
     func appendSoon(_ item: PendingItem) throws {
-        if let batch = queue.append(item) { try archive(batch) }
+        if let batch = try queue.append(item) { try archive(batch) }
     }
 
     /// Archives everything that waits.
     func settle() throws {
-        while let batch = queue.takeFirst() { try archive(batch) }
+        while let batch = try queue.takeFirst() { try archive(batch) }
     }
 
     private func archive(_ batch: ItemBatch) throws {

@@ -138,10 +138,10 @@ private final class LockClaim: Sendable {
     }
 
     /// Locks are taken and given back under it, so that no lock of this process is unknown to it.
-    private static let state = LockedState(State())
+    private static let state = Monitor(State())
 
     let identity: FileStatus.Identity
-    private let isOpen = LockedState(true)
+    private let isOpen = Monitor(true)
 
     private init(on identity: FileStatus.Identity) {
         self.identity = identity

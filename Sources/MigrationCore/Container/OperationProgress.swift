@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Synchronization
+internal import MigrationSystem
 
 extension Progress {
     /// The largest count that is shown; with much greater ones Foundation's fractions overflow, which
@@ -34,7 +34,7 @@ final class ReportedProgress: Sendable {
     }
 
     private let progress: Progress
-    private let totals = Mutex<Totals?>(nil)
+    private let totals = Monitor<Totals?>(nil)
 
     init(in progress: Progress) {
         self.progress = progress

@@ -190,7 +190,7 @@ final class SessionObserver: Sendable {
     /// A copy in the temporary directory over this many bytes is taken for a converted one.
     private static let copyLimit: UInt64 = 1 << 20
 
-    private let state = LockedState(State())
+    private let state = Monitor(State())
 
     /// How long nothing has happened.
     var idleTime: Duration { state.withLock { SuspendingClock.now - $0.lastActivity } }

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import MigrationSystem
 
 /// Runs an app's extension in tests, as a migration would.
 ///
@@ -101,7 +101,7 @@ extension AppMigrationTester {
 }
 
 extension AppMigrationTester {
-    private static let limit = Mutex(Duration.zero)
+    private static let limit = Monitor(Duration.zero)
 
     /// How long testers wait for a container that another process uses; by default not at all.
     ///

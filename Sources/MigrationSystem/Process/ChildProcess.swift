@@ -99,7 +99,7 @@ package final class ChildProcess: Sendable {
     let control: OpenFile
 
     private let supervisor: pid_t
-    private let state = LockedState(State.running)
+    private let state = Monitor(State.running)
 
     private enum State {
         case running

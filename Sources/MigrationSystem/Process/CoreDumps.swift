@@ -9,7 +9,7 @@ package enum CoreDumps {
         var former: CInt = 1
     }
 
-    private static let state = LockedState(State())
+    private static let state = Monitor(State())
 
     /// Lets nothing be dumped until ``allow()`` was called as often as this.
     package static func prevent() {

@@ -218,7 +218,11 @@ private struct PassphraseOptions: Hashable, Sendable {
 
     private func ask(_ prompt: String) throws -> [UInt8] {
         do {
-            let line = try SecretInput.line(prompt: prompt, limit: 4096) { Task.isCancelled }
+            let line = try SecretInput.line(
+                prompt: prompt,
+                limit: 4096,
+                cancellation: SignalWatch.interruption
+            )
             guard var bytes = line, KeyFile.takeLine(&bytes) else {
                 throw UsageError("a passphrase has from 1 to 4,096 bytes")
             }

@@ -20,7 +20,10 @@ final class SignalWatch: Sendable {
         var actions: [Int32: sigaction] = [:]
     }
 
-    private let state = Mutex(State())
+    /// Is raised when the first signal comes, for waits that end with it.
+    static let interruption = CancellationFlag()
+
+    private let state = Monitor(State())
     private let inheritance: Inheritance
 
     private init(_ inheritance: Inheritance) {
@@ -106,6 +109,7 @@ final class SignalWatch: Sendable {
                 if let forwarding = state.forwarding { return { forwarding(number) } }
                 guard state.received == nil else { return nil }
                 state.received = number
+                Self.interruption.cancel()
                 return state.handler
             }
             handler?()

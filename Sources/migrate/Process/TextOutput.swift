@@ -1,6 +1,5 @@
 import Glibc
 import MigrationSystem
-import Synchronization
 
 /// A buffered stream of text to a file descriptor, for answers and for messages.
 final class TextOutput: Sendable {
@@ -12,7 +11,7 @@ final class TextOutput: Sendable {
 
     private let descriptor: Int32
     private let capacity: Int
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     /// Makes a stream that writes whenever it holds `capacity` bytes; 0 writes at once.
     init(descriptor: Int32, capacity: Int) {
@@ -75,6 +74,10 @@ final class TextOutput: Sendable {
         }
     }
 
+    private static let interruption = Result { () throws(SystemError) in
+        try CancellationEvent(of: SignalWatch.interruption)
+    }
+
     /// Writes at most as much as a pipe takes without blocking, so that a signal can end the wait.
     private func writePart(of bytes: [UInt8], from start: Int) throws(OutputError) -> Int {
         try waitUntilWritable()
@@ -91,9 +94,12 @@ final class TextOutput: Sendable {
     }
 
     private func waitUntilWritable() throws(OutputError) {
-        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        while poll(&request, 1, 100) <= 0 {
-            if Task.isCancelled { throw .interrupted }
+        do throws(SystemError) {
+            let isReady = try Self.interruption.get().waits(for: descriptor, until: .writable)
+            if isReady { return }
+        } catch {
+            throw .failed(error)
         }
+        throw .interrupted
     }
 }

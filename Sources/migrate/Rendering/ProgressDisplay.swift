@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import MigrationSystem
 
 /// Shows on standard error how far an operation is, while it runs.
 ///
@@ -13,7 +13,7 @@ final class ProgressDisplay: Sendable {
     private let style: ProgressMode.Style
     private let console: Console
     private let queue = DispatchQueue(label: "migrate.progress")
-    private let meter = Mutex(ProgressMeter(at: .now))
+    private let meter = Monitor(ProgressMeter(at: .now))
 
     private init(_ style: ProgressMode.Style, on console: Console) {
         self.style = style

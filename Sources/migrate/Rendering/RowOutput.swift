@@ -1,10 +1,10 @@
-import Synchronization
+import MigrationSystem
 
 /// Writes rows one by one, so that their number needs no memory.
 final class RowOutput: Sendable {
     private let output: TextOutput
     private let isJSON: Bool
-    private let isEmpty = Mutex(true)
+    private let isEmpty = Monitor(true)
 
     init(to output: TextOutput, inJSON: Bool) {
         self.output = output

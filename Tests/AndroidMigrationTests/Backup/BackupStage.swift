@@ -104,7 +104,7 @@ struct BackupStage {
     /// The files in ``archive``, with their sizes.
     func files() async throws -> [String: Int] {
         _ = try await archive.verify()
-        let files = LockedState<[String: Int]>([:])
+        let files = Monitor<[String: Int]>([:])
         _ = try await archive.forEachEntry { entry in
             guard case .file(let size) = entry.kind else { return }
             files.withLock { $0[String(decoding: entry.path.bytes, as: UTF8.self)] = Int(size) }

@@ -126,7 +126,7 @@ private struct AgeVector {
         var key = stride(from: 0, to: digits.count, by: 2).compactMap {
             UInt8(String(digits[$0..<$0 + 2]), radix: 16)
         }
-        let stream = PayloadStream(fileKey: Secret(wiping: &key), nonce: nonce)
+        let stream = PayloadStream(PayloadKey(fileKey: Secret(wiping: &key), nonce: nonce))
         var content: [UInt8] = []
         var start = 0
         while start < payload.count {
@@ -170,7 +170,15 @@ extension PayloadStream {
     /// Opens a chunk in place; returns whether it is the one that was sealed.
     fileprivate func opens(_ chunk: inout [UInt8], number: UInt64, isLast: Bool) -> Bool {
         do throws(ArchiveError) {
-            try open(&chunk, from: 0, count: chunk.count, number: number, isLast: isLast)
+            try chunk.withUnsafeMutableBytes { chunk throws(ArchiveError) in
+                let size = max(0, chunk.count - ChunkCipher.tagSize)
+                try open(
+                    UnsafeRawBufferPointer(chunk),
+                    into: UnsafeMutableRawBufferPointer(rebasing: chunk[..<size]),
+                    number: number,
+                    isLast: isLast
+                )
+            }
             return true
         } catch {
             return false

@@ -64,10 +64,36 @@ struct EncryptedFileTests {
         return bytes
     }
 
+    /// Decrypts as an import does; several threads must give what one gives, the error too.
     static func decrypt(_ bytes: [UInt8], isFile: Bool) throws -> [UInt8] {
+        let first = Result { try decrypt(bytes, isFile: isFile, threadCount: 1) }
+        let second = Result { try decrypt(bytes, isFile: isFile, threadCount: 3) }
+        if case .failure(let left as ArchiveError) = first {
+            guard case .failure(let right as ArchiveError) = second else {
+                Issue.record("only one thread found: \(left)")
+                throw left
+            }
+            #expect("\(left)" == "\(right)")
+        }
+        let content = try first.get()
+        #expect(try second.get() == content)
+        return content
+    }
+
+    private static func decrypt(
+        _ bytes: [UInt8],
+        isFile: Bool,
+        threadCount: Int
+    ) throws -> [UInt8] {
         var content: [UInt8] = []
-        let source = MemoryBytes(bytes, isSequential: !isFile)
-        try EncryptedFile.open(source, with: decryption).readAll(into: &content)
+        let source = try EncryptedFile.open(
+            MemoryBytes(bytes, isSequential: !isFile),
+            with: decryption
+        )
+        if threadCount > 1 {
+            try source.useThreads(threadCount, cancellation: CancellationFlag())
+        }
+        try source.readAll(into: &content)
         return content
     }
 
@@ -259,6 +285,53 @@ extension EncryptedFileTests {
         #expect(counting.readBytes < 4 * PayloadStream.sealedSize)
     }
 
+    @Test func `threads that read at once each get what is at their place`() throws {
+        let content = Self.content(3_000_000)
+        let bytes = try Self.encrypt(content, .recipients([Self.recipient]))
+        let source = Concurrent(
+            try EncryptedFile.open(
+                MemoryBytes(bytes, isSequential: false),
+                with: Self.decryption
+            )
+        )
+        let wrong = Monitor<[Int]>([])
+        let workers = try WorkerThreads(count: 4, named: "readers") {
+            for round in 0..<200 {
+                let offset = round &* 7_919_113 % content.count
+                let count = min(1 + round * 1_777 % 700_000, content.count - offset)
+                var target = [UInt8](repeating: 0, count: count)
+                let read = try? source.value.readWhole(
+                    at: UInt64(offset),
+                    into: &target,
+                    from: 0,
+                    count: count
+                )
+                if read == count, target.elementsEqual(content[offset..<offset + count]) { continue }
+                wrong.withLock { $0.append(round) }
+            }
+        }
+        workers.join()
+        #expect(wrong.withLock { $0.isEmpty })
+    }
+
+    @Test func `nothing of a damaged chunk is left where it was read to`() throws {
+        let bytes = try Self.encrypt(Self.content(500_000), .recipients([Self.recipient]))
+        let (head, intact) = parts(bytes)
+        var chunks = intact
+        chunks[2][0] ^= 1
+        let source = try EncryptedFile.open(
+            MemoryBytes(head + chunks.flatMap(\.self), isSequential: false),
+            with: Self.decryption
+        )
+        var target = [UInt8](repeating: 7, count: 500_000)
+        #expect(throws: ArchiveError.self) {
+            _ = try source.readWhole(at: 0, into: &target, from: 0, count: 500_000)
+        }
+        let damaged = 2 * PayloadStream.chunkSize..<3 * PayloadStream.chunkSize
+        #expect(target[damaged].allSatisfy { $0 == 0 })
+        #expect(target[damaged.upperBound...].allSatisfy { $0 == 7 })
+    }
+
     @Test func `as long as a key is held, the process leaves no core dump`() async throws {
         await #expect(processExitsWith: .success) {
             #expect(CoreDumps.areAllowed)
@@ -269,6 +342,15 @@ extension EncryptedFileTests {
             decryption = nil
             #expect(CoreDumps.areAllowed)
         }
+    }
+}
+
+/// Lets threads share a source that several may read from at once.
+private struct Concurrent: @unchecked Sendable {
+    let value: any ByteSource
+
+    init(_ value: any ByteSource) {
+        self.value = value
     }
 }
 

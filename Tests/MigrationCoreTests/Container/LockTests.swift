@@ -173,7 +173,7 @@ struct LockTests {
     func `waits until the container is free`(_ lock: Int32) async throws {
         let places = try Places()
         let container = try MigrationDataContainer(atPath: places.source.bytes)
-        let holder = LockedState<LockHolder?>(try LockHolder(places.source, lock))
+        let holder = Monitor<LockHolder?>(try LockHolder(places.source, lock))
         let host = Self.patientHost { holder.withLock { $0 = nil } }
         let archive = ArchiveDestination.file(path: places.archive.bytes, replacingExisting: false)
         _ = try await host.exportContainer(container, to: archive)
@@ -184,7 +184,7 @@ struct LockTests {
         let places = try await Places.withSmallArchive()
         let staging = places.root / ".destination.migration-staging"
         try staging.makeDirectory()
-        let holder = LockedState<LockHolder?>(try LockHolder(staging, LOCK_EX))
+        let holder = Monitor<LockHolder?>(try LockHolder(staging, LOCK_EX))
         var host = MigrationHost()
         host.waitLimit = .seconds(1_800)
         host.waitHandler = { _ in holder.withLock { $0 = nil } }

@@ -30,7 +30,8 @@ struct ChildProcessEndTests {
 
     /// Reads the FIFO once; empty where nobody has it open any more.
     private func read(waiting milliseconds: Int32 = 60_000) throws -> String {
-        try #require(try fifo.descriptor.waits(until: .readable, milliseconds: milliseconds))
+        var request = pollfd(fd: fifo.descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+        try #require(poll(&request, 1, milliseconds) > 0)
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = try fifo.descriptor.read(into: &buffer, from: 0, count: 64)
         return String(decoding: buffer[..<count], as: UTF8.self)

@@ -1,0 +1,126 @@
+internal import CMigrationShims
+internal import Glibc
+internal import Synchronization
+
+/// A request to stop that any thread can make and every thread of an operation sees.
+package final class CancellationFlag: Sendable {
+    private let isRaised = Atomic(false)
+    private let parent: CancellationFlag?
+    private let handlers = Monitor<[ObjectIdentifier: @Sendable () -> Void]>([:])
+
+    /// Makes a flag that is raised by itself, or with `parent`.
+    package init(following parent: CancellationFlag? = nil) {
+        self.parent = parent
+    }
+
+    /// Whether somebody asked to stop.
+    package var isCancelled: Bool {
+        isRaised.load(ordering: .relaxed) || parent?.isCancelled ?? false
+    }
+
+    /// Asks everything that holds this flag to stop.
+    package func cancel() {
+        isRaised.store(true, ordering: .sequentiallyConsistent)
+        for handler in handlers.withLock({ Array($0.values) }) { handler() }
+    }
+
+    /// Throws `CancellationError` once somebody asked to stop.
+    package func check() throws {
+        if isCancelled { throw CancellationError() }
+    }
+
+    /// Calls `handler` when somebody asks to stop, at once if that was before, until the
+    /// observation is released. It may be called twice, and once more just after the release.
+    package func observe(_ handler: @escaping @Sendable () -> Void) -> Observation {
+        let observation = Observation(of: self)
+        let identifier = ObjectIdentifier(observation)
+        var flag: CancellationFlag? = self
+        while let current = flag {
+            current.handlers.withLock { $0[identifier] = handler }
+            flag = current.parent
+        }
+        if isCancelled { handler() }
+        return observation
+    }
+
+    /// Keeps a handler with a flag for as long as it lives.
+    package final class Observation: Sendable {
+        private let flag: CancellationFlag
+
+        fileprivate init(of flag: CancellationFlag) {
+            self.flag = flag
+        }
+
+        deinit {
+            var flag: CancellationFlag? = flag
+            while let current = flag {
+                _ = current.handlers.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+                flag = current.parent
+            }
+        }
+    }
+}
+
+// MARK: - Waiting for files
+
+/// A cancellation that threads can wait for together with files.
+package final class CancellationEvent: Sendable {
+    private let descriptor: OpenFile
+    private let observation: CancellationFlag.Observation
+
+    /// Makes an event that comes, and stays, when `flag` is raised.
+    package init(of flag: CancellationFlag) throws(SystemError) {
+        let number = migration_make_event()
+        guard number >= 0 else { throw SystemError("eventfd") }
+        let descriptor = OpenFile(FileDescriptor(adopting: number))
+        self.descriptor = descriptor
+        observation = flag.observe { migration_raise_event(descriptor.descriptor.rawValue) }
+    }
+
+    /// Waits until the file `number` is ready, for as long as that takes.
+    ///
+    /// - Returns: `false` where the file is not ready and the event came.
+    package func waits(
+        for number: CInt,
+        until readiness: FileDescriptor.Readiness
+    ) throws(SystemError) -> Bool {
+        try FileDescriptor.waits(for: number, until: readiness, or: descriptor.descriptor.rawValue)
+    }
+
+    /// The file that can be read from once the event has come.
+    var rawValue: CInt { descriptor.descriptor.rawValue }
+}
+
+extension FileDescriptor {
+    /// What a thread waits for before it uses a file.
+    package enum Readiness: Sendable {
+        case readable, writable
+    }
+
+    /// Waits until the file is ready, for as long as that takes.
+    ///
+    /// - Returns: `false` where the file is not ready and `cancellation` came.
+    package borrowing func waits(
+        until readiness: Readiness,
+        or cancellation: CancellationEvent?
+    ) throws(SystemError) -> Bool {
+        // Files with a number below zero are passed over.
+        try Self.waits(for: rawValue, until: readiness, or: cancellation?.rawValue ?? -1)
+    }
+
+    fileprivate static func waits(
+        for number: CInt,
+        until readiness: Readiness,
+        or event: CInt
+    ) throws(SystemError) -> Bool {
+        let events = readiness == .readable ? Int16(POLLIN) : Int16(POLLOUT)
+        var requests = [
+            pollfd(fd: number, events: events, revents: 0),
+            pollfd(fd: event, events: Int16(POLLIN), revents: 0),
+        ]
+        while unsafe poll(&requests, nfds_t(requests.count), -1) < 0 {
+            guard errno == EINTR else { throw SystemError("poll") }
+        }
+        return requests[0].revents != 0
+    }
+}
