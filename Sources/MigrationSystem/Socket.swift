@@ -9,10 +9,10 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes as many of `bytes` as this socket takes within its send timeout; returns how many.
+    /// Writes as many of `bytes` as this socket takes at once, which may be none; returns how many.
     package borrowing func sendSome(_ bytes: Span<UInt8>) throws(SystemError) -> Int {
         do {
-            return try sendOnce(bytes)
+            return try sendOnce(bytes, flags: noSignal | notWaiting)
         } catch {
             guard error.isBusy else { throw error }
             return 0
@@ -42,24 +42,14 @@ extension FileDescriptor {
         }
     }
 
-    /// Bounds how long a call that writes to this socket waits for the peer.
-    package borrowing func setSendTimeout(_ timeout: Duration) throws(SystemError) {
-        let (seconds, attoseconds) = timeout.components
-        var value = timeval(
-            tv_sec: Int(seconds),
-            tv_usec: Int(attoseconds / 1_000_000_000_000)
-        )
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        guard unsafe setsockopt(rawValue, SOL_SOCKET, SO_SNDTIMEO, &value, size) == 0 else {
-            throw SystemError("setsockopt")
-        }
-    }
-
-    private borrowing func sendOnce(_ bytes: Span<UInt8>) throws(SystemError) -> Int {
+    private borrowing func sendOnce(
+        _ bytes: Span<UInt8>,
+        flags: CInt = noSignal
+    ) throws(SystemError) -> Int {
         let rawValue = rawValue
         return try retryingOnInterrupt("send") {
             unsafe bytes.withUnsafeBytes {
-                unsafe send(rawValue, $0.baseAddress, $0.count, noSignal)
+                unsafe send(rawValue, $0.baseAddress, $0.count, flags)
             }
         }
     }

@@ -156,8 +156,8 @@ private final class OpenedBatch: @unchecked Sendable {
         number: UInt64,
         isLast: Bool
     ) throws(ArchiveError) {
-        try unsafe bytes.withUnsafeMutableBytes { bytes throws(ArchiveError) in
-            let chunk = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[range])
+        try unsafe bytes.withUnsafeMutableBufferPointer { bytes throws(ArchiveError) in
+            let chunk = unsafe UnsafeMutableRawBufferPointer(.init(rebasing: bytes[range]))
             let content = unsafe UnsafeMutableRawBufferPointer(
                 rebasing: chunk.dropLast(ChunkCipher.tagSize)
             )
@@ -226,9 +226,9 @@ final class SeekablePayload: ByteSource, @unchecked Sendable {
         guard wanted > 0 else { return 0 }
         let opener = openers.withLock { $0.popLast() } ?? ChunkOpener(key, layout)
         defer { openers.withLock { $0.append(opener) } }
-        return try unsafe target.withUnsafeMutableBytes { target throws(ArchiveError) in
-            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: target[index..<index + wanted])
-            return try unsafe opener.read(at: offset, into: part, from: source)
+        return try unsafe target.withUnsafeMutableBufferPointer { target throws(ArchiveError) in
+            let part = unsafe UnsafeMutableBufferPointer(rebasing: target[index..<index + wanted])
+            return try unsafe opener.read(at: offset, into: .init(part), from: source)
         }
     }
 }
@@ -348,8 +348,8 @@ private final class ChunkOpener: @unchecked Sendable {
         let size = max(0, sealedRange(number, of: numbers).count - ChunkCipher.tagSize)
         if content.count > size { content.removeLast(content.count - size) }
         content += [UInt8](repeating: 0, count: size - content.count)
-        try unsafe content.withUnsafeMutableBytes { content throws(ArchiveError) in
-            try unsafe open(number, of: numbers, into: content)
+        try unsafe content.withUnsafeMutableBufferPointer { content throws(ArchiveError) in
+            try unsafe open(number, of: numbers, into: .init(content))
         }
         kept = (number, content)
     }
@@ -360,9 +360,9 @@ private final class ChunkOpener: @unchecked Sendable {
         into content: UnsafeMutableRawBufferPointer
     ) throws(ArchiveError) {
         let range = sealedRange(number, of: numbers)
-        try unsafe sealed.withUnsafeBytes { sealed throws(ArchiveError) in
+        try unsafe sealed.withUnsafeBufferPointer { sealed throws(ArchiveError) in
             try unsafe stream.open(
-                .init(rebasing: sealed[range]),
+                UnsafeRawBufferPointer(.init(rebasing: sealed[range])),
                 into: content,
                 number: number,
                 isLast: number == layout.chunkCount - 1

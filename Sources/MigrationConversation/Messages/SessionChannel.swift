@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MigrationContract
 package import MigrationSystem
 
@@ -14,6 +15,9 @@ package final class SessionChannel: Sendable {
 
     /// How many bytes of messages are sent at once where nobody waits for an answer.
     private static let batchSize = 8 << 10
+
+    /// How many seconds a message waits for others at most.
+    private static let longestDelay = 0.02
 
     private struct Inbox {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
@@ -52,7 +56,7 @@ package final class SessionChannel: Sendable {
         }
     }
 
-    /// Sends a message with others that come soon; ``flush()`` sends what waits.
+    /// Sends a message with others that come soon; ``flushRegularly()`` sends it at the latest.
     package func sendSoon(_ message: [UInt8]) throws(SystemError) {
         try outbox.withLock { outbox throws(SystemError) in
             outbox += message
@@ -65,10 +69,15 @@ package final class SessionChannel: Sendable {
         try socket.descriptor.sendSome(message.span.extracting(droppingFirst: start))
     }
 
-    /// Sends what waits to be sent.
-    package func flush() throws(SystemError) {
-        try outbox.withLock { outbox throws(SystemError) in
-            if !outbox.isEmpty { try send(&outbox) }
+    /// Sends what ``sendSoon(_:)`` left waiting, soon after it began to wait; never returns.
+    package func flushRegularly() {
+        while true {
+            outbox.wait { $0.isEmpty ? nil : () }
+            Thread.sleep(forTimeInterval: Self.longestDelay)
+            outbox.withLock { outbox in
+                // Where the host is gone, the thread that reads from it ends the process.
+                if !outbox.isEmpty { try? send(&outbox) }
+            }
         }
     }
 

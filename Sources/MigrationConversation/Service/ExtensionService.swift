@@ -14,7 +14,7 @@ package enum ExtensionService {
     @MainActor
     static func run(_ hosted: some AppMigrationExtension) throws {
         guard let number = descriptorNumber else { exitForLackOfHost(hosted) }
-        StandardOutput.writeInLines()
+        StandardOutput.stopBuffering()
         let socket = OpenFile(FileDescriptor(adopting: number))
         let session = ExtensionServiceSession(ExtensionAdapter(hosted), socket)
         session.start()

@@ -11,8 +11,6 @@ final class ExtensionServiceSession: Sendable {
         var work: Task<Void, Never>?
     }
 
-    private static let flushInterval = 0.02
-
     private let adapter: ExtensionAdapter
     private let channel: SessionChannel
     private let state = Monitor(State())
@@ -27,19 +25,9 @@ final class ExtensionServiceSession: Sendable {
         let thread = Thread { [self] in serve() }
         thread.name = "migration session"
         thread.start()
-        let flusher = Thread { [self] in flush() }
+        let flusher = Thread { [channel] in channel.flushRegularly() }
         flusher.name = "migration flusher"
         flusher.start()
-    }
-
-    /// Sends what waits to be sent, so that the host sees the extension at work however slow it is.
-    private func flush() {
-        while true {
-            Thread.sleep(forTimeInterval: Self.flushInterval)
-            // Where the host is gone, the thread that reads from it ends the process.
-            try? channel.flush()
-            StandardOutput.tryToFlush()
-        }
     }
 
     private func serve() {
@@ -131,10 +119,8 @@ extension ExtensionServiceSession {
             state.work = Task { [self] in
                 do {
                     let answer = try await body()
-                    StandardOutput.flush()
                     try send(answer)
                 } catch {
-                    StandardOutput.flush()
                     tell(.failed(CarriedError(error)))
                 }
             }

@@ -12,6 +12,7 @@ final class ExtensionConnection {
     private let output: ProcessOutput
     private let bounds: SessionBounds
     private let gracePeriod: Duration
+    private let cancellation: CancellationEvent
     private var watch: SessionWatch
 
     /// Talks to `process`, which has just started.
@@ -27,7 +28,7 @@ final class ExtensionConnection {
         self.process = process
         self.name = name
         channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
-        try process.connection.descriptor.setSendTimeout(SessionLimits.interval)
+        cancellation = try CancellationEvent(of: limits.cancellation)
         output = ProcessOutput(of: process, handler: handler)
         gracePeriod = limits.gracePeriod
         watch = SessionWatch(limits, observer, name: name)
@@ -84,6 +85,7 @@ extension ExtensionConnection {
                 if sent == bytes.count { return }
                 try checkBounds()
                 if try watch.check() { throw CancellationError() }
+                _ = try wait(for: .room)
             }
         } catch let error as SystemError where error.isBrokenPipe || error.isConnectionReset {
             throw try failureOfProcess()
@@ -123,11 +125,12 @@ extension ExtensionConnection {
         }
     }
 
-    /// Waits for `events` until the limits are to be looked at, taking meanwhile what is printed.
+    /// Waits for `events`, for a cancellation, or until a limit may be reached; takes what is printed.
     private func wait(for events: ChildProcess.Events) throws(SystemError) -> ChildProcess.Events {
         let events = try process.wait(
             for: output.isAtEnd ? events : events.union(.output),
-            timeout: SessionLimits.interval
+            timeout: min(watch.timeLeft, bounds.timeToNextLook),
+            or: watch.awaitsCancellation ? cancellation : nil
         )
         if events.contains(.output) { output.drain() }
         return events

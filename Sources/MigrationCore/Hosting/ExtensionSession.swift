@@ -81,9 +81,6 @@ struct SessionLimits {
     let hangTimeout: Duration
     let gracePeriod: Duration
     let cancellation: CancellationFlag
-
-    /// How often limits are looked at.
-    static let interval = Duration.milliseconds(50)
 }
 
 /// Decides while a host waits for an extension whether it may go on waiting.
@@ -101,6 +98,15 @@ struct SessionWatch {
 
     /// Whether the extension was told to stop, or is about to be.
     var isCancelled: Bool { cancelledAt != nil || limits.cancellation.isCancelled }
+
+    /// Whether the extension is to be told to stop when the operation is cancelled.
+    var awaitsCancellation: Bool { cancelledAt == nil }
+
+    /// The time that the extension has left, unless it does something.
+    var timeLeft: Duration {
+        guard let cancelledAt else { return limits.hangTimeout - observer.idleTime }
+        return limits.gracePeriod - (SuspendingClock.now - cancelledAt)
+    }
 
     /// Looks at the limits; returns `true` once, when the extension is to be told to stop.
     ///

@@ -82,10 +82,15 @@ final class InProcessSession: ExtensionSession {
             }
             outcome.withLock { $0 = result }
         }
-        let interval = SessionLimits.interval / .seconds(1)
+        let observation = limits.cancellation.observe { outcome.wake() }
+        defer { withExtendedLifetime(observation) {} }
         var watch = SessionWatch(limits, observer, name: adapter.name)
-        while !outcome.wait(atMost: interval, until: { $0 != nil }) {
+        while outcome.withLock({ $0 == nil }) {
             if try watch.check() { task.cancel() }
+            let seconds = min(watch.timeLeft / .seconds(1), 1e9)
+            _ = outcome.wait(atMost: seconds) { [limits] outcome in
+                outcome != nil || watch.awaitsCancellation && limits.cancellation.isCancelled
+            }
         }
         guard let result = outcome.withLock({ $0 }) else { throw CancellationError() }
         do {

@@ -61,6 +61,9 @@ final class SessionBounds {
 // MARK: - What it took
 
 extension SessionBounds {
+    /// The time after which ``check(_:)`` looks at the temporary directory again.
+    var timeToNextLook: Duration { nextLook - SuspendingClock.now }
+
     /// Looks at the temporary directory, unless somebody did so just before.
     ///
     /// - Throws: ``MigrationError`` of code `limitExceeded` from when there was too much in it.

@@ -15,22 +15,28 @@ extension ChildProcess {
         package static let output = Events(rawValue: 2)
         /// The child has ended; what it started is being ended.
         package static let exit = Events(rawValue: 4)
+        /// The child takes more through ``ChildProcess/connection``, or is not at its other end.
+        package static let room = Events(rawValue: 8)
     }
 
-    /// Waits until one of `events` is there; returns those that are, none where `timeout` passes.
+    /// Waits until one of `events` is there; returns those that are, none where `timeout` passes or
+    /// `cancellation` comes.
     ///
     /// An end is an event that stays: who has read to the end of the output no longer waits for it.
     package func wait(
         for events: Events,
-        timeout: Duration
+        timeout: Duration,
+        or cancellation: CancellationEvent? = nil
     ) throws(SystemError) -> Events {
         var requests = [
             request(connection, .message, in: events),
             request(output, .output, in: events),
             request(control, .exit, in: events),
+            request(connection, .room, in: events),
+            pollfd(fd: cancellation?.rawValue ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         try wait(for: &requests, timeout: timeout)
-        let all: [Events] = [.message, .output, .exit]
+        let all: [Events] = [.message, .output, .exit, .room]
         return Events(zip(all, requests).filter { $0.1.revents != 0 }.map(\.0))
     }
 
@@ -58,7 +64,7 @@ extension ChildProcess {
     /// A descriptor below zero is passed over.
     private func request(_ file: OpenFile, _ event: Events, in events: Events) -> pollfd {
         let number = events.contains(event) ? file.descriptor.rawValue : -1
-        return pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        return pollfd(fd: number, events: Int16(event == .room ? POLLOUT : POLLIN), revents: 0)
     }
 }
 

@@ -170,11 +170,12 @@ extension PayloadStream {
     /// Opens a chunk in place; returns whether it is the one that was sealed.
     fileprivate func opens(_ chunk: inout [UInt8], number: UInt64, isLast: Bool) -> Bool {
         do throws(ArchiveError) {
-            try chunk.withUnsafeMutableBytes { chunk throws(ArchiveError) in
-                let size = max(0, chunk.count - ChunkCipher.tagSize)
+            try chunk.withUnsafeMutableBufferPointer { chunk throws(ArchiveError) in
+                let bytes = UnsafeMutableRawBufferPointer(chunk)
+                let size = max(0, bytes.count - ChunkCipher.tagSize)
                 try open(
-                    UnsafeRawBufferPointer(chunk),
-                    into: UnsafeMutableRawBufferPointer(rebasing: chunk[..<size]),
+                    UnsafeRawBufferPointer(bytes),
+                    into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<size]),
                     number: number,
                     isLast: isLast
                 )
