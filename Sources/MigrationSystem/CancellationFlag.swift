@@ -29,8 +29,9 @@ package final class CancellationFlag: Sendable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Calls `handler` when somebody asks to stop, at once if that was before, until the
-    /// observation is released. It may be called twice, and once more just after the release.
+    /// Calls `handler` when somebody asks to stop, at once if that was before.
+    ///
+    /// It is called until the observation is released, perhaps twice, and perhaps just after that.
     package func observe(_ handler: @escaping @Sendable () -> Void) -> Observation {
         let observation = Observation(of: self)
         let identifier = ObjectIdentifier(observation)

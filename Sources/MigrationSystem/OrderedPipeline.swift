@@ -76,7 +76,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
     /// - Throws: The first failure in the order of the items; `CancellationError`.
     package func settle() throws { try stages.settle() }
 
-    /// Waits until the sink has every result, and ends the threads. No item may follow.
+    /// Waits until the sink has every result, and ends the threads.
     ///
     /// - Throws: The first failure in the order of the items; `CancellationError`.
     package func finish() throws {
@@ -85,7 +85,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
         try stages.settle()
     }
 
-    /// Ends the threads; returns when each has ended what it was doing. May be called again.
+    /// Ends the threads; returns when each has ended what it was doing.
     package func abandon() {
         stages.stop()
         workers?.join()

@@ -26,8 +26,9 @@ struct PayloadStream: ~Copyable {
         unsafe cipher.seal(pieces, into: chunk, nonce: Self.nonce(number, isLast))
     }
 
-    /// Opens a chunk into `content`, which is as long as the chunk without its tag, and may begin
-    /// where the chunk begins. Where the chunk is not sound, `content` is filled with zeros.
+    /// Opens a chunk into `content`, which is as long as the chunk without its tag.
+    ///
+    /// Both may begin at the same place. Where the chunk is not sound, `content` is filled with zeros.
     func open(
         _ chunk: UnsafeRawBufferPointer,
         into content: UnsafeMutableRawBufferPointer,

@@ -306,8 +306,9 @@ extension EncryptedFileTests {
                     from: 0,
                     count: count
                 )
-                if read == count, target.elementsEqual(content[offset..<offset + count]) { continue }
-                wrong.withLock { $0.append(round) }
+                let expected = content[offset..<offset + count]
+                let isRight = read == count && target.elementsEqual(expected)
+                if !isRight { wrong.withLock { $0.append(round) } }
             }
         }
         workers.join()
