@@ -1,7 +1,7 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// A named value that a file carries beside its content.
+/// A named value that a file has besides its content.
 public struct ExtendedAttribute: Hashable, Sendable {
     /// The name with its namespace, such as `user.comment`.
     public let name: [UInt8]

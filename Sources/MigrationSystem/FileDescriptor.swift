@@ -1,7 +1,7 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// An open file that this value alone owns, and closes when its life ends.
+/// An open file that only this value owns, and that it closes when it is destroyed.
 package struct FileDescriptor: ~Copyable, Sendable {
     package let rawValue: CInt
 
@@ -26,11 +26,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
 extension FileDescriptor {
     /// How a file is opened.
     package enum Access: Sendable {
-        /// For reading; never waits for a FIFO's writer.
+        /// For reading; doesn't wait for a FIFO's writer.
         case reading
         /// For reading a directory.
         case directory
-        /// For changing a file that is there.
+        /// For changing an existing file.
         case writing
         /// For writing a file that must not exist yet.
         case creating(permissions: UInt16)
@@ -68,7 +68,7 @@ extension FileDescriptor {
         return FileDescriptor(adopting: rawValue)
     }
 
-    /// Opens `path` as a mere place, which can be looked at and named in a rule but not read.
+    /// Opens `path` as a place (O_PATH): its status can be read and a rule can name it, but not its content.
     static func openPlace(_ path: ByteString) throws(SystemError) -> FileDescriptor {
         FileDescriptor(
             adopting: try retryingOnInterrupt("open") {
@@ -121,13 +121,14 @@ extension FileDescriptor {
         )
     }
 
-    /// Opens a file in this directory that is gone when it is closed, also where files can't be made
-    /// without a name (NFS, FAT): it then has one that nobody guesses, for a moment.
+    /// Opens a file in this directory that is gone when it is closed.
+    ///
+    /// Where files need a name (NFS, FAT), it has a random one for a moment.
     package borrowing func openTemporary() throws(SystemError) -> FileDescriptor {
         do {
             return try openUnnamed()
         } catch {
-            // Kernels that don't know the flag take it for an attempt to write to the directory.
+            // Kernels that don't know the flag report an attempt to write to the directory.
             guard error.isUnsupported || error.isDirectory else { throw error }
         }
         let name = ByteString(utf8: ".migration-\(UInt64.random(in: 0...UInt64.max))")
@@ -136,7 +137,7 @@ extension FileDescriptor {
         return file
     }
 
-    /// Opens a place that takes everything and keeps nothing.
+    /// Opens `/dev/null`.
     package static func openForDiscarding() throws(SystemError) -> FileDescriptor {
         FileDescriptor(
             adopting: try retryingOnInterrupt("open") {
@@ -200,7 +201,7 @@ extension FileDescriptor {
 
 // MARK: - Sharing
 
-/// An open file or directory that several holders may keep; it is closed when the last one lets go.
+/// An open file or directory that several holders share; the last one to release it closes it.
 package final class OpenFile: Sendable {
     package let descriptor: FileDescriptor
 

@@ -3,9 +3,9 @@ internal import Glibc
 extension FileDescriptor {
     /// How a directory is locked.
     package enum LockMode: Sendable {
-        /// Together with others who share it.
+        /// Shared with others.
         case shared
-        /// Alone.
+        /// Exclusively.
         case exclusive
     }
 
@@ -18,14 +18,14 @@ extension FileDescriptor {
         _ = try retryingOnInterrupt("flock") { flock(rawValue, operation | LOCK_NB) }
     }
 
-    /// Gives the lock back now, even where a process that was just started has a copy of the descriptor.
+    /// Unlocks now, even if a process that was just started has a copy of the descriptor.
     package borrowing func unlock() {
         _ = flock(rawValue, LOCK_UN)
     }
     /// The processes that hold a lock on the file of `identity`, as far as the system tells.
     ///
-    /// The system names the process that took the lock; where that has ended, one that it started has
-    /// the lock, and nobody says which.
+    /// The system names the process that took the lock. If that one has ended, a process that it
+    /// started still has the lock, but the system doesn't say which.
     package static func lockHolders(of identity: FileStatus.Identity) -> [Int32] {
         guard let locks = try? openFollowingLinks(locksPath, .reading),
             let bytes = try? locks.readAll(limit: 16 << 20)
@@ -33,7 +33,7 @@ extension FileDescriptor {
         let file = text(of: identity)
         var holders: [Int32] = []
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-            // "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5351272 0 EOF"; those that wait have an arrow first.
+            // "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5351272 0 EOF"; waiting processes have an arrow in front.
             let fields = line.split(separator: " ")
             guard fields.count >= 6, fields[1] == "FLOCK", fields[5] == file,
                 let process = Int32(fields[4]), process > 0, kill(process, 0) == 0 || errno == EPERM

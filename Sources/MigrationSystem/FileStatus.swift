@@ -1,13 +1,13 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// What the system knows of a file.
+/// The metadata of a file.
 package struct FileStatus: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
         case regular, directory, symbolicLink, fifo, socket, characterDevice, blockDevice, unknown
     }
 
-    /// What tells one file from every other one on this machine.
+    /// The numbers that identify a file on this machine.
     package struct Identity: Hashable, Sendable {
         package let device: UInt64
         package let inode: UInt64
@@ -19,20 +19,20 @@ package struct FileStatus: Equatable, Sendable {
     }
 
     package let kind: Kind
-    /// The permission bits, set-id and sticky bits included.
+    /// The permission bits, with the set-id and sticky bits.
     package let permissions: UInt16
     package let owner: UInt32
     package let group: UInt32
     package let identity: Identity
     package let linkCount: UInt64
     package let size: UInt64
-    /// Bytes on the disk, which are fewer than `size` where a file has holes.
+    /// The bytes on the disk; fewer than `size` if the file has holes.
     package let allocatedSize: UInt64
     package let accessTime: FileTime
     package let modificationTime: FileTime
     package let changeTime: FileTime
 
-    /// Makes the status of a file that is on no disk.
+    /// Makes the status of a file that exists only in an archive.
     package init(kind: Kind, identity: Identity, linkCount: UInt64, size: UInt64) {
         self.kind = kind
         self.identity = identity
@@ -87,10 +87,10 @@ extension FileStatus {
             && modificationTime == earlier.modificationTime && changeTime == earlier.changeTime
     }
 
-    /// The user whose rights this process has.
+    /// The effective user of this process.
     package static var currentUser: UInt32 { geteuid() }
 
-    /// The user whose files those of everybody look like that a user namespace knows nothing of.
+    /// The user who seems to own the files of all users that a user namespace doesn't know.
     package static let overflowUser: UInt32 = {
         let path = ByteString(utf8: "/proc/sys/kernel/overflowuid")
         guard let file = try? FileDescriptor.open(path, .reading),
@@ -99,8 +99,8 @@ extension FileStatus {
         return UInt32(String(decoding: bytes, as: UTF8.self).dropLast()) ?? 65_534
     }()
 
-    /// Whether root must not rely on the file, since it belongs neither to root nor to the owner of
-    /// `place`; anybody else is kept from harm by the system.
+    /// Whether root must not trust the file, because it belongs neither to root nor to the owner of
+    /// `place`. The system protects all other users.
     package func isForeign(to place: FileStatus) -> Bool {
         Self.currentUser == 0 && owner != 0 && owner != place.owner
     }
@@ -114,21 +114,21 @@ extension FileStatus {
 
 // MARK: - Asking the system
 
-/// What the system knows of files, and what of it is set.
+/// Reading and changing the metadata of files.
 extension FileDescriptor {
-    /// What the system knows of the open file.
+    /// The metadata of the open file.
     package borrowing func status() throws(SystemError) -> FileStatus {
         var status = stat()
         guard unsafe fstat(rawValue, &status) == 0 else { throw SystemError("fstat") }
         return FileStatus(status)
     }
 
-    /// What the system knows of `name` in this directory; a link is not followed.
+    /// The metadata of `name` in this directory; a link is not followed.
     package borrowing func status(of name: ByteString) throws(SystemError) -> FileStatus {
         try status(of: name[...])
     }
 
-    /// What the system knows of `name` in this directory; a link is not followed.
+    /// The metadata of `name` in this directory; a link is not followed.
     package borrowing func status(
         of name: ArraySlice<UInt8>
     ) throws(SystemError) -> FileStatus {
@@ -139,7 +139,7 @@ extension FileDescriptor {
         return FileStatus(status)
     }
 
-    /// What the system knows of `path`; a link in its last component is not followed.
+    /// The metadata of `path`; a link in its last component is not followed.
     package static func status(atPath path: ByteString) throws(SystemError) -> FileStatus {
         var status = stat()
         let result = path.withPath { unsafe lstat($0, &status) }
@@ -147,7 +147,7 @@ extension FileDescriptor {
         return FileStatus(status)
     }
 
-    /// Sets whose the open file is, which may clear its set-id bits.
+    /// Sets the owner of the open file, which may clear its set-id bits.
     package borrowing func setOwner(_ owner: UInt32, group: UInt32) throws(SystemError) {
         guard fchown(rawValue, owner, group) == 0 else { throw SystemError("fchown") }
     }
@@ -188,7 +188,7 @@ extension FileDescriptor {
     ) throws(SystemError) {
         let rawValue = rawValue
         let flags = AT_SYMLINK_NOFOLLOW
-        // The C library may have to open what it is about, which a signal can interrupt.
+        // The C library may have to open the file, and a signal can interrupt that.
         _ = try retryingOnInterrupt("fchmodat") {
             name.withPath { unsafe fchmodat(rawValue, $0, mode_t(permissions), flags) }
         }
@@ -204,7 +204,7 @@ extension FileDescriptor {
         guard result == 0 else { throw SystemError("futimens") }
     }
 
-    /// Sets the modification time of `name` in this directory, of a link itself where it is one.
+    /// Sets the modification time of `name` in this directory; a link is not followed.
     package borrowing func setModificationTime(
         _ time: FileTime,
         of name: ByteString
@@ -220,18 +220,18 @@ extension FileDescriptor {
         guard result == 0 else { throw SystemError("utimensat") }
     }
 
-    /// Sets the size of the open file; what lies past the data is a hole.
+    /// Sets the size of the open file; the bytes past the data become a hole.
     package borrowing func setSize(_ size: UInt64) throws(SystemError) {
         let rawValue = rawValue
         _ = try retryingOnInterrupt("ftruncate") { ftruncate(rawValue, off_t(size)) }
     }
 
-    /// Makes what was written to the open file last through a power loss.
+    /// Makes everything written to the open file survive a power loss.
     package borrowing func synchronize() throws(SystemError) {
         guard fsync(rawValue) == 0 else { throw SystemError("fsync") }
     }
 
-    /// Makes everything on the open file's file system last through a power loss.
+    /// Makes everything on the open file's file system survive a power loss.
     package borrowing func synchronizeFileSystem() throws(SystemError) {
         guard migration_sync_file_system(rawValue) == 0 else { throw SystemError("syncfs") }
     }

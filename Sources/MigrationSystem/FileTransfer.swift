@@ -44,7 +44,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Moves to `offset` of the file, from where it is read next.
+    /// Moves to `offset` of the file, where the next read begins.
     package borrowing func seek(to offset: UInt64) throws(SystemError) {
         guard lseek(rawValue, off_t(offset), SEEK_SET) >= 0 else { throw SystemError("lseek") }
     }
@@ -140,7 +140,7 @@ extension FileDescriptor {
         return UInt64(space.f_bavail) * UInt64(space.f_frsize)
     }
 
-    /// Whether the open file's file system takes note of when a file is read.
+    /// Whether the open file's file system records access times.
     package borrowing func recordsAccess() throws(SystemError) -> Bool {
         var system = statvfs()
         guard unsafe fstatvfs(rawValue, &system) == 0 else { throw SystemError("fstatvfs") }
@@ -152,13 +152,13 @@ extension FileDescriptor {
 private let noAccessTime: UInt = 1024
 
 extension FileDescriptor {
-    /// The least that a name is counted as, so that empty files are not free.
+    /// The bytes that each name counts as at least, so that empty files are not free.
     private static let smallestName: UInt64 = 512
 
-    /// Adds up what everything in this directory takes on the disk, until that is over `limit`.
+    /// Adds up the disk space of everything in this directory, until the sum is over `limit`.
     ///
-    /// The tree may change meanwhile: what is gone when its turn comes is not counted, nor is what lies
-    /// in directories that can't be listed. A file with several names is counted in parts.
+    /// The tree may change meanwhile: files that are gone by then don't count, nor do those in
+    /// directories that can't be listed. Each name of a file counts for a part of it.
     package borrowing func allocatedSize(upTo limit: UInt64) throws(SystemError) -> UInt64 {
         let cursor = DirectoryCursor(root: try duplicate())
         var size: UInt64 = 0
@@ -180,7 +180,7 @@ extension FileDescriptor {
         return size
     }
 
-    /// Adds what is in `directory` to `size`, and returns the names of the directories in it.
+    /// Adds the files in `directory` to `size`; returns the names of the directories in it.
     private static func directories(
         in directory: OpenFile,
         _ size: inout UInt64

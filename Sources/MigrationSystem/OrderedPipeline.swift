@@ -1,9 +1,9 @@
-/// Works on items on several threads and passes the results on in the order of the items.
+/// Processes items on several threads and passes the results on in the order of the items.
 ///
 /// Items come from ``submit(_:)``, or from a source that one thread at a time calls. Results go to a
-/// sink that one thread at a time calls, or the owner takes them with ``next()``. At most `depth`
-/// items are in the pipeline; whoever is ahead waits. The first failure in the order of the items
-/// ends all work, and so does a cancellation, at once.
+/// sink that one thread at a time calls, or the owner takes them with ``next()``. The pipeline is
+/// bounded: a thread that is too far ahead waits. The first failure in the order of the items ends
+/// all work; a cancellation ends it at once.
 ///
 /// One thread owns a pipeline: it submits, takes, finishes and abandons. Only ``release()`` may be
 /// called by any thread. Without further threads the owner does the work itself.
@@ -20,7 +20,8 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
     /// - Parameters:
     ///   - name: The name of the threads.
     ///   - threadCount: The number of threads; without any, results are to be taken with ``next()``.
-    ///   - depth: The number of items that are worked on, or wait before or after that, or are in use.
+    ///   - depth: The most items that wait, are worked on, or have results in use.
+    ///   - ahead: The most items ahead of the result that was passed on last.
     ///   - cancellation: Ends all work and all waiting.
     ///   - source: Returns the next item, `nil` after the last; without it they are submitted.
     ///   - sink: Takes each result; without it the owner takes them.
@@ -30,6 +31,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
         named name: String,
         threadCount: Int,
         depth: Int,
+        ahead: Int = .max,
         cancellation: CancellationFlag,
         source: (() throws -> Item?)? = nil,
         sink: ((Output) throws -> Void)? = nil,
@@ -39,6 +41,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
         let works = try (0..<threadCount).map { _ in try makeWork() }
         let stages = PipelineStages(
             depth: depth,
+            ahead: ahead,
             cancellation: cancellation,
             source: source,
             sink: sink,
@@ -116,6 +119,7 @@ private final class PipelineStages<Item: Sendable, Output: Sendable>: @unchecked
     }
 
     private let depth: Int
+    private let ahead: Int
     private let cancellation: CancellationFlag
     private var source: (() throws -> Item?)?
     private var sink: ((Output) throws -> Void)?
@@ -151,12 +155,14 @@ private final class PipelineStages<Item: Sendable, Output: Sendable>: @unchecked
 
     init(
         depth: Int,
+        ahead: Int,
         cancellation: CancellationFlag,
         source: (() throws -> Item?)?,
         sink: ((Output) throws -> Void)?,
         ownersWork: ((Item) throws -> Output)?
     ) {
         self.depth = depth
+        self.ahead = ahead
         self.cancellation = cancellation
         self.source = source
         self.sink = sink
@@ -174,7 +180,7 @@ private final class PipelineStages<Item: Sendable, Output: Sendable>: @unchecked
 
     private var isOver: Bool { isStopped || failure != nil || cancellation.isCancelled }
 
-    private var hasRoom: Bool { submitted - released < depth }
+    private var hasRoom: Bool { submitted - released < depth && submitted - passedOn < ahead }
 }
 
 // MARK: - The owner's side
@@ -201,6 +207,7 @@ extension PipelineStages {
         guard case .done(let result) = places[place] else { return nil }
         places[place] = .empty
         passedOn += 1
+        wakeReader()
         if case .failure(let error) = result { fail(with: error) }
         return try result.get()
     }

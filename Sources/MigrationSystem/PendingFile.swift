@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Until then it has the name with `.partial` behind it, which a process that dies leaves and the
-/// next one that writes the same file takes over.
+/// Until then its name ends in `.partial`. A process that dies leaves such a file, and the next one
+/// that writes the same file takes it over.
 package struct PendingFile: ~Copyable {
     private let directory: OpenFile
     private let name: ByteString
@@ -21,20 +21,20 @@ package struct PendingFile: ~Copyable {
         temporaryName = Self.temporaryName(for: name)
     }
 
-    /// Begins the file at `path`, readable by its owner alone.
+    /// Begins the file at `path`, which only its owner can read.
     ///
-    /// - Throws: ``SystemError`` that ``SystemError/isExisting`` where the file is there and is not
-    ///   to be replaced, and that ``SystemError/isBusy`` where another process is writing it.
+    /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and is not to be
+    ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.
     package static func make(
         at path: PathName,
         replacingExisting: Bool
     ) throws(SystemError) -> PendingFile {
         let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
-        // A long name may be what another is cut to.
+        // Two long names may be equal after they are cut.
         guard temporaryName(for: path.name) != path.name else {
             throw SystemError("open", code: ENAMETOOLONG)
         }
-        // Of all that exists, the root directory alone has no name.
+        // Only the root directory has no name.
         if path.name.isEmpty { throw SystemError("open", code: SystemError.existingCode) }
         if !replacingExisting, try exists(path.name, in: directory) {
             throw SystemError("open", code: SystemError.existingCode)
@@ -70,7 +70,7 @@ package struct PendingFile: ~Copyable {
         do {
             let left = try directory.descriptor.open(name, .reading)
             try left.lock(.exclusive)
-            // Another process may have taken over what was left before the lock was had.
+            // Another process may have taken the file over before it was locked here.
             if try left.status().identity == directory.descriptor.status(of: name).identity {
                 try directory.descriptor.removeFile(name)
             }
@@ -81,7 +81,7 @@ package struct PendingFile: ~Copyable {
         do {
             try file.descriptor.lock(.exclusive)
         } catch {
-            // Whoever holds the lock has taken the file over, and the name may be another's by now.
+            // The process with the lock has taken the file over; the name may be that of its file by now.
             if !error.isBusy { try? directory.descriptor.removeFile(name) }
             throw error
         }
@@ -93,7 +93,7 @@ package struct PendingFile: ~Copyable {
         try directory.descriptor.availableSpace()
     }
 
-    /// Makes the file last and gives it its name.
+    /// Writes the file to the disk and gives it its name.
     package consuming func commit() throws(SystemError) {
         do {
             try file.descriptor.synchronize()
@@ -117,13 +117,13 @@ package struct PendingFile: ~Copyable {
         try directory.descriptor.synchronize()
     }
 
-    /// Removes what was written.
+    /// Removes the unfinished file.
     package consuming func discard() {
         remove()
     }
 
     private borrowing func remove() {
-        // The reason for discarding is what the person must hear, not that tidying up failed too.
+        // The caller reports why the file is discarded; a failure to remove it must not hide that.
         try? directory.descriptor.removeFile(temporaryName)
     }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension FileDescriptor {
-    /// Writes all of `bytes` to this socket; a peer that is gone is an error, not a signal.
+    /// Writes all of `bytes` to this socket; a closed peer is an error, not a signal.
     package borrowing func sendAll(_ bytes: Span<UInt8>) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {
@@ -9,7 +9,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes as many of `bytes` as this socket takes at once, which may be none; returns how many.
+    /// Writes as many of `bytes` as this socket takes without waiting; returns how many, perhaps 0.
     package borrowing func sendSome(_ bytes: Span<UInt8>) throws(SystemError) -> Int {
         do {
             return try sendOnce(bytes, flags: noSignal | notWaiting)
@@ -19,10 +19,11 @@ extension FileDescriptor {
         }
     }
 
-    /// Reads at most `count` bytes into `buffer` from `start`; returns how many, 0 at the end of the
-    /// stream, `nil` where nothing has come.
+    /// Reads at most `count` bytes into `buffer` from `start` without waiting.
     ///
-    /// It never waits: that something is there to be read does not say that it is part of the stream.
+    /// A socket can be ready because of something that is not part of the stream.
+    ///
+    /// - Returns: The number of bytes, 0 at the end of the stream, `nil` if nothing has come.
     package borrowing func receiveSome(
         into buffer: inout [UInt8],
         from start: Int,

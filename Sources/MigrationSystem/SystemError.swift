@@ -19,14 +19,14 @@ public struct SystemError: Error, Hashable, Sendable {
 }
 
 extension SystemError: CustomStringConvertible {
-    /// The system's own words for the failure, and the call.
+    /// The system's message for the failure, and the call.
     public var description: String {
         "\(unsafe String(cString: strerror(code))) (\(call))"
     }
 }
 
 extension SystemError {
-    /// The code that says that something is at the path already.
+    /// The code for a path that exists already.
     static let existingCode = EEXIST
 
     /// The error of a lock that another process holds.
@@ -39,57 +39,57 @@ extension SystemError {
         ].contains(call)
     }
 
-    /// It could not have a namespace, so that no other mounts are possible either.
+    /// A program could not have a namespace, so that it can have no mounts at all.
     package var isAboutNamespaces: Bool { call == "unshare" }
 
-    /// What a call says where there is nothing at the path.
+    /// The error for a path that doesn't exist.
     package static func missing(_ call: String) -> SystemError { SystemError(call, code: ENOENT) }
 
-    /// What a call says where something is at the path already.
+    /// The error for a path that exists already.
     package static func existing(_ call: String) -> SystemError { SystemError(call, code: EEXIST) }
 
-    /// What a call says where something else is at the path than a directory.
+    /// The error for a path that leads to something other than a directory.
     package static func notDirectory(_ call: String) -> SystemError {
         SystemError(call, code: ENOTDIR)
     }
 
-    /// What a call says where it does not apply to what is at the path.
+    /// The error for a file of a kind that the call doesn't apply to.
     package static func invalid(_ call: String) -> SystemError { SystemError(call, code: EINVAL) }
 
-    /// The error of what another user put in the way.
+    /// The error for a file that another user put at the path.
     package static let notPermitted = SystemError("open", code: EPERM)
 
-    /// The error of what somebody may not do.
+    /// The error for a call that is not permitted.
     package static let denied = SystemError("access", code: EACCES)
 
-    /// There is nothing at the path.
+    /// The path doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
-    /// Something is at the path already.
+    /// The path exists already.
     package var isExisting: Bool { code == EEXIST }
 
-    /// A link or a file stands where a directory was expected.
+    /// The path leads to a link or a file instead of a directory.
     package var isNotDirectory: Bool { code == ENOTDIR || code == ELOOP }
 
-    /// A directory stands where something else was expected.
+    /// The path leads to a directory, which is not expected.
     package var isDirectory: Bool { code == EISDIR }
 
     /// The file system, the quota or the file size limit has no room left.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
-    /// What was asked for is more than the system gives at once.
+    /// The request is larger than the system accepts.
     package var isTooLarge: Bool { code == E2BIG }
 
     /// The file has no such extended attribute.
     package var isWithoutAttribute: Bool { code == ENODATA }
 
-    /// The directory still holds something.
+    /// The directory is not empty.
     package var isNotEmpty: Bool { code == ENOTEMPTY }
 
-    /// Nobody reads the other end of the pipe.
+    /// The other end of the pipe is closed.
     package var isBrokenPipe: Bool { code == EPIPE }
 
-    /// The other end of the socket went away with messages unread.
+    /// The other end of the socket was closed with messages unread.
     package var isConnectionReset: Bool { code == ECONNRESET }
 
     /// Another process holds the lock.
@@ -98,16 +98,16 @@ extension SystemError {
     /// Permission is denied.
     package var isDenied: Bool { code == EACCES || code == EPERM }
 
-    /// The two places are not of one file system, or of two layers of one.
+    /// The two paths are on different file systems, or on different layers of one.
     package var isCrossDevice: Bool { code == EXDEV }
 
-    /// The file system takes no changes.
+    /// The file system is read-only.
     package var isReadOnly: Bool { code == EROFS }
 
-    /// The file system says of itself that it can't do what was asked.
+    /// The file system doesn't support the call.
     var isUnsupportedByFileSystem: Bool { code == ENOTSUP || code == EOPNOTSUPP }
 
-    /// The file system can't do what was asked.
+    /// The file system can't carry out the call.
     package var isUnsupported: Bool {
         code == ENOTSUP || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL
     }

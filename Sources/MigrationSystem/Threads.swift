@@ -1,8 +1,10 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// A thread of this process, made by the system's own call: Foundation's says nothing where the system
-/// gives no thread, and whoever waits for its work waits for ever.
+/// A thread of this process.
+///
+/// Foundation's class doesn't report that the system has no thread left; a caller would wait for its
+/// work for ever.
 package enum SystemThread {
     private final class Work {
         let name: String
@@ -21,7 +23,7 @@ package enum SystemThread {
 
     /// Starts a thread that runs `body`.
     ///
-    /// - Throws: ``SystemError`` where the system gives no thread.
+    /// - Throws: ``SystemError`` if the system has no thread left.
     package static func start(
         named name: String,
         _ body: @escaping @Sendable () -> Void
@@ -46,13 +48,13 @@ package enum SystemThread {
     }
 }
 
-/// Threads that run the same blocking work and are waited for together.
+/// Threads that run the same blocking work, and that one caller waits for.
 package final class WorkerThreads: Sendable {
     private let running: Monitor<Int>
 
-    /// Starts `count` threads that each run `body` once, or as many as the system gives.
+    /// Starts `count` threads, or as many as the system has left, that each run `body` once.
     ///
-    /// - Throws: ``SystemError`` where the system gives none.
+    /// - Throws: ``SystemError`` if the system has none left.
     package init(
         count: Int,
         named name: String,

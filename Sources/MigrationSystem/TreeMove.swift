@@ -1,10 +1,10 @@
 extension FileDescriptor {
-    /// Moves `name` into `directory`, where it must not be taken, on the same file system.
+    /// Moves `name` into `directory`, which must not have that name, on the same file system.
     ///
-    /// A directory that forbids being moved is opened up for as long as it takes. Where the system
-    /// can't rename a directory at all (a lower one of an overlay), one like it is made and what is in
-    /// it moves over. Such a move that stopped is taken up again with `resuming`, by which a directory
-    /// that is there already takes in what is left.
+    /// A directory whose permissions forbid the move gets others until it is moved. Where the system
+    /// can't rename a directory at all (in a lower layer of an overlay), a copy of the directory is
+    /// made and its entries move over. With `resuming`, an interrupted move of that kind continues
+    /// into the directory that exists already.
     package borrowing func move(
         _ name: ByteString,
         into directory: borrowing FileDescriptor,
@@ -21,7 +21,7 @@ extension FileDescriptor {
                 do {
                     try directory.setPermissions(status.permissions, of: name)
                 } catch {
-                    // What is not reported as moved must not be there.
+                    // A directory that was not moved must not remain at the new path.
                     try? directory.renameExclusively(name, to: name, in: self)
                     throw error
                 }

@@ -1,15 +1,15 @@
 extension FileDescriptor {
     /// Removes the directory `name` in this directory with everything in it, links not followed.
     ///
-    /// Directories that forbid it are opened up first. Nothing is left open but a few directories,
-    /// however deep the tree is: what lies deep is moved up before it is removed.
+    /// Directories whose permissions forbid it get others first. Only a few directories are open at a
+    /// time, however deep the tree is: deep directories are moved up before they are removed.
     ///
     /// - Parameters:
     ///   - name: The directory's name.
-    ///   - last: The name in it that is removed when nothing else is left.
-    ///   - lastName: The name that the directory gets before `last` is removed, so that it is known by it
-    ///     should the removal end there.
-    /// - Throws: ``SystemError`` where something can't be removed.
+    ///   - last: The name in it that is removed last.
+    ///   - lastName: The name that the directory gets before `last` is removed, which identifies it if
+    ///     the removal is interrupted.
+    /// - Throws: ``SystemError`` if something can't be removed.
     package borrowing func removeTree(
         _ name: ByteString,
         endingWith last: ByteString? = nil,
@@ -32,7 +32,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Renames a directory unless it has the name or something else does; returns whether it did.
+    /// Renames a directory unless the name is taken; returns whether it did.
     private borrowing func rename(
         _ name: ByteString,
         toUnused other: ByteString
@@ -54,10 +54,10 @@ extension FileDescriptor {
         }
     }
 
-    /// Opens up a directory that forbids being listed or changed; what is no directory is left alone.
+    /// Makes a directory readable and writable to its owner; other files are left alone.
     ///
-    /// What can be opened is changed by its descriptor, so that root, who can open every directory, never
-    /// changes a file that took the directory's name.
+    /// The permissions are changed through a descriptor if the directory can be opened. Root can open
+    /// every directory, so root never changes a file that took the directory's name.
     fileprivate borrowing func setPermissionsOfDirectory(
         _ name: ByteString,
         _ permissions: UInt16
@@ -79,7 +79,7 @@ extension FileDescriptor {
 private struct TreeRemover {
     private static let depthLimit = 32
 
-    /// A directory on the way down, and the directories in it that still hold something.
+    /// A directory on the way down, and the directories in it that are not empty.
     private struct Level {
         let directory: OpenFile
         let name: ByteString
@@ -95,7 +95,7 @@ private struct TreeRemover {
 
     mutating func removeContents() throws(SystemError) {
         var moved = -1
-        // What lies too deep is moved to the root, which is gone through again until nothing was.
+        // Directories that are too deep are moved to the root, which is visited again until none is left.
         while moved < self.moved {
             moved = self.moved
             try removeLevels()
@@ -120,7 +120,7 @@ private struct TreeRemover {
         }
     }
 
-    /// Removes what is no directory or an empty one, and opens up the directories that are left.
+    /// Removes files and empty directories, and makes the remaining directories accessible.
     private static func open(
         _ directory: OpenFile,
         named name: ByteString

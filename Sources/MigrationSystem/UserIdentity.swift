@@ -1,7 +1,7 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// Whose a file is.
+/// The owner of a file.
 package struct FileOwner: Sendable, Hashable {
     package let user: UInt32
     package let group: UInt32
@@ -11,8 +11,9 @@ package struct FileOwner: Sendable, Hashable {
         self.group = group
     }
 
-    /// The owner of the open `directory` where root works for them; `nil` where this process is not
-    /// root, or the directory is root's own.
+    /// The owner of the open `directory`, if root works for them.
+    ///
+    /// `nil` if this process is not root, or if the directory belongs to root.
     package init?(servedIn directory: borrowing FileDescriptor) throws(SystemError) {
         let status = try directory.status()
         guard geteuid() == 0, status.owner != 0 else { return nil }
@@ -22,20 +23,20 @@ package struct FileOwner: Sendable, Hashable {
 
 /// A user for whom root works, with all their groups.
 package struct UserIdentity: Sendable, Hashable {
-    /// What may be done with a file.
+    /// A kind of access to a file.
     package enum Access: Sendable {
         case read
         case readAndEnter
         case readAndExecute
     }
 
-    /// The name of the account, where there is one.
+    /// The name of the account, if there is one.
     package let name: String?
     package let user: UInt32
     package let group: UInt32
     package let groups: [UInt32]
 
-    /// Looks `owner` up among the system's accounts; one without an account has the file's group.
+    /// Looks up the account of `owner`; without an account the user has the file's group.
     package init(_ owner: FileOwner) {
         user = owner.user
         guard let account = unsafe getpwuid(owner.user), let text = unsafe account.pointee.pw_name
@@ -58,14 +59,14 @@ package struct UserIdentity: Sendable, Hashable {
     /// The account as a person reads it.
     package var text: String { name.map { "\($0) (user \(user))" } ?? "user \(user)" }
 
-    /// Whether the user has `access` to the file at `path`, all directories on its way included.
+    /// Whether the user has `access` to the file at `path` and to all directories above it.
     package func may(_ access: Access, at path: ByteString) throws(SystemError) -> Bool {
         try may(access, path, in: AT_FDCWD, flags: 0)
     }
 
-    /// Whether the user may read `name` in `directory`, and enter it where it is a directory.
+    /// Whether the user may read `name` in `directory`, and enter it if it is a directory.
     ///
-    /// Of the user's own files the status says it all; the kernel is asked of others'.
+    /// For the user's own files the permission bits decide; for all others the kernel is asked.
     package func mayRead(
         _ name: ByteString,
         in directory: borrowing FileDescriptor,

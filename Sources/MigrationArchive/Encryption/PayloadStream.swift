@@ -91,3 +91,108 @@ struct PayloadKey: Sendable {
         secret = KeyDerivation.hkdf(fileKey, salt: nonce, info: "payload")
     }
 }
+
+// MARK: - One chunk
+
+/// ChaCha20-Poly1305 (RFC 8439) with one key, in place.
+@safe
+struct ChunkCipher: ~Copyable {
+    /// The bytes that sealing adds.
+    static let tagSize = 16
+
+    private let context: OpaquePointer?
+
+    init(_ key: Secret) {
+        unsafe context = EVP_CIPHER_CTX_new()
+        let isReady = unsafe key.withBytes { key in
+            let bytes = unsafe key.bindMemory(to: UInt8.self).baseAddress
+            return unsafe EVP_CipherInit_ex(context, EVP_chacha20_poly1305(), nil, bytes, nil, 1)
+                == 1
+        }
+        // It has no other reason than that there is no memory.
+        precondition(isReady, "libcrypto can't encrypt")
+    }
+
+    deinit {
+        unsafe EVP_CIPHER_CTX_free(context)
+    }
+
+    /// Encrypts all but the last 16 bytes of `bytes`, and puts the tag into those.
+    func seal(_ bytes: UnsafeMutableRawBufferPointer, nonce: [UInt8]) {
+        let content = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropLast(Self.tagSize))
+        unsafe seal([content], into: bytes, nonce: nonce)
+    }
+
+    /// Encrypts `pieces`, one behind the other, into all but the last 16 bytes of `bytes`, and puts
+    /// the tag into those.
+    func seal(
+        _ pieces: [UnsafeRawBufferPointer],
+        into bytes: UnsafeMutableRawBufferPointer,
+        nonce: [UInt8]
+    ) {
+        var target = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
+        var written: CInt = 0
+        var isSealed = unsafe EVP_CipherInit_ex(context, nil, nil, nil, nonce, 1) == 1
+        for index in unsafe pieces.indices {
+            let piece = unsafe pieces[index]
+            if unsafe piece.isEmpty { continue }
+            let source = unsafe piece.bindMemory(to: UInt8.self).baseAddress
+            let count = CInt(piece.count)
+            isSealed =
+                unsafe isSealed && EVP_CipherUpdate(context, target, &written, source, count) == 1
+            unsafe target = target?.advanced(by: piece.count)
+        }
+        isSealed =
+            unsafe isSealed && EVP_CipherFinal_ex(context, target, &written) == 1
+            && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, CInt(Self.tagSize), target) == 1
+        precondition(isSealed, "libcrypto can't encrypt")
+    }
+
+    /// Decrypts all but the last 16 bytes of `bytes` into `content`, which may begin where they begin;
+    /// returns whether the last 16 bytes are the right tag.
+    ///
+    /// Where they are not, the bytes in `content` mean nothing.
+    func open(
+        _ bytes: UnsafeRawBufferPointer,
+        into content: UnsafeMutableRawBufferPointer,
+        nonce: [UInt8]
+    ) -> Bool {
+        let count = bytes.count - Self.tagSize
+        guard count >= 0 else { return false }
+        precondition(content.count >= count)
+        let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
+        let target = unsafe content.bindMemory(to: UInt8.self).baseAddress
+        // OpenSSL copies the tag before anything is written.
+        let tag = unsafe UnsafeMutableRawPointer(mutating: start?.advanced(by: count))
+        var last: (UInt64, UInt64) = (0, 0)
+        var written: CInt = 0
+        return unsafe EVP_CipherInit_ex(context, nil, nil, nil, nonce, 0) == 1
+            && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(Self.tagSize), tag) == 1
+            && (count == 0 || EVP_CipherUpdate(context, target, &written, start, CInt(count)) == 1)
+            && withUnsafeMutableBytes(of: &last) { last in
+                let last = unsafe last.bindMemory(to: UInt8.self).baseAddress
+                return unsafe EVP_CipherFinal_ex(context, last, &written) == 1
+            }
+    }
+
+    /// Encrypts a file key with a key of its own, which needs no nonce.
+    static func wrap(_ fileKey: Secret, with key: Secret) -> [UInt8] {
+        var body = [UInt8](repeating: 0, count: fileKey.count + tagSize)
+        unsafe body.withUnsafeMutableBytes { body in
+            unsafe fileKey.withBytes { unsafe body.copyMemory(from: $0) }
+            unsafe ChunkCipher(key).seal(body, nonce: [UInt8](repeating: 0, count: 12))
+        }
+        return body
+    }
+
+    /// Decrypts a file key; `nil` where `key` is not the one that it was encrypted with.
+    static func unwrap(_ body: [UInt8], with key: Secret) -> Secret? {
+        var bytes = body
+        defer { Secret.wipe(&bytes) }
+        let isRight = unsafe bytes.withUnsafeMutableBytes { bytes in
+            let nonce = [UInt8](repeating: 0, count: 12)
+            return unsafe ChunkCipher(key).open(.init(bytes), into: bytes, nonce: nonce)
+        }
+        return isRight ? Secret(copying: bytes.dropLast(tagSize)) : nil
+    }
+}

@@ -125,7 +125,7 @@ private final class SealedOutput: @unchecked Sendable {
 ///
 /// Safe because one thread at a time holds it.
 private final class ChunkBatch: @unchecked Sendable {
-    static let chunks = 4
+    static let chunks = 8
     static let capacity = chunks * PayloadStream.chunkSize
 
     private var bytes = [UInt8](repeating: 0, count: chunks * PayloadStream.sealedSize)

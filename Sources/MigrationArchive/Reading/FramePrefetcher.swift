@@ -39,6 +39,7 @@ final class FramePrefetcher: ChunkSource {
                 named: "migration-read",
                 threadCount: threadCount,
                 depth: threadCount + Self.chunksInUse,
+                ahead: threadCount,
                 cancellation: cancellation,
                 source: { try source.nextFrame(into: compressed.take()) }
             ) {

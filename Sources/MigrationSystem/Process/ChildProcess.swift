@@ -2,82 +2,18 @@ internal import CMigrationShims
 internal import Foundation
 internal import Glibc
 
-/// A program in a process of its own, which ends with this value and with its host.
+/// A program in its own process, which ends with this value and with its host.
 ///
-/// A *supervisor*, a copy of the host that runs no more than a loop, stands between the two. The
-/// program and whatever it starts are its descendants, even those who leave their session and
-/// parent; when the program ends, the host dies or ``terminate(within:)`` is called, it kills all.
+/// The *supervisor*, a forked copy of the host that only runs a loop, is the parent of the program. The
+/// program and all processes that it starts are the supervisor's descendants, even if they leave their
+/// session or parent. The supervisor kills all of them when the program ends, when the host dies, or
+/// when ``terminate(within:)`` is called.
 ///
-/// Whom a sandbox filters can't leave the program's process group, which is killed as one. Others
-/// are killed one by one, so that a crowd of them that keeps starting others can outrun it. Without
-/// a sandbox, or where Landlock's version is below 6, a hostile program can kill the supervisor, as
-/// it can kill the host; ``terminate(within:)`` then says that processes may be left.
+/// A program whose system calls are filtered can't leave its process group, which is killed as a
+/// whole. Other processes are killed one by one, so processes that keep starting others can outrun
+/// the supervisor. Without a sandbox, or with a Landlock version below 6, a hostile program can kill
+/// the supervisor, as it can kill the host; ``terminate(within:)`` then throws an error.
 package final class ChildProcess: Sendable {
-    /// What is started, and how.
-    package struct Configuration: Sendable {
-        /// The absolute path of the program.
-        package var executable: ByteString
-        /// Its arguments, the first of which is its name.
-        package var arguments: [ByteString]
-        /// Its environment as `NAME=value`; nothing else is passed.
-        package var environment: [ByteString]
-        /// The directory that it starts in.
-        package var workingDirectory: ByteString
-        /// The directories that it alone sees at other paths, in namespaces of its own.
-        package var mounts: [Mount]
-        /// The root directory that it alone has, which shows ``mounts`` too; `nil` for the host's.
-        package var root: PrivateRoot?
-        /// What it may reach; `nil` where it is not confined.
-        package var sandbox: Sandbox?
-        /// The cgroup that it runs in, with all that it starts.
-        package var group: ControlGroup?
-        /// The bytes of memory that it may have to itself, and so may each process that it starts.
-        package var memoryLimit: UInt64?
-        /// The processes and threads that its user may have, for a user namespace of its own.
-        package var taskLimit: UInt64?
-        /// Whom it runs as; `nil` for this process's own user.
-        package var user: UserIdentity?
-
-        package init(
-            executable: ByteString,
-            arguments: [ByteString],
-            environment: [ByteString],
-            workingDirectory: ByteString,
-            mounts: [Mount] = [],
-            root: PrivateRoot? = nil,
-            sandbox: Sandbox?,
-            group: ControlGroup? = nil,
-            memoryLimit: UInt64? = nil,
-            taskLimit: UInt64? = nil,
-            user: UserIdentity? = nil
-        ) {
-            self.executable = executable
-            self.arguments = arguments
-            self.environment = environment
-            self.workingDirectory = workingDirectory
-            self.mounts = mounts
-            self.root = root
-            self.sandbox = sandbox
-            self.group = group
-            self.memoryLimit = memoryLimit
-            self.taskLimit = taskLimit
-            self.user = user
-        }
-    }
-
-    /// A directory that a program sees at another path as well.
-    package struct Mount: Sendable, Hashable {
-        /// The directory.
-        package let directory: ByteString
-        /// An empty directory, which is the other one to the program.
-        package let place: ByteString
-
-        package init(_ directory: ByteString, at place: ByteString) {
-            self.directory = directory
-            self.place = place
-        }
-    }
-
     /// How the program ended.
     package enum Ending: Sendable, Equatable {
         /// It returned or exited with a code.
@@ -89,21 +25,21 @@ package final class ChildProcess: Sendable {
     /// The number of the descriptor that is the child's end of ``connection``.
     package static let connectionNumber: Int32 = 3
 
-    /// This end of the sockets between host and child; reading it waits.
+    /// The host's end of the socket between host and child; reading from it waits.
     package let connection: OpenFile
 
-    /// What the child writes to its standard output and error; reading it never waits.
+    /// The child's standard output and error; reading from it doesn't wait.
     package let output: OpenFile
 
-    /// The supervisor sends the child's status here, and once more when nobody is left.
-    let control: OpenFile
+    /// The supervisor sends the child's status here, and again when no descendant is left.
+    private let control: OpenFile
 
     private let supervisor: pid_t
     private let state = Monitor(State.running)
 
     private enum State {
         case running
-        /// What the child started was not gone in time.
+        /// Processes that the child started did not end in time.
         case outlasting
         case collected
     }
@@ -122,17 +58,17 @@ package final class ChildProcess: Sendable {
 
     /// How the child ended; `nil` while it runs.
     ///
-    /// A child whose supervisor was killed has been killed with it.
+    /// If the supervisor was killed, so was the child.
     package var ending: Ending? {
         guard let statuses = sentStatuses else { return nil }
         return statuses.first.map { Ending(status: $0) } ?? .signaled(SIGKILL)
     }
 
-    /// What the supervisor has sent until now; `nil` where it may still send the first.
+    /// The statuses that the supervisor has sent; `nil` before the first.
     private var sentStatuses: ArraySlice<CInt>? {
         var statuses: [CInt] = [0, 0]
         let size = MemoryLayout<CInt>.size
-        // They stay in the socket, where those who wait for the end keep seeing them.
+        // They stay in the socket, so that every later wait sees them too.
         let flags = CInt(MSG_PEEK | MSG_DONTWAIT)
         let file = control.descriptor.rawValue
         do throws(SystemError) {
@@ -145,9 +81,9 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Kills the child and all that it started; returns when none of them is left.
+    /// Kills the child and all processes that it started; returns when none of them is left.
     ///
-    /// - Throws: ``UnfinishedEnd`` where some of them may be left.
+    /// - Throws: ``UnfinishedEnd`` if some of them may be left.
     @discardableResult
     package func terminate(
         within limit: Duration = .seconds(10)
@@ -159,7 +95,7 @@ package final class ChildProcess: Sendable {
                 state = .outlasting
                 throw .outlasted(limit)
             }
-            // Fails where the host's program lets the system collect its children; it waits still.
+            // It waits even if the host lets the system collect its children, but then it fails.
             _ = try? retryingOnInterrupt("waitpid") { waitpid(supervisor, nil, 0) }
             state = .collected
         }
@@ -180,7 +116,7 @@ package final class ChildProcess: Sendable {
             try terminate()
         } catch {
             guard case .outlasted = error else { return }
-            // The supervisor goes on, and is collected whenever it is done.
+            // The supervisor continues; it is collected when it ends.
             Thread.detachNewThread { [supervisor] in _ = waitpid(supervisor, nil, 0) }
         }
     }
@@ -191,5 +127,107 @@ extension ChildProcess.Ending {
     fileprivate init(status: CInt) {
         let signal = status & 0x7F
         self = signal == 0 ? .exited(status >> 8 & 0xFF) : .signaled(signal)
+    }
+}
+
+// MARK: - Waiting
+
+extension ChildProcess {
+    /// The events that a host can wait for.
+    package struct Events: OptionSet, Sendable {
+        package let rawValue: Int
+
+        package init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// ``ChildProcess/connection`` has something to read, or its other end is closed.
+        package static let message = Events(rawValue: 1)
+        /// ``ChildProcess/output`` has something to read, or its other end is closed.
+        package static let output = Events(rawValue: 2)
+        /// The child has ended; the processes that it started are being ended.
+        package static let exit = Events(rawValue: 4)
+        /// ``ChildProcess/connection`` takes more bytes, or its other end is closed.
+        package static let room = Events(rawValue: 8)
+    }
+
+    /// Waits for at least one of `events`; returns none if `timeout` passes or `cancellation` comes.
+    ///
+    /// The end of a stream is a lasting event: after the end of the output, don't wait for output.
+    package func wait(
+        for events: Events,
+        timeout: Duration,
+        or cancellation: CancellationEvent? = nil
+    ) throws(SystemError) -> Events {
+        var requests = [
+            request(connection, .message, in: events),
+            request(output, .output, in: events),
+            request(control, .exit, in: events),
+            request(connection, .room, in: events),
+            pollfd(fd: cancellation?.rawValue ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        try wait(for: &requests, timeout: timeout)
+        let all: [Events] = [.message, .output, .exit, .room]
+        return Events(zip(all, requests).filter { $0.1.revents != 0 }.map(\.0))
+    }
+
+    /// Waits until the supervisor has ended; returns `false` if `timeout` passes first.
+    func waitForSupervisor(timeout: Duration) throws(SystemError) -> Bool {
+        // Even without an event, poll reports that the other end was closed.
+        var requests = [pollfd(fd: control.descriptor.rawValue, events: 0, revents: 0)]
+        try wait(for: &requests, timeout: timeout)
+        return requests[0].revents != 0
+    }
+
+    private func wait(
+        for requests: inout [pollfd],
+        timeout: Duration
+    ) throws(SystemError) {
+        let deadline = SuspendingClock.now.advanced(by: timeout)
+        while true {
+            let rest = SuspendingClock.now.duration(to: deadline)
+            let count = unsafe poll(&requests, nfds_t(requests.count), rest.pollTimeout)
+            if count < 0 && errno != EINTR { throw SystemError("poll") }
+            if count > 0 || count == 0 && SuspendingClock.now >= deadline { return }
+        }
+    }
+
+    /// poll ignores a negative descriptor.
+    private func request(_ file: OpenFile, _ event: Events, in events: Events) -> pollfd {
+        let number = events.contains(event) ? file.descriptor.rawValue : -1
+        return pollfd(fd: number, events: Int16(event == .room ? POLLOUT : POLLIN), revents: 0)
+    }
+}
+
+extension Duration {
+    /// The time in whole milliseconds, rounded up, for `poll(2)`.
+    fileprivate var pollTimeout: Int32 {
+        let (seconds, attoseconds) = components
+        if seconds < 0 || attoseconds < 0 { return 0 }
+        if seconds >= 1_000_000 { return 1_000_000_000 }
+        return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}
+
+// MARK: - An end that is not complete
+
+extension ChildProcess {
+    /// Why processes that the child started may be left.
+    package enum UnfinishedEnd: Error, Hashable {
+        /// Some did not end within this time; the supervisor continues to kill them.
+        case outlasted(Duration)
+        /// The supervisor was killed, and the child with it; other processes are unknown.
+        case supervisorKilled
+    }
+}
+
+extension ChildProcess.UnfinishedEnd: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .outlasted(let limit):
+            "they were being killed for \(limit), and some still run or can't be killed"
+        case .supervisorKilled:
+            "the process that ends them was killed itself"
+        }
     }
 }

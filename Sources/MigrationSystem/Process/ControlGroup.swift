@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// A cgroup of version 2 that one program and all that it starts are put in, which bounds them together.
+/// A cgroup of version 2 that bounds one program and all processes that it starts together.
 ///
-/// It is made in the nearest cgroup above this process whose controllers are passed on and in which
-/// this user may make one: the root of the hierarchy for root, a delegated slice for others.
+/// It is made in the nearest cgroup above this process that delegates its controllers and that this
+/// user may write to: the root of the hierarchy for root, a delegated slice for other users.
 package final class ControlGroup: Sendable {
-    /// What a cgroup bounds.
+    /// The limits of a cgroup.
     package struct Limits: Sendable, Equatable {
-        /// The bytes of memory, the page cache of its files included.
+        /// The bytes of memory, including the page cache of its files.
         package var memory: UInt64?
-        /// The processes, each with all its threads.
+        /// The number of processes and threads.
         package var tasks: UInt64?
 
         package init(memory: UInt64?, tasks: UInt64?) {
@@ -20,16 +20,16 @@ package final class ControlGroup: Sendable {
 
     private static let prefix = ByteString(utf8: "migration-")
 
-    /// What is bounded here: those limits whose controllers there are.
+    /// The limits that are in effect, which depends on the controllers that exist.
     package let limits: Limits
 
-    /// Where a process that writes `0` is put in.
+    /// The file to which a process writes `0` to join the cgroup.
     let entrance: OpenFile
 
     private let directory: OpenFile
     private let path: PathName
 
-    /// Makes a cgroup with as many of `limits` as can be had; `nil` where that is none.
+    /// Makes a cgroup with as many of `limits` as possible; `nil` if none is possible.
     package static func make(_ limits: Limits) -> ControlGroup? {
         for place in places() {
             guard let available = available(of: limits, at: place) else { continue }
@@ -38,9 +38,9 @@ package final class ControlGroup: Sendable {
         return nil
     }
 
-    /// Makes a cgroup in the one at `parent`, with those limits whose controllers are passed on there.
+    /// Makes a cgroup in the one at `parent`, with the limits whose controllers that one delegates.
     ///
-    /// - Throws: ``SystemError`` where none can be made, or it can't be given a limit.
+    /// - Throws: ``SystemError`` if it can't be made, or can't get a limit.
     init(in parent: ByteString, _ limits: Limits) throws(SystemError) {
         let above = try FileDescriptor.open(parent, .directory)
         Self.removeAbandoned(in: above, at: parent)
@@ -56,7 +56,7 @@ package final class ControlGroup: Sendable {
             )
             if let memory = limits.memory {
                 try Self.write("\(memory)", to: "memory.max", in: directory)
-                // Where there is no swap, there is no such file; older kernels lack the second one.
+                // Without swap there is no such file; older kernels lack the second one.
                 try? Self.write("0", to: "memory.swap.max", in: directory)
                 try? Self.write("1", to: "memory.oom.group", in: directory)
             }
@@ -73,19 +73,19 @@ package final class ControlGroup: Sendable {
         remove()
     }
 
-    /// Removes the cgroup, in which nobody may be any more.
+    /// Removes the cgroup, which must have no process.
     package func remove() {
         do throws(SystemError) {
             try FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
         } catch {
-            // One that stays holds nothing; the next one to make a cgroup here tries again.
+            // Best effort: the next process that makes a cgroup here tries again.
         }
     }
 
-    /// How often a process in it was ended because there was no memory left below the limit.
+    /// How often the kernel killed a process because the memory limit was reached.
     package var memoryKills: UInt64 { count("oom_kill", in: "memory.events") }
 
-    /// How often a process or a thread was not begun because there were as many as there may be.
+    /// How often a process or a thread was refused because of the limit.
     package var refusedTasks: UInt64 { count("max", in: "pids.events") }
 
     private func count(_ key: String, in file: String) -> UInt64 {
@@ -98,7 +98,7 @@ package final class ControlGroup: Sendable {
 // MARK: - Where
 
 extension ControlGroup {
-    /// The cgroups from that of this process up, none where there is no hierarchy of version 2.
+    /// The cgroups from that of this process upward; none without a hierarchy of version 2.
     private static func places() -> [ByteString] {
         guard let own = text(of: ByteString(utf8: "/proc/self/cgroup")),
             let mounts = text(of: ByteString(utf8: "/proc/self/mountinfo"))
@@ -106,7 +106,7 @@ extension ControlGroup {
         return places(ownGroups: own, mounts: mounts)
     }
 
-    /// The same, by what `/proc/self/cgroup` and `/proc/self/mountinfo` say.
+    /// The same, from the text of `/proc/self/cgroup` and `/proc/self/mountinfo`.
     static func places(ownGroups: String, mounts: String) -> [ByteString] {
         let line = ownGroups.split(separator: "\n").first { $0.hasPrefix("0::/") }
         guard let own = line?.dropFirst(3), !own.contains("/../") else { return [] }
@@ -127,7 +127,7 @@ extension ControlGroup {
         return []
     }
 
-    /// Those of `limits` whose controllers the cgroup at `place` passes on; `nil` where that is none.
+    /// The limits whose controllers the cgroup at `place` delegates; `nil` if it delegates none.
     private static func available(of limits: Limits, at place: ByteString) -> Limits? {
         let text = text(of: place + ByteString(utf8: "/cgroup.subtree_control")) ?? ""
         let controllers = text.split { $0 == " " || $0 == "\n" }
@@ -138,7 +138,7 @@ extension ControlGroup {
         return available == Limits(memory: nil, tasks: nil) ? nil : available
     }
 
-    /// Removes what killed hosts left: cgroups that are named after a process that is gone.
+    /// Removes the cgroups of killed hosts, which are named after processes that are gone.
     private static func removeAbandoned(
         in above: borrowing FileDescriptor,
         at path: ByteString
@@ -149,7 +149,7 @@ extension ControlGroup {
             guard let process = rest.split(separator: "-").first.flatMap({ pid_t($0) }),
                 process > 0, kill(process, 0) != 0, errno == ESRCH
             else { continue }
-            // One in which somebody still is stays.
+            // A cgroup that still has processes stays.
             _ = try? above.removeDirectory(listing[index])
         }
     }

@@ -1,6 +1,6 @@
 package import Glibc
 
-/// A program that runs in this one's stead, while this one waits for it.
+/// A program that runs in the foreground while this process waits for it.
 package struct ForegroundProcess: Sendable {
     /// How a program ended.
     package enum Outcome: Sendable, Equatable {
@@ -8,12 +8,12 @@ package struct ForegroundProcess: Sendable {
         case signalled(Int32)
     }
 
-    /// What the program's signals do.
+    /// The signal mask and actions of the program.
     package struct Signals {
         let mask: sigset_t
         let defaults: [Int32]
 
-        /// Blocks `mask`; a signal of `defaults` does what it does by default, though it is ignored here.
+        /// Blocks `mask`, and gives the signals in `defaults` their default action, though this process ignores them.
         package init(mask: sigset_t, defaults: [Int32]) {
             self.mask = mask
             self.defaults = defaults
@@ -24,7 +24,7 @@ package struct ForegroundProcess: Sendable {
 
     /// Starts `command`, found by `PATH`, with a variable set.
     ///
-    /// - Throws: ``SystemError`` where the program can't be run.
+    /// - Throws: ``SystemError`` if the program can't be run.
     package static func start(
         _ command: [ByteString],
         settingVariable assignment: ByteString,
@@ -67,9 +67,9 @@ package struct ForegroundProcess: Sendable {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
     }
 
-    /// Ends this process by a signal, as the program was; it returns where the signal can't do that.
+    /// Ends this process by the signal that ended the program; returns if the signal can't end it.
     package static func end(by signal: Int32) {
-        // The program has left its core, if there is to be one.
+        // The program has already written its core dump, if any.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         var action = sigaction()
@@ -82,7 +82,7 @@ package struct ForegroundProcess: Sendable {
         raise(signal)
     }
 
-    /// Whether the terminal sends its signals to this process and what it started alike.
+    /// Whether the terminal sends its signals both to this process and to the program.
     package static var isInForeground: Bool {
         tcgetpgrp(STDIN_FILENO) == getpgrp()
     }

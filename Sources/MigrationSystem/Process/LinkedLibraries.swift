@@ -1,9 +1,11 @@
-/// The libraries that an executable brings along: those that its own search path leads to.
+internal import Glibc
+
+/// The libraries that come with an executable: those on its own search path.
 ///
-/// Where they are is the executable's own choice, which must not decide what else it may read
-/// there: only libraries in ELF are found, and only by the names that are asked for.
+/// The executable chooses its search path, but it must not gain access to other files there: only
+/// ELF libraries are found, and only those that the executable names.
 struct LinkedLibraries {
-    /// The paths of what was found.
+    /// The paths of the libraries.
     private(set) var paths: Set<ByteString> = []
 
     private var names: Set<ByteString> = []
@@ -12,7 +14,7 @@ struct LinkedLibraries {
 
     /// Finds the libraries of the program at `path`, which has no link in it, and their libraries.
     ///
-    /// - Throws: ``SystemError`` where the program can't be read.
+    /// - Throws: ``SystemError`` if the program can't be read.
     init(of path: ByteString) throws(SystemError) {
         guard let image = try Self.image(at: path) else { return }
         add(image, at: path)
@@ -37,7 +39,7 @@ struct LinkedLibraries {
         }
     }
 
-    /// Goes on to what `image` names, as far as a program that is meant to be run goes.
+    /// Adds the libraries that `image` names, up to the number that a real program has.
     private mutating func add(_ image: LinkedImage, at path: ByteString) {
         let named = image.libraries + [image.interpreter].compactMap(\.self)
         names.formUnion(named.prefix(max(0, 1000 - names.count)))
@@ -47,18 +49,132 @@ struct LinkedLibraries {
     }
 
     private static func image(at path: ByteString) throws(SystemError) -> LinkedImage? {
-        // Opening a device can have an effect.
+        // Opening a device can have side effects.
         guard try FileDescriptor.openPlace(path).status().kind == .regular else { return nil }
         return try LinkedImage(FileDescriptor.openFollowingLinks(path, .reading))
     }
 }
 
 extension ByteString {
-    /// Puts the directory of a file in the place of `$ORIGIN`, as the loader does.
+    /// Replaces `$ORIGIN` with the directory of the file, as the loader does.
     fileprivate func replacingOrigin(with directory: ByteString) -> ByteString {
         for word in ["$ORIGIN", "${ORIGIN}"] where starts(with: word.utf8) {
             return directory + dropFirst(word.utf8.count)
         }
         return self
+    }
+}
+
+/// The names of the libraries that an ELF executable or library is linked with.
+///
+/// The file is not trusted: reading always ends, and a damaged file has no libraries.
+struct LinkedImage {
+    /// Whether it can be loaded at any address, unlike other programs and core dumps.
+    let isLibrary: Bool
+    /// The program that loads the libraries.
+    private(set) var interpreter: ByteString?
+    /// The names or paths of the libraries.
+    private(set) var libraries: [ByteString] = []
+    /// The directories to look for them, as written.
+    private(set) var searchPath: [ByteString] = []
+
+    /// Reads `file`; `nil` if it isn't a 64-bit ELF file of this byte order.
+    init?(_ file: borrowing FileDescriptor) throws(SystemError) {
+        guard let header = try file.bytes(at: 0, count: 64),
+            header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1])
+        else { return nil }
+        isLibrary = header.integer(at: 16, UInt16.self) == 3
+        let size = Int(header.integer(at: 54, UInt16.self))
+        let count = Int(header.integer(at: 56, UInt16.self))
+        guard size == 56 else { return nil }
+        let table = header.integer(at: 32, UInt64.self)
+        guard let bytes = try file.bytes(at: table, count: size * count) else { return nil }
+        let segments = (0..<count).map { Segment(bytes, at: $0 * size) }
+        if let segment = segments.first(where: { $0.type == 3 }) {
+            interpreter = try file.string(at: segment.offset)
+        }
+        if let segment = segments.first(where: { $0.type == 2 }) {
+            try readDynamic(segment, segments, of: file)
+        }
+    }
+
+    private mutating func readDynamic(
+        _ dynamic: Segment,
+        _ segments: [Segment],
+        of file: borrowing FileDescriptor
+    ) throws(SystemError) {
+        // Each entry has 16 bytes; a program has some dozens of them.
+        let size = Int(min(dynamic.size, 1 << 20))
+        guard let bytes = try file.bytes(at: dynamic.offset, count: size) else { return }
+        let entries = stride(from: 0, to: size - 15, by: 16).lazy
+            .map { (bytes.integer(at: $0, UInt64.self), bytes.integer(at: $0 + 8, UInt64.self)) }
+            .prefix { $0.0 != 0 }
+        guard let address = entries.first(where: { $0.0 == 5 })?.1,
+            let strings = segments.lazy.compactMap({ $0.offset(of: address) }).first
+        else { return }
+        for (tag, value) in entries where tag == 1 || tag == 15 || tag == 29 {
+            guard let string = try file.string(at: strings &+ value) else { continue }
+            if tag == 1 {
+                libraries.append(string)
+            } else {
+                searchPath += string.split(separator: UInt8(ascii: ":")).map { ByteString($0) }
+            }
+        }
+    }
+}
+
+/// A part of the file, and the address to which it is mapped.
+private struct Segment {
+    let type: UInt32
+    let offset: UInt64
+    let address: UInt64
+    let size: UInt64
+
+    init(_ table: [UInt8], at start: Int) {
+        type = table.integer(at: start, UInt32.self)
+        offset = table.integer(at: start + 8, UInt64.self)
+        address = table.integer(at: start + 16, UInt64.self)
+        size = table.integer(at: start + 32, UInt64.self)
+    }
+
+    /// The position in the file of the byte that is mapped to `address`.
+    func offset(of address: UInt64) -> UInt64? {
+        guard type == 1, address >= self.address, address - self.address < size else { return nil }
+        return offset &+ (address - self.address)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func integer<Integer: FixedWidthInteger>(
+        at start: Int,
+        _ type: Integer.Type
+    ) -> Integer {
+        self[start..<start + Integer.bitWidth / 8].reversed().reduce(0) { $0 << 8 | Integer($1) }
+    }
+}
+
+extension FileDescriptor {
+    /// Reads `count` bytes at `offset`; `nil` if the file has fewer.
+    fileprivate borrowing func bytes(
+        at offset: UInt64,
+        count: Int
+    ) throws(SystemError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return try readPart(at: offset, into: &bytes) == count ? bytes : nil
+    }
+
+    /// Reads the bytes before the next zero byte, at most as many as a path may have.
+    fileprivate borrowing func string(at offset: UInt64) throws(SystemError) -> ByteString? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = try readPart(at: offset, into: &bytes)
+        return bytes[..<count].firstIndex(of: 0).map { ByteString(bytes[..<$0]) }
+    }
+
+    private borrowing func readPart(
+        at offset: UInt64,
+        into bytes: inout [UInt8]
+    ) throws(SystemError) -> Int {
+        guard offset <= UInt64(Int64.max) - UInt64(bytes.count) else { return 0 }
+        return try read(at: offset, into: &bytes, count: bytes.count)
     }
 }

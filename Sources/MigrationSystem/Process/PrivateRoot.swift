@@ -1,27 +1,27 @@
 internal import Glibc
 
-/// A root directory of a program's own, in which there is nothing but what it may reach.
+/// A root directory for one program that contains only the files the program may reach.
 ///
-/// Everything in it has its own path, and the links on the way are there. Other files have no names in
-/// it, so that nobody can look at their status or change their modes, times and owners. What may only be
-/// read lies in mounts that nobody can write.
+/// Files keep their paths, and the links on the way to them exist. Other files have no names in it, so
+/// the program can't read their status or change their modes, times and owners. Files that may only be
+/// read are in read-only mounts.
 ///
-/// Through `/proc` a program could still reach the roots of others, unless Landlock keeps it from that.
+/// Without Landlock a program could still reach the roots of other processes through `/proc`.
 package struct PrivateRoot: Sendable, Equatable {
-    /// Links by which scripts and programs find what is in `/usr` and `/proc`.
+    /// Links by which scripts and programs find files in `/usr` and `/proc`.
     private static let links = [
         "/bin", "/sbin", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
     ]
 
-    /// Where many links in `/usr` lead through.
+    /// The directory that many links in `/usr` lead through.
     private static let alternatives = "/etc/alternatives"
 
-    /// Three strings for each step, as `migration_enter_root` takes them.
+    /// Three strings for each step of `migration_enter_root`.
     let steps: [ByteString]
 
-    /// Shows what `rules` are about, and the directories of `mounts` at their other paths.
+    /// Shows the files of `rules`, and the directories of `mounts` at their other paths.
     ///
-    /// - Throws: ``SystemError`` where a path can't be looked at, and for a rule about everything.
+    /// - Throws: ``SystemError`` if a path can't be read, and for a rule about everything.
     package init(
         showing rules: [Sandbox.Rule],
         _ mounts: [ChildProcess.Mount] = []
@@ -33,7 +33,7 @@ package struct PrivateRoot: Sendable, Equatable {
             guard let place = try ways.find(rule.path, followingLast: rule.followsLink),
                 place.kind != .symbolicLink
             else { continue }
-            // Through a mount that can't be written a device still can, and its mode can't be changed.
+            // A device can be written even through a read-only mount, and its mode can't be changed.
             let isFile = place.kind == .directory || place.kind == .regular
             let isWritable = rule.access == .readAndWrite && isFile
             parts[place.path] = Part(
@@ -61,19 +61,19 @@ package struct PrivateRoot: Sendable, Equatable {
 // MARK: - Steps
 
 extension PrivateRoot {
-    /// A directory or a file that is shown, at the path by which it is listed.
+    /// A directory or a file that is shown, by its path.
     private struct Part {
         let source: ByteString
         let isDirectory: Bool
         let isWritable: Bool
     }
 
-    /// The nearest part that `path` lies in.
+    /// The nearest part that contains `path`.
     private static func cover(of path: ByteString, in parts: [ByteString: Part]) -> Part? {
         ancestors(of: path).lazy.compactMap { parts[$0] }.first
     }
 
-    /// The directories above `path`, without the root, the nearest first.
+    /// The directories above `path`, nearest first, without the root.
     private static func ancestors(of path: ByteString) -> [ByteString] {
         path.indices.dropFirst().reversed()
             .filter { path[$0] == UInt8(ascii: "/") }
@@ -91,7 +91,7 @@ extension PrivateRoot {
         for path in ways.passed { made[path] = ("d", []) }
         for (path, part) in parts { made[path] = (part.isDirectory ? "d" : "f", []) }
         for (path, target) in ways.links { made[path] = ("l", target) }
-        // What lies in a part is there with it.
+        // A part includes everything in it.
         made = made.filter { cover(of: $0.key, in: parts) == nil }
         for path in made.keys.flatMap(ancestors) { made[path] = made[path] ?? ("d", []) }
         let places = made.sorted { $0.key.lexicographicallyPrecedes($1.key) }
@@ -101,15 +101,15 @@ extension PrivateRoot {
     }
 }
 
-/// The links on the ways to files, and the directories that a way leaves again by `..`.
+/// The links in paths to files, and the directories that a path leaves again with `..`.
 private struct Ways {
-    /// How many links a way may lead through, as in the system.
+    /// The most links in a path, as in the system.
     private static let mostLinks = 40
 
     private(set) var links: [ByteString: ByteString] = [:]
     private(set) var passed: Set<ByteString> = []
 
-    /// Follows `path`, which is absolute, to a path with no link in it; `nil` where nothing is there.
+    /// Resolves the links in the absolute `path`; `nil` if it doesn't exist.
     mutating func find(
         _ path: ByteString,
         followingLast: Bool

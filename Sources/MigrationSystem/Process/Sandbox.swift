@@ -1,35 +1,35 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// What a process may reach of the machine.
+/// The parts of the machine that a process may reach.
 ///
-/// Files outside the rules can't be opened, listed, made, renamed or removed. There is no new
-/// socket, no signal to a process outside, no tracing of it, none of its limits and priorities, no
-/// shared memory, semaphore or queue of System V, no mount or namespace, and of a superuser's
-/// privileges there are only those over files.
+/// The process can't open, list, make, rename or remove files outside the rules. It can't make
+/// sockets, signal or trace processes outside, change their limits and priorities, use shared memory,
+/// semaphores or queues of System V, or make mounts and namespaces. A superuser keeps only the
+/// privileges over files.
 ///
-/// Not confined are looking at the status of a file outside, and changing its mode, owner, times or
-/// extended attributes where the user may, unless it has a ``PrivateRoot``.
+/// It can read the status of files outside, and change their mode, owner, times and extended
+/// attributes as far as its user may, unless it has a ``PrivateRoot``.
 package struct Sandbox: Sendable {
-    /// What may be done with a file, or with all beneath a directory.
+    /// The allowed access to a file, or to everything beneath a directory.
     package enum Access: Sendable {
-        /// Reading files by their names, without a list of them.
+        /// Reading files whose names are known, without listing.
         case readByName
         /// Reading and listing.
         case read
         /// Reading, listing and running.
         case readAndExecute
-        /// Everything but making device nodes.
+        /// Everything except making device nodes.
         case readAndWrite
     }
 
-    /// Leave to reach one file, or one directory and all beneath it.
+    /// Permission for one file, or for one directory and everything beneath it.
     package struct Rule: Sendable, Equatable {
-        /// Where it is, when the process is started.
+        /// Its path when the process starts.
         package let path: ByteString
-        /// What is allowed there.
+        /// The allowed access.
         package let access: Access
-        /// Whether a link at the path is followed; else only a directory is taken.
+        /// Whether a link at the path is followed; if not, the path must be a directory.
         package let followsLink: Bool
 
         package init(path: ByteString, access: Access, followsLink: Bool = true) {
@@ -39,13 +39,13 @@ package struct Sandbox: Sendable {
         }
     }
 
-    /// The rules; what none of them allows is denied.
+    /// The rules; everything else is denied.
     package let rules: [Rule]
 
-    /// What of the system confines; what it lacks is left open.
+    /// The means of the system; without one of them, that part is not confined.
     package let support: Support
 
-    /// Confines to `rules`; those whose path is missing or out of the host's reach are left out.
+    /// Confines to `rules`, without those whose path is missing or not accessible to the host.
     package init(rules: [Rule], by support: Support = Sandbox.support) {
         self.rules = rules
         self.support = support
@@ -55,12 +55,12 @@ package struct Sandbox: Sendable {
 // MARK: - Support
 
 extension Sandbox {
-    /// What a system can confine.
+    /// The means by which a system confines.
     package struct Support: Sendable, Equatable {
-        /// The version of Landlock; 0 where the kernel has none.
+        /// The version of Landlock; 0 if the kernel has none.
         ///
-        /// Renaming between directories is possible from 2 and truncating is confined from 3,
-        /// TCP from 4 where system calls are not filtered, signals and abstract sockets from 6.
+        /// Version 2 allows renaming between directories. Version 3 confines truncating, 4 confines TCP
+        /// if system calls are not filtered, and 6 confines signals and abstract sockets.
         package let landlockVersion: Int
         /// Whether system calls are filtered.
         package let filtersSystemCalls: Bool
@@ -74,7 +74,7 @@ extension Sandbox {
         package var confinesFiles: Bool { landlockVersion > 0 }
     }
 
-    /// What this system can confine.
+    /// The means of this system.
     package static var support: Support {
         Support(
             landlockVersion: Int(max(0, migration_landlock_version())),
@@ -86,9 +86,9 @@ extension Sandbox {
 // MARK: - Ruleset
 
 extension Sandbox {
-    /// Makes the kernel's form of the rules; `nil` where nothing but system calls can be confined.
+    /// Makes the kernel's form of the rules; `nil` if only system calls can be confined.
     ///
-    /// - Throws: ``SystemError`` of `landlock_create_ruleset` where not even they can.
+    /// - Throws: ``SystemError`` of `landlock_create_ruleset` if not even those can.
     func ruleset() throws(SystemError) -> OpenFile? {
         guard support.confinesFiles else {
             if support.filtersSystemCalls { return nil }
@@ -124,7 +124,7 @@ extension Sandbox.Rule {
         }
     }
 
-    /// What is at the path; `nil` where the host can't reach it either.
+    /// The file at the path; `nil` if the host can't reach it either.
     private func place() throws(SystemError) -> OpenFile? {
         do throws(SystemError) {
             guard followsLink else { return OpenFile(try FileDescriptor.open(path, .directory)) }
@@ -133,5 +133,131 @@ extension Sandbox.Rule {
             guard error.isMissing || error.isNotDirectory || error.isDenied else { throw error }
             return nil
         }
+    }
+}
+
+/// Rights that Landlock grants, as the kernel's bits.
+struct LandlockAccess: OptionSet, Sendable {
+    let rawValue: UInt64
+
+    static let execute = LandlockAccess(rawValue: 1 << 0)
+    static let writeFile = LandlockAccess(rawValue: 1 << 1)
+    static let readFile = LandlockAccess(rawValue: 1 << 2)
+    static let readDirectory = LandlockAccess(rawValue: 1 << 3)
+    static let makeCharacterDevice = LandlockAccess(rawValue: 1 << 6)
+    static let makeBlockDevice = LandlockAccess(rawValue: 1 << 11)
+    /// Linking and renaming between directories; always denied below version 2.
+    static let refer = LandlockAccess(rawValue: 1 << 13)
+    /// From version 3.
+    static let truncate = LandlockAccess(rawValue: 1 << 14)
+    /// Commands to devices, from version 5.
+    static let commandDevice = LandlockAccess(rawValue: 1 << 15)
+
+    /// The rights that apply to files other than directories.
+    static let ofFiles: LandlockAccess = [
+        .execute, .writeFile, .readFile, .truncate, .commandDevice,
+    ]
+
+    /// The rights over files that a version of Landlock has.
+    static func known(to version: Int) -> LandlockAccess {
+        // Version 1 has the first thirteen rights, up to making symbolic links.
+        var access = LandlockAccess(rawValue: (1 << 13) - 1)
+        if version >= 2 { access.insert(.refer) }
+        if version >= 3 { access.insert(.truncate) }
+        if version >= 5 { access.insert(.commandDevice) }
+        return access
+    }
+}
+
+extension Sandbox.Access {
+    /// The rights for this access.
+    var rights: LandlockAccess {
+        switch self {
+        case .readByName: [.readFile]
+        case .read: [.readFile, .readDirectory]
+        case .readAndExecute: [.readFile, .readDirectory, .execute]
+        case .readAndWrite:
+            .known(to: .max).subtracting([.makeCharacterDevice, .makeBlockDevice])
+        }
+    }
+}
+
+// MARK: - Running a program
+
+extension Sandbox {
+    /// The files that every dynamically linked program needs to start.
+    private static let common: [Rule] = [
+        rule("/usr", .readAndExecute),
+        rule("/lib", .readAndExecute),
+        rule("/lib32", .readAndExecute),
+        rule("/lib64", .readAndExecute),
+        rule("/libx32", .readAndExecute),
+        rule("/etc/ld.so.cache", .read),
+        rule("/etc/localtime", .read),
+        rule("/etc/timezone", .read),
+        rule("/dev/null", .readAndWrite),
+        rule("/dev/zero", .read),
+        rule("/dev/random", .read),
+        rule("/dev/urandom", .read),
+        // Swift reads its arguments there. Dispatch reads the state of each thread by its number, which
+        // isn't known beforehand, and ends the program if it can't. The files that tell more about a
+        // process than `ps` does, its environment and memory, are denied outside the sandbox.
+        rule("/proc", .readByName),
+        // Swift's concurrency reads the number of processors.
+        rule("/sys/devices/system/cpu/online", .read),
+        rule("/sys/devices/system/cpu/possible", .read),
+    ]
+
+    private static func rule(_ path: String, _ access: Access) -> Rule {
+        Rule(path: ByteString(utf8: path), access: access)
+    }
+
+    /// The rules that `executable` needs to start: the system's programs and libraries, itself, the
+    /// libraries that come with it, and the resource bundles beside it.
+    ///
+    /// The rest of its directory is not allowed, nor are the directories on its search path: they may
+    /// hold any files, and the executable names them itself.
+    ///
+    /// - Throws: ``SystemError`` if the executable can't be read.
+    package static func rules(forRunning executable: ByteString) throws(SystemError) -> [Rule] {
+        let files = try files(forRunning: executable)
+        let rules = files.map { Rule(path: $0, access: .readAndExecute) }
+        let bundles = try resourceBundles(in: PathName.parent(of: files[0]))
+        // A link beside the executable must not give it access to other files.
+        return common + rules
+            + bundles.map { Rule(path: $0, access: .read, followsLink: false) }
+    }
+
+    /// The resolved path of `executable`, and those of the libraries that come with it.
+    ///
+    /// - Throws: ``SystemError`` if the executable can't be read.
+    package static func files(
+        forRunning executable: ByteString
+    ) throws(SystemError) -> [ByteString] {
+        let path = try PathName.realPath(executable)
+        return try [path]
+            + LinkedLibraries(of: path).paths.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    /// The directories of resources that a package's build puts beside an executable.
+    private static func resourceBundles(
+        in directory: ByteString
+    ) throws(SystemError) -> [ByteString] {
+        let listing: DirectoryListing
+        do throws(SystemError) {
+            listing = try DirectoryListing(of: FileDescriptor.open(directory, .directory))
+        } catch {
+            guard error.isDenied else { throw error }
+            return []
+        }
+        return (0..<listing.count).map { listing[$0] }
+            .filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }
+            .map { PathName(parent: directory, name: $0).path }
+    }
+}
+
+extension ByteString {
+    fileprivate func hasSuffix(_ suffix: String) -> Bool {
+        count > suffix.utf8.count && self.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
 }

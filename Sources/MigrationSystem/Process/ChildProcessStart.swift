@@ -1,0 +1,293 @@
+internal import CMigrationShims
+internal import Glibc
+
+extension ChildProcess {
+    /// The program to start, and its surroundings.
+    package struct Configuration: Sendable {
+        /// The absolute path of the program.
+        package var executable: ByteString
+        /// Its arguments, the first of which is its name.
+        package var arguments: [ByteString]
+        /// Its whole environment, as `NAME=value`.
+        package var environment: [ByteString]
+        /// Its working directory.
+        package var workingDirectory: ByteString
+        /// The directories that it sees at other paths, in its own mount namespace.
+        package var mounts: [Mount]
+        /// Its own root directory, which includes ``mounts``; `nil` for the host's.
+        package var root: PrivateRoot?
+        /// The files it may reach; `nil` if it is not confined.
+        package var sandbox: Sandbox?
+        /// The cgroup for it and all processes that it starts.
+        package var group: ControlGroup?
+        /// The bytes of private memory for it, and for each process that it starts.
+        package var memoryLimit: UInt64?
+        /// The most processes and threads of its user, for its own user namespace.
+        package var taskLimit: UInt64?
+        /// The user that it runs as; `nil` for this process's user.
+        package var user: UserIdentity?
+
+        package init(
+            executable: ByteString,
+            arguments: [ByteString],
+            environment: [ByteString],
+            workingDirectory: ByteString,
+            mounts: [Mount] = [],
+            root: PrivateRoot? = nil,
+            sandbox: Sandbox?,
+            group: ControlGroup? = nil,
+            memoryLimit: UInt64? = nil,
+            taskLimit: UInt64? = nil,
+            user: UserIdentity? = nil
+        ) {
+            self.executable = executable
+            self.arguments = arguments
+            self.environment = environment
+            self.workingDirectory = workingDirectory
+            self.mounts = mounts
+            self.root = root
+            self.sandbox = sandbox
+            self.group = group
+            self.memoryLimit = memoryLimit
+            self.taskLimit = taskLimit
+            self.user = user
+        }
+    }
+
+    /// A directory that a program also sees at another path.
+    package struct Mount: Sendable, Hashable {
+        /// The directory.
+        package let directory: ByteString
+        /// An empty directory, in whose place the program sees the other one.
+        package let place: ByteString
+
+        package init(_ directory: ByteString, at place: ByteString) {
+            self.directory = directory
+            self.place = place
+        }
+    }
+}
+
+// MARK: - Starting
+
+extension ChildProcess {
+    /// Starts a program.
+    ///
+    /// - Throws: ``SystemError`` that names the call that failed, here or in the new process:
+    ///   `execve` if there is no such program, `chdir` if there is no such directory,
+    ///   `landlock_create_ruleset` if this system can't make the sandbox,
+    ///   `unshare`, `mount` or another call if the program can't have its own mounts
+    ///   (``SystemError/isAboutMounts``).
+    package static func start(
+        _ configuration: Configuration
+    ) throws(SystemError) -> ChildProcess {
+        try configuration.check()
+        var ruleset: OpenFile?
+        if let sandbox = configuration.sandbox { ruleset = try sandbox.ruleset() }
+        let control = try DescriptorPair.sockets()
+        let connection = try DescriptorPair.sockets()
+        let output = try DescriptorPair.pipe()
+        let failures = try DescriptorPair.pipe()
+        try output.ours.stopWaiting()
+        let supervisor = try configuration.start(
+            control: control.theirs,
+            connection: connection.theirs,
+            output: output.theirs,
+            failures: failures.theirs,
+            ruleset: ruleset
+        )
+        let process = ChildProcess(
+            supervisor: supervisor,
+            control: control.ours,
+            connection: connection.ours,
+            output: output.ours
+        )
+        // While this process has them open, it can't see that the child closed them.
+        try control.theirs.close()
+        try connection.theirs.close()
+        try output.theirs.close()
+        try failures.theirs.close()
+        try throwFailure(told: failures.ours)
+        return process
+    }
+
+    /// Whether the kernel counts processes and threads for each user namespace (from 5.14).
+    package static let countsTasksByNamespace: Bool = {
+        var name = utsname()
+        guard unsafe uname(&name) == 0 else { return false }
+        let release = unsafe withUnsafeBytes(of: name.release) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
+        return numbers.count == 2 && (numbers[0], numbers[1]) >= (5, 14)
+    }()
+
+    /// Waits until the program has started; throws the reason if it could not.
+    private static func throwFailure(
+        told failures: borrowing FileDescriptor
+    ) throws(SystemError) {
+        var failure = unsafe migration_failure()
+        let size = unsafe MemoryLayout<migration_failure>.size
+        let file = failures.rawValue
+        let count = try retryingOnInterrupt("read") { unsafe read(file, &failure, size) }
+        guard count == size, let call = unsafe failure.call else { return }
+        throw unsafe SystemError(String(cString: call), code: failure.code)
+    }
+}
+
+extension ChildProcess.Configuration {
+    /// Throws if a string holds a zero byte, which would end it.
+    fileprivate func check() throws(SystemError) {
+        let strings =
+            [executable, workingDirectory] + arguments + environment
+            + mounts.flatMap { [$0.directory, $0.place] } + (root?.steps ?? [])
+        guard strings.allSatisfy({ !$0.contains(0) }) else {
+            throw SystemError("execve", code: EINVAL)
+        }
+    }
+
+    /// Forks the supervisor; returns its process number.
+    fileprivate func start(
+        control: borrowing FileDescriptor,
+        connection: borrowing FileDescriptor,
+        output: borrowing FileDescriptor,
+        failures: borrowing FileDescriptor,
+        ruleset: OpenFile?
+    ) throws(SystemError) -> pid_t {
+        let (control, connection) = (control.rawValue, connection.rawValue)
+        let (output, failures) = (output.rawValue, failures.rawValue)
+        let paths = CStringList([executable, workingDirectory] + namespaceMaps)
+        let hasMaps = !namespaceMaps.isEmpty
+        let hasRoot = root != nil
+        let arguments = CStringList(arguments)
+        let environment = CStringList(environment)
+        let mounts = CStringList(mounts.flatMap { [$0.directory, $0.place] })
+        let steps = CStringList(root?.steps ?? [])
+        let isConfined = sandbox != nil
+        let isFiltered = sandbox?.support.filtersSystemCalls ?? false
+        let supervisor = paths.withPointer { paths in
+            arguments.withPointer { arguments in
+                environment.withPointer { environment in
+                    mounts.withPointer { mounts in
+                        steps.withPointer { steps in
+                            withIdentity { identity in
+                                var program = unsafe migration_program(
+                                    executable: paths[0].unsafelyUnwrapped,
+                                    arguments: arguments,
+                                    environment: environment,
+                                    directory: paths[1].unsafelyUnwrapped,
+                                    mounts: mounts,
+                                    root: hasRoot ? steps : nil,
+                                    user_map: hasMaps ? paths[2] : nil,
+                                    group_map: hasMaps ? paths[3] : nil,
+                                    control: control,
+                                    failures: failures,
+                                    connection: connection,
+                                    output: output,
+                                    is_confined: isConfined,
+                                    ruleset: ruleset?.descriptor.rawValue ?? -1,
+                                    is_filtered: isFiltered,
+                                    group: group?.entrance.descriptor.rawValue ?? -1,
+                                    memory_limit: memoryLimit ?? 0,
+                                    task_limit: taskLimit ?? 0,
+                                    identity: identity
+                                )
+                                return unsafe migration_start(&program)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        guard supervisor >= 0 else { throw SystemError("fork") }
+        return supervisor
+    }
+
+    /// The maps of the user namespace, which a user other than root needs to mount anything.
+    private var namespaceMaps: [ByteString] {
+        guard geteuid() != 0 else { return [] }
+        return [geteuid(), getegid()].map { ByteString(utf8: "\($0) \($0) 1") }
+    }
+
+    @safe
+    private func withIdentity<Result>(
+        _ body: (UnsafePointer<migration_identity>?) -> Result
+    ) -> Result {
+        guard let user else { return body(nil) }
+        return user.withPointer(body)
+    }
+}
+
+// MARK: - Ends of pipes and sockets
+
+/// The two ends of a pipe or of a pair of sockets; one end goes to another process.
+struct DescriptorPair: ~Copyable {
+    let ours: FileDescriptor
+    let theirs: FileDescriptor
+
+    private init(_ ends: [CInt]) {
+        ours = FileDescriptor(adopting: ends[0])
+        theirs = FileDescriptor(adopting: ends[1])
+    }
+
+    /// Makes a pipe from the other process to this one.
+    static func pipe() throws(SystemError) -> DescriptorPair {
+        var ends: [CInt] = [-1, -1]
+        guard unsafe migration_make_pipe(&ends) == 0 else { throw SystemError("pipe2") }
+        return DescriptorPair(ends)
+    }
+
+    /// Makes a pair of connected stream sockets.
+    static func sockets() throws(SystemError) -> DescriptorPair {
+        var ends: [CInt] = [-1, -1]
+        guard unsafe migration_make_sockets(&ends) == 0 else { throw SystemError("socketpair") }
+        return DescriptorPair(ends)
+    }
+}
+
+extension FileDescriptor {
+    /// Makes reads and writes that would wait fail with an error that ``SystemError/isBusy``.
+    borrowing func stopWaiting() throws(SystemError) {
+        let flags = fcntl(rawValue, F_GETFL)
+        guard flags >= 0, fcntl(rawValue, F_SETFL, flags | O_NONBLOCK) == 0 else {
+            throw SystemError("fcntl")
+        }
+    }
+}
+
+// MARK: - Strings for C
+
+/// A list of strings for C: each ends with a zero byte, the list with a null pointer.
+@safe
+struct CStringList: ~Copyable {
+    private let strings: UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>
+
+    /// Copies `strings`; a string ends at its first zero byte.
+    init(_ strings: [ByteString]) {
+        let list = UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>
+            .allocate(capacity: strings.count + 1)
+        for (index, string) in strings.enumerated() {
+            let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: string.count + 1)
+            for (position, byte) in string.enumerated() {
+                unsafe copy[position] = CChar(bitPattern: byte)
+            }
+            unsafe copy[string.count] = 0
+            unsafe list.initializeElement(at: index, to: copy.baseAddress)
+        }
+        unsafe list.initializeElement(at: strings.count, to: nil)
+        unsafe self.strings = list
+    }
+
+    /// Calls `body` with the list, which is valid until it returns.
+    @safe
+    borrowing func withPointer<Result>(
+        _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        unsafe body(UnsafePointer(strings.baseAddress.unsafelyUnwrapped))
+    }
+
+    deinit {
+        unsafe strings.forEach { unsafe $0?.deallocate() }
+        unsafe strings.deallocate()
+    }
+}

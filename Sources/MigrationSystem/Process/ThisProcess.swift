@@ -1,0 +1,79 @@
+internal import CMigrationShims
+internal import Glibc
+
+/// Replaces this process by another program.
+package enum ProcessReplacement {
+    /// Runs `command`, found by `PATH`, in place of this process with a variable set.
+    ///
+    /// - Throws: ``SystemError`` if the program can't be run; it returns only by throwing.
+    package static func execute(
+        _ command: [ByteString],
+        settingVariable assignment: ByteString
+    ) throws(SystemError) -> Never {
+        guard let program = command.first else { throw SystemError("execvp", code: ENOENT) }
+        try setVariable(assignment)
+        let arguments = CStringList(command)
+        _ = program.withPath { program in
+            arguments.withPointer { unsafe execvp(program, $0) }
+        }
+        throw SystemError("execvp")
+    }
+
+    /// Sets an environment variable, whose value need not be text.
+    static func setVariable(_ assignment: ByteString) throws(SystemError) {
+        guard let variable = assignment.withPath({ unsafe strdup($0) }) else {
+            throw SystemError("strdup")
+        }
+        guard unsafe putenv(variable) == 0 else { throw SystemError("putenv") }
+    }
+}
+
+extension FileDescriptor {
+    /// Keeps the file open in the program that replaces this process.
+    package borrowing func passToSuccessor() throws(SystemError) {
+        guard fcntl(rawValue, F_SETFD, 0) == 0 else { throw SystemError("fcntl") }
+    }
+}
+
+/// The standard output of this process.
+package enum StandardOutput {
+    /// Writes everything at once that is printed from now on.
+    ///
+    /// The C library would buffer output to a pipe, and a process that crashes would lose it.
+    package static func stopBuffering() { migration_stop_buffering_output() }
+}
+
+/// Whether this process may write a core dump and be traced by a debugger.
+///
+/// A forked process inherits this until it runs another program.
+package enum CoreDumps {
+    private struct State {
+        var holders = 0
+        var former: CInt = 1
+    }
+
+    private static let state = Monitor(State())
+
+    /// Forbids core dumps until ``allow()`` was called as often as this function.
+    package static func prevent() {
+        state.withLock { state in
+            state.holders += 1
+            guard state.holders == 1 else { return }
+            state.former = migration_dumpable()
+            _ = migration_set_dumpable(0)
+        }
+    }
+
+    /// Ends the effect of one ``prevent()``.
+    package static func allow() {
+        state.withLock { state in
+            state.holders -= 1
+            // Only the system can set the value 2.
+            guard state.holders == 0, state.former == 1 else { return }
+            _ = migration_set_dumpable(1)
+        }
+    }
+
+    /// Whether the process may be dumped now.
+    package static var areAllowed: Bool { migration_dumpable() != 0 }
+}
