@@ -99,8 +99,9 @@ extension FileStatus {
         return UInt32(String(decoding: bytes, as: UTF8.self).dropLast()) ?? 65_534
     }()
 
-    /// Whether root must not trust the file, because it belongs neither to root nor to the owner of
-    /// `place`. The system protects all other users.
+    /// Whether root must not trust the file: it belongs neither to root nor to the owner of `place`.
+    ///
+    /// The system protects all other users.
     package func isForeign(to place: FileStatus) -> Bool {
         Self.currentUser == 0 && owner != 0 && owner != place.owner
     }

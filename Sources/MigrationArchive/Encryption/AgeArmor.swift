@@ -1,19 +1,19 @@
 internal import CLibcrypto
 
-/// Text around an encrypted file, for channels that carry nothing else (C2SP, age.md).
+/// The text form of an encrypted file, for channels that carry only text (C2SP, age.md).
 enum AgeArmor {
     static let begin = [UInt8]("-----BEGIN AGE ENCRYPTED FILE-----".utf8)
     static let end = [UInt8]("-----END AGE ENCRYPTED FILE-----".utf8)
 
-    /// With what every armor begins, of whatever it is.
+    /// The beginning of every armor, whatever it contains.
     static let magic = [UInt8]("-----BEGIN ".utf8)
 
     static let columns = 64
 
-    /// The white space that may stand around.
+    /// The white space that may surround an armor.
     static let spaces = [UInt8](" \t\r\n".utf8)
 
-    /// How much white space may come before the armor.
+    /// The most white space before an armor.
     static let spaceLimit = 1024
 
     static func damage(_ problem: String) -> ArchiveError {
@@ -21,13 +21,13 @@ enum AgeArmor {
     }
 }
 
-/// The bytes in an armor, which is read in order.
+/// Decodes an armor that is read in order.
 final class ArmorSource: ByteSource {
     private let source: LookAheadSource
     private var text: [UInt8] = []
     private var decoded: [UInt8] = []
     private var start = 0
-    /// Whether a line was seen after which only the end may come.
+    /// Whether a short line was read, which must be the last one.
     private var hasShortLine = false
     private var isAtEnd = false
 
@@ -58,10 +58,10 @@ final class ArmorSource: ByteSource {
         from index: Int,
         count: Int
     ) throws(ArchiveError) -> Int {
-        preconditionFailure("what is read in order only has no other places")
+        preconditionFailure("an armor can only be read in order")
     }
 
-    /// Decodes the whole lines of what is read next.
+    /// Reads more text and decodes the whole lines in it.
     private func decodeNext() throws {
         let filled = text.count
         let room = 64 * 1024
@@ -77,7 +77,7 @@ final class ArmorSource: ByteSource {
         }
         text.removeFirst(position)
         if read == 0, !isAtEnd {
-            // The last line needs no end.
+            // The last line may lack its end.
             try take(text[...], into: &joined)
             guard isAtEnd else {
                 throw ArchiveError(.truncated, "the armor of the encrypted archive has no end")
@@ -116,13 +116,13 @@ final class ArmorSource: ByteSource {
         } while !rest.isEmpty
     }
 
-    /// A line without the carriage return that may end it.
+    /// A line without a carriage return at its end.
     private static func trimmed(_ line: some BidirectionalCollection<UInt8>) -> [UInt8] {
         Array(line.last == UInt8(ascii: "\r") ? line.dropLast(1)[...] : line[...])
     }
 }
 
-/// Puts bytes into an armor, piece by piece.
+/// Encodes bytes as an armor, piece by piece.
 struct ArmorEncoder {
     private var rest: [UInt8] = []
     private static let lineBytes = AgeArmor.columns / 4 * 3
@@ -130,7 +130,7 @@ struct ArmorEncoder {
     /// The first line.
     var head: [UInt8] { AgeArmor.begin + [UInt8(ascii: "\n")] }
 
-    /// The lines that `bytes` fill.
+    /// The whole lines up to the end of `bytes`.
     mutating func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         unsafe rest.append(contentsOf: bytes)
         let whole = rest.count / Self.lineBytes * Self.lineBytes
@@ -162,7 +162,7 @@ struct ArmorEncoder {
 
 // MARK: - Base64
 
-/// Base64 (RFC 4648, section 4) that takes only what its own encoder makes.
+/// Base64 (RFC 4648, section 4) that only decodes text that its own encoder can make.
 enum Base64 {
     /// The text of `bytes`, with padding or without.
     static func encode(_ bytes: ArraySlice<UInt8>, isPadded: Bool) -> [UInt8] {
@@ -175,7 +175,7 @@ enum Base64 {
         return text
     }
 
-    /// The bytes of `text`; `nil` where it is not exactly what encoding them gives.
+    /// The bytes of `text`; `nil` if encoding them gives another text.
     static func decode(_ text: ArraySlice<UInt8>, isPadded: Bool) -> [UInt8]? {
         if text.isEmpty { return [] }
         let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
@@ -191,7 +191,7 @@ enum Base64 {
         let count = unsafe EVP_DecodeBlock(&bytes, whole, CInt(whole.count))
         guard count == bytes.count else { return nil }
         bytes.removeLast(fill)
-        // The decoder is lenient: it passes over white space and bits that belong to no byte.
+        // The system's decoder is lenient: it ignores white space and surplus bits.
         guard encode(bytes[...], isPadded: isPadded)[...] == text else { return nil }
         return bytes
     }

@@ -1,12 +1,12 @@
 /// A stanza of an age header: the file key, wrapped for one recipient.
 struct AgeStanza: Equatable {
-    /// The kind of recipient, and what it needs.
+    /// The kind of recipient, and its arguments.
     let arguments: [String]
     let body: [UInt8]
 
     var kind: String { arguments[0] }
 
-    /// The stanza as it stands in a header.
+    /// The stanza as text.
     var encoded: [UInt8] {
         var bytes = [UInt8]("-> \(arguments.joined(separator: " "))\n".utf8)
         let text = Base64.encode(body[...], isPadded: false)
@@ -19,7 +19,7 @@ struct AgeStanza: Equatable {
     }
 }
 
-/// The header of an age file (C2SP, age.md): who can open it, and the proof that it is unchanged.
+/// The header of an age file (C2SP, age.md): its recipients, and its authentication code.
 struct AgeHeader {
     let stanzas: [AgeStanza]
     private let code: [UInt8]
@@ -27,7 +27,7 @@ struct AgeHeader {
 
     static let version = "age-encryption.org/v1"
 
-    /// With what every version begins.
+    /// The beginning of every version.
     static let magic = [UInt8]("age-encryption.org/".utf8)
 
     fileprivate static let columns = 64
@@ -41,7 +41,7 @@ struct AgeHeader {
             + [UInt8(ascii: "\n")]
     }
 
-    /// Reads a header, and leaves `source` behind it.
+    /// Reads a header; `source` is then behind it.
     init(reading source: LookAheadSource) throws {
         let first = try source.readLine(limit: 128)
         guard first.map({ $0.elementsEqual(Self.version.utf8) }) ?? false else {
@@ -75,7 +75,7 @@ struct AgeHeader {
         authenticated = Array(bytes.dropLast(lastLine))
     }
 
-    /// Throws unless the header is the one that was written together with `fileKey`.
+    /// Throws unless `fileKey` authenticates the header.
     func authenticate(with fileKey: Secret) throws(ArchiveError) {
         let expected = KeyDerivation.hmac(Self.macKey(fileKey), authenticated)
         guard KeyDerivation.isEqual(expected, code) else {

@@ -1,24 +1,25 @@
 internal import MigrationSystem
 
-/// What opens encrypted archives: identities, a passphrase, or both.
+/// The keys that open encrypted archives: identities, a passphrase, or both.
 ///
-/// The keys are wiped when the last copy of the value is gone. Until then the process leaves no core
-/// dump. An archive that is not encrypted is read without them.
+/// The keys are wiped when the last copy of the value is destroyed. Until then the process writes no
+/// core dump. An archive that is not encrypted is read without keys.
 public struct ArchiveDecryption: Sendable {
-    /// The largest work factor of a passphrase that is accepted, as a power of two; 20 takes 1 GiB of
-    /// memory.
+    /// The largest work factor of a passphrase that is accepted, as a power of two.
+    ///
+    /// A work factor of 20 takes 1 GiB of memory.
     public var maximumWorkFactor = 20
 
     private var identities: [X25519.Identity] = []
     private var passphrase: Passphrase?
 
-    /// Makes a value that opens nothing yet.
+    /// Makes a value without keys.
     public init() {}
 
-    /// Adds the identities in a file as `age-keygen` writes it.
+    /// Adds the identities in a file that `age-keygen` wrote.
     ///
     /// - Parameter text: The file's bytes, which are wiped.
-    /// - Throws: ``ArchiveError`` of code `keyInvalid` where a line is not an identity, or the file has none.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` if a line is not an identity, or the file has none.
     public mutating func addIdentities(wiping text: inout [UInt8]) throws(ArchiveError) {
         let found: Result<[X25519.Identity], ArchiveError>
         do throws(ArchiveError) {
@@ -26,7 +27,7 @@ public struct ArchiveDecryption: Sendable {
         } catch {
             found = .failure(error)
         }
-        // Nothing refers to parts of the text any more, so that these bytes are wiped, not a copy.
+        // No slice of the text is left, so these bytes are wiped and not a copy of them.
         Secret.wipe(&text)
         identities += try found.get()
     }
@@ -48,17 +49,17 @@ public struct ArchiveDecryption: Sendable {
         return identities
     }
 
-    /// Uses a passphrase for an archive that was encrypted with one.
+    /// Uses a passphrase, for an archive that was encrypted with one.
     ///
-    /// It is wiped as soon as a key was made of it, so that the value opens this one archive only.
+    /// It is wiped as soon as a key is derived from it, so the value opens only that archive.
     ///
     /// - Parameter passphrase: The passphrase's bytes, which are wiped.
-    /// - Throws: ``ArchiveError`` of code `keyInvalid` where it is empty.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` if it is empty.
     public mutating func usePassphrase(wiping passphrase: inout [UInt8]) throws(ArchiveError) {
         self.passphrase = try Passphrase(wiping: &passphrase)
     }
 
-    /// An error that does not repeat what may be a key.
+    /// An error that doesn't repeat the line, which may be a key.
     private static func wrongIdentity(_ line: ArraySlice<UInt8>, number: Int) -> ArchiveError {
         let roundabout = "; decrypt with 'age -d' and import from its pipe"
         let kinds: [(start: String, message: String)] = [
@@ -79,7 +80,7 @@ public struct ArchiveDecryption: Sendable {
 // MARK: - Opening
 
 extension ArchiveDecryption {
-    /// Takes the file key out of a header.
+    /// Unwraps the file key in a header.
     func fileKey(of header: AgeHeader) throws(ArchiveError) -> Secret {
         if let stanza = header.stanzas.first(where: { $0.kind == ScryptStanza.kind }) {
             guard header.stanzas.count == 1 else {
@@ -133,7 +134,7 @@ extension ArchiveDecryption {
         return fileKey
     }
 
-    /// What an archive tells whoever has no key.
+    /// The error for a caller without a key.
     static func keyMissing(_ header: AgeHeader) -> ArchiveError {
         let who = description(of: header)
         let isOpenable = header.stanzas.contains {
@@ -148,7 +149,7 @@ extension ArchiveDecryption {
         return ArchiveError(.keyRefused, message + "decrypt it with 'age -d' and read its pipe")
     }
 
-    /// For whom an archive is encrypted: how many recipients of which kinds.
+    /// The number and kinds of recipients, as a message says it.
     private static func description(of header: AgeHeader) -> String {
         if header.stanzas.contains(where: { $0.kind == ScryptStanza.kind }) {
             return "with a passphrase"
@@ -172,12 +173,12 @@ extension ArchiveDecryption {
 
 // MARK: - The file
 
-/// An encrypted file around an archive, recognized by its first bytes.
+/// An encrypted file, which is recognized by its first bytes.
 enum EncryptedFile {
-    /// Returns the content of `raw`, decrypted where it is an encrypted file.
+    /// Returns the content of `raw`, decrypted if `raw` is an encrypted file.
     ///
-    /// - Throws: ``ArchiveError`` of code `keyMissing` where it is encrypted and `decryption` is `nil`,
-    ///   and of the codes of wrong keys and damage.
+    /// - Throws: ``ArchiveError`` of code `keyMissing` if it is encrypted and `decryption` is `nil`,
+    ///   and of the codes for wrong keys and damage.
     static func open(
         _ raw: any ByteSource,
         with decryption: ArchiveDecryption?
@@ -212,7 +213,7 @@ enum EncryptedFile {
         return try SeekablePayload(reading: raw, size: size, from: source.position, key)
     }
 
-    /// Whether an armor comes, perhaps behind white space.
+    /// Whether `source` begins with an armor, perhaps after white space.
     private static func beginsWithArmor(_ source: LookAheadSource) throws -> Bool {
         let magic = AgeArmor.magic
         var ahead = try source.peek(magic.count)

@@ -1,6 +1,6 @@
-/// For whom an archive is encrypted, in the age format.
+/// The recipients or the passphrase that an archive is encrypted for, in the age format.
 ///
-/// Besides them nobody learns more of it than its size and how many recipients of which kind it has.
+/// Other people learn only the archive's size, and the number and kinds of its recipients.
 public struct ArchiveEncryption: Sendable {
     private enum Key: Sendable {
         case recipients([X25519.Recipient])
@@ -9,18 +9,18 @@ public struct ArchiveEncryption: Sendable {
 
     private let key: Key
 
-    /// Whether the encrypted archive is text, a third larger, for channels that carry nothing else.
+    /// Whether the encrypted archive is text, for channels that carry only text; it is a third larger.
     public var isArmored = false
 
     private init(_ key: Key) {
         self.key = key
     }
 
-    /// Encrypts for whoever holds an identity of one of `recipients`.
+    /// Encrypts for everyone who has the identity of one of `recipients`.
     ///
     /// - Parameter recipients: Public keys, as `age-keygen` writes them: `age1…`.
     /// - Returns: The encryption.
-    /// - Throws: ``ArchiveError`` of code `keyInvalid` where one is not a key, or there is none.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` if one is not a key, or there is none.
     public static func recipients(_ recipients: [String]) throws(ArchiveError) -> ArchiveEncryption
     {
         guard !recipients.isEmpty else {
@@ -34,23 +34,23 @@ public struct ArchiveEncryption: Sendable {
         return ArchiveEncryption(.recipients(keys))
     }
 
-    /// The recipients in a file with one on a line, as age takes it.
+    /// The recipients in a file with one on each line, as age reads it.
     ///
     /// - Parameter text: The file's bytes; empty lines and those that begin with `#` don't count.
-    /// - Returns: The lines that name one, for ``recipients(_:)``.
+    /// - Returns: The other lines, for ``recipients(_:)``.
     public static func recipients(inFile text: [UInt8]) -> [String] {
         text.split { [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }
             .filter { $0.first != UInt8(ascii: "#") }
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Encrypts with a passphrase, which takes 256 MiB of memory for a moment.
+    /// Encrypts with a passphrase; deriving the key takes 256 MiB of memory.
     ///
-    /// It is wiped when the first archive was begun; each takes a new value.
+    /// It is wiped when the first archive begins; every archive needs a new value.
     ///
     /// - Parameter passphrase: The passphrase's bytes, which are wiped.
     /// - Returns: The encryption.
-    /// - Throws: ``ArchiveError`` of code `keyInvalid` where it is empty.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` if it is empty.
     public static func passphrase(
         wiping passphrase: inout [UInt8]
     ) throws(ArchiveError) -> ArchiveEncryption {
@@ -73,7 +73,7 @@ public struct ArchiveEncryption: Sendable {
 }
 
 extension ArchiveEncryption {
-    /// What a new encrypted archive begins with, and what seals its payload.
+    /// The header of a new encrypted archive, with the file key and nonce of its payload.
     func begin() throws(ArchiveError) -> (head: [UInt8], fileKey: Secret, nonce: [UInt8]) {
         let fileKey = KeyDerivation.randomSecret(16)
         var stanzas: [AgeStanza] = []

@@ -1,14 +1,14 @@
 internal import MigrationSystem
 
-/// Where the bytes of an archive come from, in order or from any place.
+/// The source of an archive's bytes, which is read in order or at any offset.
 protocol ByteSource: AnyObject {
-    /// How many bytes there are; `nil` for what is read in order only.
+    /// The number of bytes; `nil` if the source can only be read in order.
     var size: UInt64? { get }
 
     /// Reads at most `count` bytes into `target` from `index`; returns how many, 0 at the end.
     func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int
 
-    /// The same at `offset`, where ``size`` is known; several threads may call it at once.
+    /// The same at `offset`, if ``size`` is not `nil`; several threads may call it at once.
     func read(
         at offset: UInt64,
         into target: inout [UInt8],
@@ -16,7 +16,7 @@ protocol ByteSource: AnyObject {
         count: Int
     ) throws(ArchiveError) -> Int
 
-    /// Lets `count` threads work ahead of what is read in order.
+    /// Lets `count` threads work ahead of the reader, if the source is read in order.
     func useThreads(_ count: Int, cancellation: CancellationFlag) throws
 }
 
@@ -51,7 +51,7 @@ final class LookAheadSource: ByteSource {
     private var buffer: [UInt8] = []
     private var isAtEnd = false
 
-    /// How many bytes were consumed.
+    /// The number of consumed bytes.
     private(set) var position: UInt64 = 0
 
     init(_ source: any ByteSource) {
@@ -60,7 +60,7 @@ final class LookAheadSource: ByteSource {
 
     var size: UInt64? { source.size }
 
-    /// The next `count` bytes, which stay; fewer only at the end.
+    /// The next `count` bytes, without consuming them; fewer only at the end.
     func peek(_ count: Int) throws -> ArraySlice<UInt8> {
         while buffer.count < count, !isAtEnd {
             let filled = buffer.count
@@ -77,13 +77,13 @@ final class LookAheadSource: ByteSource {
         return buffer.prefix(count)
     }
 
-    /// Consumes `count` bytes that were looked at.
+    /// Consumes `count` bytes that ``peek(_:)`` returned.
     func skip(_ count: Int) {
         buffer.removeFirst(count)
         position += UInt64(count)
     }
 
-    /// Reads the next line without its end; `nil` where there is none of at most `limit` bytes.
+    /// Reads the next line, without its end; `nil` if there is none, or it has more than `limit` bytes.
     func readLine(limit: Int) throws -> [UInt8]? {
         var room = min(128, limit + 1)
         while true {

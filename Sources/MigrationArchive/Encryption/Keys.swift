@@ -1,10 +1,10 @@
 internal import CLibcrypto
 internal import MigrationSystem
 
-/// Bytes that nobody else may see: a key or a passphrase, wiped when its last holder lets go of it.
+/// A key or a passphrase, which is wiped when it is destroyed.
 ///
-/// As long as there is one, the process leaves no core dump. Safe because the bytes are written in
-/// `init` and wiped in `deinit` only.
+/// As long as a secret exists, the process writes no core dump. Safe because the bytes are written
+/// only in `init` and wiped only in `deinit`.
 @safe
 final class Secret: @unchecked Sendable {
     private let storage: UnsafeMutableRawBufferPointer
@@ -12,7 +12,7 @@ final class Secret: @unchecked Sendable {
     /// The number of bytes.
     let count: Int
 
-    /// Makes a secret of `count` bytes, which `body` writes.
+    /// Makes a secret of `count` bytes that `body` writes.
     init(count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
         CoreDumps.prevent()
         self.count = count
@@ -21,18 +21,18 @@ final class Secret: @unchecked Sendable {
         try unsafe body(UnsafeMutableRawBufferPointer(rebasing: storage[..<count]))
     }
 
-    /// Makes a secret of `bytes`, which are wiped.
+    /// Makes a secret of `bytes`, and wipes them.
     convenience init(wiping bytes: inout [UInt8]) {
         self.init(copying: bytes[...])
         Self.wipe(&bytes)
     }
 
-    /// Makes a secret of a part of what its owner wipes.
+    /// Makes a secret of `bytes`, which the caller wipes.
     convenience init(copying bytes: ArraySlice<UInt8>) {
         unsafe self.init(count: bytes.count) { unsafe $0.copyBytes(from: bytes) }
     }
 
-    /// Lends the bytes.
+    /// Calls `body` with the bytes.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try unsafe body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
     }
@@ -43,7 +43,7 @@ final class Secret: @unchecked Sendable {
         CoreDumps.allow()
     }
 
-    /// Puts zeros in the place of `bytes`.
+    /// Overwrites `bytes` with zeros.
     static func wipe(_ bytes: inout [UInt8]) {
         unsafe bytes.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
@@ -51,11 +51,11 @@ final class Secret: @unchecked Sendable {
 
 // MARK: - Making keys
 
-/// What the age format makes keys with, all of it from libcrypto.
+/// The functions that derive the keys of the age format, all from libcrypto.
 enum KeyDerivation {
-    /// HKDF with SHA-256 (RFC 5869): 32 bytes made of `key`.
+    /// HKDF with SHA-256 (RFC 5869): 32 bytes derived from `key`.
     static func hkdf(_ key: Secret, salt: [UInt8], info: String) -> Secret {
-        // No salt stands for as many zeros as a hash has bytes.
+        // RFC 5869: without a salt, it is as many zeros as a hash has bytes.
         let salt = salt.isEmpty ? [UInt8](repeating: 0, count: 32) : salt
         let info = [UInt8](info.utf8)
         return unsafe Secret(count: 32) { output in
@@ -76,7 +76,7 @@ enum KeyDerivation {
                     )
                         == 1
             }
-            // It has no other reason than that there is no memory.
+            // This only fails if there is no memory.
             precondition(isDerived, "libcrypto can't derive a key")
         }
     }
@@ -105,8 +105,9 @@ enum KeyDerivation {
         return code
     }
 
-    /// scrypt with r = 8 and p = 1 (RFC 7914): 32 bytes made of `passphrase`; takes 1 KiB of memory
-    /// times two to the power of `workFactor`.
+    /// scrypt with r = 8 and p = 1 (RFC 7914): 32 bytes derived from `passphrase`.
+    ///
+    /// It takes 1 KiB of memory times two to the power of `workFactor`.
     static func scrypt(
         _ passphrase: Secret,
         salt: [UInt8],
@@ -138,14 +139,14 @@ enum KeyDerivation {
         return key
     }
 
-    /// Bytes that nobody can foretell.
+    /// Random bytes.
     static func randomBytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         precondition(unsafe RAND_bytes(&bytes, CInt(count)) == 1, "libcrypto has no random bytes")
         return bytes
     }
 
-    /// A secret that nobody can foretell.
+    /// A random secret.
     static func randomSecret(_ count: Int) -> Secret {
         unsafe Secret(count: count) { output in
             let bytes = unsafe output.bindMemory(to: UInt8.self).baseAddress
@@ -154,7 +155,7 @@ enum KeyDerivation {
         }
     }
 
-    /// Whether the two are alike, in a time that does not tell where they differ.
+    /// Whether the two are equal; the time doesn't depend on where they differ.
     static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         unsafe left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

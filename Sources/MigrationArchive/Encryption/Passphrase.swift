@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// A passphrase, wiped as soon as a key was made of it.
+/// A passphrase, which is wiped as soon as a key is derived from it.
 final class Passphrase: Sendable {
     private struct State {
         var passphrase: Secret?
@@ -9,7 +9,7 @@ final class Passphrase: Sendable {
 
     private let state: Monitor<State>
 
-    /// The work factor of new archives: 256 MiB of memory and seconds of time, as age takes.
+    /// The work factor of new archives, as in age: 256 MiB of memory and about a second.
     static let workFactor = 18
 
     init(wiping bytes: inout [UInt8]) throws(ArchiveError) {
@@ -17,7 +17,7 @@ final class Passphrase: Sendable {
         state = Monitor(State(passphrase: Secret(wiping: &bytes)))
     }
 
-    /// The key that the passphrase gives with `salt`; asked again for the same, it is remembered.
+    /// The key for `salt`; the last key is remembered.
     func key(salt: [UInt8], workFactor: Int) throws(ArchiveError) -> Secret {
         try state.withLock { state throws(ArchiveError) in
             if let derived = state.derived, derived.salt == salt, derived.workFactor == workFactor {
@@ -40,7 +40,7 @@ final class Passphrase: Sendable {
     }
 }
 
-/// The stanza of an archive that a passphrase opens.
+/// The stanza of an archive that is encrypted with a passphrase.
 struct ScryptStanza {
     static let kind = "scrypt"
     static let label = "age-encryption.org/v1/scrypt"
@@ -59,7 +59,7 @@ struct ScryptStanza {
         (self.salt, self.workFactor, body) = (salt, workFactor, stanza.body)
     }
 
-    /// Wraps `fileKey` with a passphrase, which is then gone.
+    /// Wraps `fileKey` with a passphrase, which is wiped.
     static func wrap(_ fileKey: Secret, with passphrase: Passphrase) throws(ArchiveError)
         -> AgeStanza
     {
@@ -72,7 +72,7 @@ struct ScryptStanza {
         )
     }
 
-    /// A number without leading zeros, of at most two digits; `nil` where it is none.
+    /// The number in `text`, which has at most two digits and no leading zero; else `nil`.
     private static func workFactor(in text: String) -> Int? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard text.utf8.count <= 2, text.utf8.allSatisfy({ digits.contains($0) }),

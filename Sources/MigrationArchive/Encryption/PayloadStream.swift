@@ -16,7 +16,7 @@ struct PayloadStream: ~Copyable {
         cipher = ChunkCipher(key.secret)
     }
 
-    /// Seals `pieces` into a chunk, which is as long as they and a tag, and may lie where they lie.
+    /// Seals `pieces` into a chunk, which has room for them and a tag; both may begin at the same place.
     func seal(
         _ pieces: [UnsafeRawBufferPointer],
         into chunk: UnsafeMutableRawBufferPointer,
@@ -28,7 +28,7 @@ struct PayloadStream: ~Copyable {
 
     /// Opens a chunk into `content`, which is as long as the chunk without its tag.
     ///
-    /// Both may begin at the same place. Where the chunk is not sound, `content` is filled with zeros.
+    /// Both may begin at the same place. If the chunk is damaged, `content` is filled with zeros.
     func open(
         _ chunk: UnsafeRawBufferPointer,
         into content: UnsafeMutableRawBufferPointer,
@@ -109,7 +109,7 @@ struct ChunkCipher: ~Copyable {
             return unsafe EVP_CipherInit_ex(context, EVP_chacha20_poly1305(), nil, bytes, nil, 1)
                 == 1
         }
-        // It has no other reason than that there is no memory.
+        // This only fails if there is no memory.
         precondition(isReady, "libcrypto can't encrypt")
     }
 
@@ -148,10 +148,9 @@ struct ChunkCipher: ~Copyable {
         precondition(isSealed, "libcrypto can't encrypt")
     }
 
-    /// Decrypts all but the last 16 bytes of `bytes` into `content`, which may begin where they begin;
-    /// returns whether the last 16 bytes are the right tag.
+    /// Decrypts all but the last 16 bytes of `bytes` into `content`; both may begin at the same place.
     ///
-    /// Where they are not, the bytes in `content` mean nothing.
+    /// - Returns: Whether the last 16 bytes are the right tag; if not, `content` is meaningless.
     func open(
         _ bytes: UnsafeRawBufferPointer,
         into content: UnsafeMutableRawBufferPointer,
@@ -175,7 +174,7 @@ struct ChunkCipher: ~Copyable {
             }
     }
 
-    /// Encrypts a file key with a key of its own, which needs no nonce.
+    /// Encrypts a file key with a key that is used once, and so needs no nonce.
     static func wrap(_ fileKey: Secret, with key: Secret) -> [UInt8] {
         var body = [UInt8](repeating: 0, count: fileKey.count + tagSize)
         unsafe body.withUnsafeMutableBytes { body in
@@ -185,7 +184,7 @@ struct ChunkCipher: ~Copyable {
         return body
     }
 
-    /// Decrypts a file key; `nil` where `key` is not the one that it was encrypted with.
+    /// Decrypts a file key; `nil` if it was encrypted with another key.
     static func unwrap(_ body: [UInt8], with key: Secret) -> Secret? {
         var bytes = body
         defer { Secret.wipe(&bytes) }

@@ -1,13 +1,13 @@
 internal import CLibcrypto
 
-/// Curve25519 key agreement (RFC 7748), as age wraps file keys with it.
+/// Curve25519 key agreement (RFC 7748), with which age wraps file keys.
 enum X25519 {
-    /// The kind of stanza.
+    /// The kind of its stanzas.
     static let kind = "X25519"
 
     private static let info = "age-encryption.org/v1/X25519"
 
-    /// Whom an archive is encrypted for: a public key, which age writes as `age1…`.
+    /// A recipient of an archive: a public key, which age writes as `age1…`.
     struct Recipient: Sendable, Hashable {
         let key: [UInt8]
 
@@ -15,7 +15,7 @@ enum X25519 {
             self.key = key
         }
 
-        /// Reads `age1…`; `nil` where it is none.
+        /// Reads `age1…`; `nil` if it isn't a key.
         init?(_ text: String) {
             guard let key = Bech32.decode([UInt8](text.utf8)[...], name: "age"), key.count == 32,
                 text.hasPrefix("age1")
@@ -23,7 +23,7 @@ enum X25519 {
             self.key = key
         }
 
-        /// Wraps `fileKey` for this recipient; `nil` where the key is one that keeps nothing secret.
+        /// Wraps `fileKey` for this recipient; `nil` if the key is weak and would keep nothing secret.
         func wrap(_ fileKey: Secret) -> AgeStanza? {
             let ephemeral = KeyDerivation.randomSecret(32)
             guard let share = publicKey(of: ephemeral),
@@ -39,12 +39,12 @@ enum X25519 {
         }
     }
 
-    /// What opens archives for one recipient: a private key, which age writes as `AGE-SECRET-KEY-1…`.
+    /// The private key of one recipient, which age writes as `AGE-SECRET-KEY-1…`.
     struct Identity: Sendable {
         private let key: Secret
         let recipient: Recipient
 
-        /// Reads a line of an identity file; `nil` where it is none.
+        /// Reads a line of an identity file; `nil` if it isn't an identity.
         init?(_ text: ArraySlice<UInt8>) {
             guard text.starts(with: "AGE-SECRET-KEY-1".utf8),
                 var bytes = Bech32.decode(text, name: "age-secret-key-"), bytes.count == 32
@@ -54,7 +54,7 @@ enum X25519 {
             recipient = Recipient(key: publicKey)
         }
 
-        /// Unwraps the file key in the body of a stanza; `nil` where it is for somebody else.
+        /// Unwraps the file key in the body of a stanza; `nil` if that is for another recipient.
         func unwrap(share: [UInt8], body: [UInt8]) throws(ArchiveError) -> Secret? {
             guard
                 let wrapKey = wrapKey(key, with: share, share: share, recipient: recipient.key)
@@ -79,7 +79,7 @@ enum X25519 {
         }
     }
 
-    /// The key that wraps the file key; `nil` where what both sides share is zero.
+    /// The key that wraps the file key; `nil` if the shared secret is zero.
     private static func wrapKey(
         _ secret: Secret,
         with other: [UInt8],
@@ -115,11 +115,11 @@ enum X25519 {
 
 // MARK: - Keys as text
 
-/// Bech32 (BIP 173), in which age writes its keys, without that standard's limit on the length.
+/// Bech32 (BIP 173), the text form of age's keys, without the standard's limit on the length.
 enum Bech32 {
     private static let alphabet = [UInt8]("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
 
-    /// The bytes that `text` stands for, where `name` comes before them; `nil` where it is not so.
+    /// The bytes that `text` encodes after `name`; `nil` if the text is malformed.
     static func decode(_ text: ArraySlice<UInt8>, name: String) -> [UInt8]? {
         let isUpper = !text.contains { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
         let isLower = !text.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
@@ -139,7 +139,7 @@ enum Bech32 {
         return regroup(values[..<(values.count - 6)], from: 5, to: 8)
     }
 
-    /// The text that stands for `bytes`, in lower case.
+    /// The text that encodes `bytes`, in lower case.
     static func encode(_ bytes: [UInt8], name: String) -> String {
         var values = regroup(bytes[...], from: 8, to: 5, isPadded: true) ?? []
         let sum = checksum([UInt8](name.utf8), values + [UInt8](repeating: 0, count: 6)) ^ 1
@@ -166,7 +166,7 @@ enum Bech32 {
         return sum
     }
 
-    /// Cuts bits into groups of another size; `nil` where bits are left that mean something.
+    /// Regroups bits; `nil` if the surplus bits are not zero.
     private static func regroup(
         _ values: ArraySlice<UInt8>,
         from: Int,
