@@ -69,7 +69,7 @@ struct ProtocolTests {
         let stage = try Stage()
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["o"]}"#
-        let json = #"{"version":1,"name":"X","imports":false,"exports":\#(exports)}"#
+        let json = #"{"version":2,"name":"X","imports":false,"exports":\#(exports)}"#
         var rogue = try stage.shell(Self.script(saying: json))
         rogue.hangTimeout = .milliseconds(700)
         var options = ExportOptions()
@@ -91,7 +91,7 @@ struct ProtocolTests {
 
     @Test func `takes no more of an extension's name than a person reads`() async throws {
         let name = String(repeating: "n", count: 900_000)
-        let json = #"{"version":1,"name":"\#(name)","imports":false}"#
+        let json = #"{"version":2,"name":"\#(name)","imports":false}"#
         let stage = try Stage()
         let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
         #expect(error.code == .extensionUnsuitable)
@@ -104,7 +104,7 @@ struct ProtocolTests {
         let option = String(repeating: "o", count: 900_000)
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["\#(option)"]}"#
-        let json = #"{"version":1,"name":"X","imports":false,"exports":\#(exports)}"#
+        let json = #"{"version":2,"name":"X","imports":false,"exports":\#(exports)}"#
         let stage = try Stage()
         let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
         #expect(error.code == .extensionUnsuitable)
@@ -123,7 +123,7 @@ struct ProtocolTests {
             """
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":[]}"#
-        let description = #"{"version":1,"name":"X","imports":false,"exports":\#(exports)}"#
+        let description = #"{"version":2,"name":"X","imports":false,"exports":\#(exports)}"#
         let stage = try Stage()
         let error = try await stage.failure(
             of: stage.shell(

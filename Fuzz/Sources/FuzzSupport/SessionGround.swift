@@ -108,8 +108,8 @@ extension SessionGround {
     }
 
     private static func take(_ message: ExtensionMessage, into intake: ItemIntake) throws {
-        guard case .append(_, let isAwaited, let source, let name) = message else { return }
-        guard isAwaited else { return try intake.appendSoon(source, as: name) }
+        guard case .append(let answer, let source, let name) = message else { return }
+        guard answer != nil else { return try intake.appendSoon(source, as: name) }
         do {
             try intake.append(source, as: name)
         } catch {

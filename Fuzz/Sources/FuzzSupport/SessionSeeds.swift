@@ -5,7 +5,7 @@ public enum SessionSeeds {
 
     /// What an extension's process says.
     private static let fromExtension = [
-        "!" + #"{"version":1,"name":"N","exports":{"sizeEstimate":1,"resourcesVersion":"1","#
+        "!" + #"{"version":2,"name":"N","exports":{"sizeEstimate":1,"resourcesVersion":"1","#
             + #""isCompressible":true,"options":["o"]},"imports":true}"#,
         "#[1,2]", "#[-9223372036854775808,9223372036854775807]",
         "$" + #"{"wasCancelled":false,"progress":{"isNewPerRead":false,"hasMoved":true,"#
@@ -23,8 +23,8 @@ public enum SessionSeeds {
 
     /// What a host says.
     private static let fromHost = [
-        "\u{1}" + #"{"version":1,"container":"L2Rldg==","bundleIdentifier":"b","#
-            + #""temporaryDirectory":"L3RtcA==","groups":{"g":"L3Zhcg=="},"isContainerFixed":true}"#,
+        "\u{1}" + #"{"version":2,"container":"L2Rldg==","bundleIdentifier":"b","#
+            + #""temporaryDirectory":"L3RtcA==","groups":{"g":"L3Zhcg=="},"appendPolicy":"ahead"}"#,
         "\u{2}" + #"{"platform":"iOS","options":{"o":"AAAA"}}"#,
         "\u{3}" + #"{"directory":"L2Rldg==","source":{"storeIdentifier":"s","#
             + #""bundleIdentifier":"b","platform":"iOS"},"sourceVersion":"1"}"#,

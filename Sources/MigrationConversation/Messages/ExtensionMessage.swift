@@ -4,8 +4,9 @@ package import MigrationSystem
 /// What an extension's process says.
 package enum ExtensionMessage: Sendable {
     case description(ExtensionDescription)
-    /// An item to append; `isAwaited` where the process waits for an answer.
-    case append(UInt32, isAwaited: Bool, source: ByteString, name: ByteString)
+    /// An item to append, with the number of the answer that the process waits for; `nil` if it
+    /// doesn't wait (``AppendPolicy``).
+    case append(answer: UInt32?, source: ByteString, name: ByteString)
     case progress(completed: Int64, total: Int64)
     case finished(SessionSummary)
     case failed(CarriedError)
@@ -25,11 +26,11 @@ extension ExtensionMessage {
         switch self {
         case .description(let description):
             try bytes.appendMessage(Kind.description.rawValue, json: description)
-        case .append(let number, let isAwaited, let source, let name):
+        case .append(let answer, let source, let name):
             bytes.reserveCapacity(14 + source.count + name.count)
             bytes.appendMessage(Kind.append.rawValue) {
-                $0.append(littleEndian: number)
-                $0.append(isAwaited ? 1 : 0)
+                $0.append(littleEndian: answer ?? 0)
+                $0.append(answer == nil ? 0 : 1)
                 $0.append(littleEndian: UInt32(source.count))
                 $0 += source
                 $0 += name
@@ -67,6 +68,6 @@ extension ExtensionMessage {
         }
         let source = ByteString(rest.prefix(count))
         let name = ByteString(rest.dropFirst(count))
-        return .append(number, isAwaited: flag == 1, source: source, name: name)
+        return .append(answer: flag == 1 ? number : nil, source: source, name: name)
     }
 }

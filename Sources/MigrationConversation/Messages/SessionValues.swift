@@ -3,7 +3,7 @@ package import MigrationContract
 internal import MigrationSystem
 
 /// The version of the messages; a host and an extension built with another don't work together.
-package let sessionVersion = 1
+package let sessionVersion = 2
 
 /// How a session begins: what the extension's process is told of the place that it works in.
 package struct SessionStart: Codable, Sendable {
@@ -12,21 +12,20 @@ package struct SessionStart: Codable, Sendable {
     package let bundleIdentifier: String
     package let temporaryDirectory: Data
     package let groups: [String: Data]
-    /// Whether the container can't change during the session, so that its files can be appended ahead.
-    package let isContainerFixed: Bool
+    package let appendPolicy: AppendPolicy
 
     package init(
         container: Data,
         bundleIdentifier: String,
         temporaryDirectory: Data,
         groups: [String: Data],
-        isContainerFixed: Bool
+        appendPolicy: AppendPolicy
     ) {
         self.container = container
         self.bundleIdentifier = bundleIdentifier
         self.temporaryDirectory = temporaryDirectory
         self.groups = groups
-        self.isContainerFixed = isContainerFixed
+        self.appendPolicy = appendPolicy
     }
 }
 

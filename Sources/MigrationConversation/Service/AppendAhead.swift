@@ -2,19 +2,15 @@ internal import MigrationArchive
 internal import MigrationContract
 internal import MigrationSystem
 
-/// Tells in an extension's process which items the host will archive for certain.
-///
-/// A file in the container can't change while the container is exported. Where it can be read, and its
-/// name is free, all that can still fail is what ends the whole export: a failing disk, say, or no room
-/// for the archive. Such an append need not be waited for.
+/// Decides in an extension's process which appends are certain to succeed, for ``AppendPolicy/ahead``.
 struct AppendAhead {
     private let container: ByteString
     private let root: OpenFile
     private let user = FileStatus.currentUser
     private var paths = ArchivedPaths()
-    /// Directories that were appended with what is in them, which only the host knows.
+    /// Directories that were appended as a whole; only the host knows the files in them.
     private var trees: Set<EntryPath> = []
-    /// The directory of the last file that was looked at.
+    /// The directory of the last file.
     private var last: (path: ArraySlice<UInt8>, directory: OpenFile)?
 
     /// Looks at files in the container at `container`, an absolute path with no link in it.

@@ -77,7 +77,7 @@ extension ExtensionServiceSession {
         work { [self] in
             let start = state.withLock { $0.start }
             let ahead = try start.flatMap { start in
-                start.isContainerFixed
+                start.appendPolicy == .ahead
                     ? try AppendAhead(container: ByteString(start.container)) : nil
             }
             let appends = RemoteAppends(channel, ahead: ahead)

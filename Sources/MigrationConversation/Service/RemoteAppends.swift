@@ -14,11 +14,14 @@ final class RemoteAppends: AppendDestination {
         var failure: (any Error)?
         var wasCancelled = false
 
+        mutating func checkIsOpen() throws {
+            guard let failure else { return }
+            wasCancelled = wasCancelled || failure is CancellationError
+            throw failure
+        }
+
         mutating func takeNumber() throws -> UInt32 {
-            if let failure {
-                wasCancelled = wasCancelled || failure is CancellationError
-                throw failure
-            }
+            try checkIsOpen()
             lastNumber &+= 1
             return lastNumber
         }
@@ -37,14 +40,12 @@ final class RemoteAppends: AppendDestination {
     var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
 
     func append(itemAt source: ByteString, as name: ByteString) async throws {
-        if let number = try numberAhead(source, name) {
-            return try send(number, isAwaited: false, source, name)
-        }
+        if try isCertain(source, name) { return try send(nil, source, name) }
         try await withCheckedThrowingContinuation { answer in
             do {
                 let number = try register(answer)
                 do {
-                    try send(number, isAwaited: true, source, name)
+                    try send(number, source, name)
                 } catch {
                     resolve(number, .failure(error))
                 }
@@ -71,10 +72,11 @@ final class RemoteAppends: AppendDestination {
         for answer in waiting { answer.resume(throwing: CancellationError()) }
     }
 
-    private func numberAhead(_ source: ByteString, _ name: ByteString) throws -> UInt32? {
+    private func isCertain(_ source: ByteString, _ name: ByteString) throws -> Bool {
         try state.withLock { state in
-            guard state.ahead?.takesForCertain(source, as: name) ?? false else { return nil }
-            return try state.takeNumber()
+            guard state.ahead?.takesForCertain(source, as: name) ?? false else { return false }
+            try state.checkIsOpen()
+            return true
         }
     }
 
@@ -86,19 +88,9 @@ final class RemoteAppends: AppendDestination {
         }
     }
 
-    private func send(
-        _ number: UInt32,
-        isAwaited: Bool,
-        _ source: ByteString,
-        _ name: ByteString
-    ) throws {
-        let message = ExtensionMessage.append(
-            number,
-            isAwaited: isAwaited,
-            source: source,
-            name: name
-        )
+    private func send(_ answer: UInt32?, _ source: ByteString, _ name: ByteString) throws {
+        let message = ExtensionMessage.append(answer: answer, source: source, name: name)
         let bytes = try message.encoded()
-        if isAwaited { try channel.send(bytes) } else { try channel.sendSoon(bytes) }
+        if answer == nil { try channel.sendSoon(bytes) } else { try channel.send(bytes) }
     }
 }

@@ -28,7 +28,7 @@ final class AppExtensionHost {
         in container: MigrationDataContainer,
         for live: MigrationDataContainer? = nil,
         from importDirectory: (path: PathName, holder: PathName?)? = nil,
-        awaitingAppends: Bool = false,
+        appendPolicy: AppendPolicy = .ahead,
         cancellation: CancellationFlag
     ) throws -> AppExtensionHost {
         let entitlement: Entitlement?
@@ -39,7 +39,7 @@ final class AppExtensionHost {
         }
         let entitled = container.identified(by: entitlement?.identifier)
         var directories = try SessionDirectories(role, container: entitled, for: appExtension)
-        if awaitingAppends { directories.isContainerFixed = false }
+        if appendPolicy == .answered { directories.appendPolicy = .answered }
         directories.importDirectory = importDirectory
         do {
             return try AppExtensionHost(

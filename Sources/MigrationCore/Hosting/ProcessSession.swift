@@ -81,9 +81,9 @@ final class ProcessSession: ExtensionSession {
                 continue
             }
             switch message {
-            case .append(let number, isAwaited: true, let source, let name):
+            case .append(let number?, let source, let name):
                 try take(number, source, name, into: intake)
-            case .append(_, isAwaited: false, let source, let name):
+            case .append(nil, let source, let name):
                 try archive { try intake.appendSoon(source, as: name) }
             case .finished(let summary):
                 try archive { try intake.settle() }
@@ -238,12 +238,13 @@ extension ProcessSession {
     private func begin(in directories: SessionDirectories) throws {
         // To the user by whose number a user namespace shows all others, their files look like own ones.
         let showsOwners = FileStatus.currentUser != FileStatus.overflowUser
+        let isFixed = confinement.isConfined && showsOwners
         let start = SessionStart(
             container: Data(paths.shown(directories.container.rootPath.path)),
             bundleIdentifier: directories.container.bundleIdentifier,
             temporaryDirectory: Data(paths.shown(directories.temporaryDirectory.path)),
             groups: directories.groups.mapValues { Data(paths.shown($0.path)) },
-            isContainerFixed: directories.isContainerFixed && confinement.isConfined && showsOwners
+            appendPolicy: isFixed ? directories.appendPolicy : .answered
         )
         try connection.send(.begin(start))
     }

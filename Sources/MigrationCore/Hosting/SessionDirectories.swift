@@ -14,8 +14,7 @@ struct SessionDirectories {
     let temporaryDirectory: PathName
     /// The directories of the app groups, by identifier.
     let groups: [String: PathName]
-    /// Whether appends of files in the container need no answer, because those can't change.
-    var isContainerFixed: Bool
+    var appendPolicy: AppendPolicy
 
     /// The directory that an import is from, and the one in which it lies together with the container
     /// and nothing else; `nil` where they are apart.
@@ -34,7 +33,7 @@ struct SessionDirectories {
         for appExtension: MigrationExtension
     ) throws(MigrationError) {
         self.role = role
-        isContainerFixed = role == .exporting
+        appendPolicy = role == .exporting ? .ahead : .answered
         self.container = container
         owner = try Self.owner(of: container.rootPath)
         groups = try appExtension.groupDirectories(apartFrom: container.rootPath)

@@ -80,7 +80,7 @@ struct Preflight {
             .exporting,
             appExtension,
             in: container,
-            awaitingAppends: true,
+            appendPolicy: .answered,
             cancellation: rehearsal
         )
         defer { host.end() }
