@@ -17,6 +17,7 @@ test: ## runs everything that CI runs
 	$(SWIFT) build --build-tests
 	Scripts/demo --debug
 	$(SWIFT) run --quiet --package-path Examples/RoundTrip
+	$(SWIFT) run --quiet --package-path Examples/Archiver
 	$(SWIFT) test --package-path Examples/NotesApp --disable-xctest
 	$(SWIFT) test --package-path Examples/GuidePatterns --disable-xctest
 	$(SWIFT) test --package-path Examples/TasksApp --disable-xctest

@@ -1,21 +1,56 @@
 internal import CZstd
+public import Foundation
 package import MigrationSystem
 
-/// Reads an archive: what it is, its entries in order, and at the end the proof that it is whole.
+/// Reads an archive: its description, its entries in order, and at the end the proof that it is whole.
 ///
-/// A migration archive is held to its format; the tar file of another program is read leniently and
-/// carries no proof.
-package final class ArchiveReader: RestorableArchive {
+/// Use it to read an archive without restoring it; to restore one, use `MigrationHost`, or
+/// `ArchiveSource.extract`.
+///
+/// ```swift
+/// let reader = try ArchiveReader(archive)
+/// while let entry = try reader.next() {
+///     print(entry.path)
+///     try reader.readContent { offset, piece in total += piece.count }
+/// }
+/// ```
+///
+/// An archive of this project must be exactly what an ``ArchiveWriter`` writes, and is proved complete
+/// once ``next()`` returns `nil`. Another program's tar file is read leniently, on request only, and
+/// nothing proves that it is complete. Each entry comes once, a directory before the entries in it;
+/// don't rely on any other order.
+///
+/// Calls block while the archive is read, and throw `CancellationError` once the calling task is
+/// cancelled. Memory depends on the number of threads only. After an error the reader throws the same
+/// error again.
+public final class ArchiveReader: RestorableArchive {
+    /// How an archive is read.
+    public struct Options: Sendable {
+        /// The keys that open an encrypted archive; one that is not encrypted is read without them.
+        public var decryption: ArchiveDecryption?
+
+        /// Whether other programs' tar files are read too, plain or compressed with zstd or gzip.
+        ///
+        /// Their attributes outside `user.*` are omitted.
+        public var allowsForeignArchives = false
+
+        /// The number of threads that decompress, from 1 to 64; `nil` for one per core, three at most.
+        public var threadCount: Int?
+
+        /// Makes the default options.
+        public init() {}
+    }
+
     /// How much of the archive will be read.
     package enum Access: Sendable {
         /// Everything, by several threads.
         case whole(threadCount: Int)
-        /// Only what is asked for, where the archive is a file.
+        /// Only the frames that are needed, if the archive is a file.
         case selective
     }
 
-    /// What a migration archive says of itself; `nil` for another program's tar file.
-    package let header: ArchiveHeader?
+    /// The archive's own description; `nil` for another program's tar file.
+    public let header: ArchiveHeader?
 
     /// Whether a tar file begins as the backup of an Android app does.
     package let isAndroidBackup: Bool
@@ -23,17 +58,20 @@ package final class ArchiveReader: RestorableArchive {
     /// The size of the archive file; `nil` from a pipe.
     package let archiveBytes: UInt64?
 
+    /// The number of threads that may work on the archive.
+    package let threadCount: Int
+
     private var entries: any EntryReader
     private var firstEntry: ArchiveEntry??
     private let strict: StrictTarReader?
     private let prefetcher: FramePrefetcher?
     private let knownIndex: ArchiveIndex?
     private let input: ArchiveInput
+    /// Whether a client reads, whose task may be cancelled; operations of this project have a flag.
+    private var followsTask = false
+    private var failure: (any Error)?
 
-    /// How many threads may work on the archive.
-    package let threadCount: Int
-
-    /// Looks at the start of `input`, and at its end where that can be reached.
+    /// Looks at the start of `input`, and at its end if that can be reached.
     package init(_ input: ArchiveInput, access: Access) throws {
         self.input = input
         threadCount = access.threadCount
@@ -54,7 +92,7 @@ package final class ArchiveReader: RestorableArchive {
                 prefetcher = nil
                 source = try FrameSeeker(reading: input, index: knownIndex)
             } else {
-                let prefetcher = try Self.prefetcher(of: input, knownIndex, access)
+                let prefetcher = try Self.prefetcher(of: input, index: knownIndex, access: access)
                 self.prefetcher = prefetcher
                 source = prefetcher
             }
@@ -69,8 +107,8 @@ package final class ArchiveReader: RestorableArchive {
 
     private static func prefetcher(
         of input: ArchiveInput,
-        _ index: ArchiveIndex?,
-        _ access: Access
+        index: ArchiveIndex?,
+        access: Access
     ) throws -> FramePrefetcher {
         try FramePrefetcher(
             reading: FrameSource(reading: input, index: index),
@@ -80,21 +118,40 @@ package final class ArchiveReader: RestorableArchive {
         )
     }
 
-    /// Reads up to another program's first entry, which ``next()`` returns: its first bytes alone
-    /// don't tell what a compressed file is.
+    /// Reads up to another program's first entry, which ``next()`` returns: the first bytes alone
+    /// don't show whether a compressed file is a tar file.
     ///
-    /// - Throws: ``ArchiveError`` where the file is no tar file, or is damaged so early.
+    /// - Throws: ``ArchiveError`` if the file is not a tar file, or is damaged at its start.
     package func readAhead() throws {
         guard header == nil, firstEntry == nil else { return }
         firstEntry = .some(try entries.next())
     }
 
-    /// Returns the next entry, or `nil` after the last.
-    package func next() throws -> ArchiveEntry? {
-        if let entry = firstEntry.take() { return entry }
-        let entry = try entries.next()
-        if entry == nil { try checkTotals() }
-        return entry
+    /// Returns the next entry, or `nil` after the last; content that was not read is skipped.
+    ///
+    /// - Returns: The entry, or `nil` once the archive was read to its end and is proved to be whole.
+    /// - Throws: ``ArchiveError`` of codes `damaged`, `truncated`, `refused` and `unsupported` if the
+    ///   archive is not sound, and of code `inputFailed` if it can't be read; `CancellationError`.
+    public func next() throws -> ArchiveEntry? {
+        try reportingFailure {
+            if let entry = firstEntry.take() { return entry }
+            let entry = try entries.next()
+            if entry == nil { try checkTotals() }
+            return entry
+        }
+    }
+
+    /// Remembers an error of `body`, after which nothing more can be read.
+    private func reportingFailure<Result>(_ body: () throws -> Result) throws -> Result {
+        if let failure { throw failure }
+        do {
+            if followsTask, Task.isCancelled { cancellation.cancel() }
+            if followsTask { try cancellation.check() }
+            return try body()
+        } catch {
+            if followsTask { failure = error }
+            throw error
+        }
     }
 
     /// Where the header of the current entry begins in the tar stream.
@@ -109,18 +166,29 @@ package final class ArchiveReader: RestorableArchive {
     /// Whether bytes follow the end of another program's tar file, read to its end.
     package var hasTrailer: Bool { (entries as? ForeignTarReader)?.hasTrailer ?? false }
 
-    /// Passes the content of the current entry to `body`; what lies between the pieces is zeros.
-    package func readContent(
+    /// Passes the content of the current entry to `body`, piece by piece.
+    ///
+    /// Everything between the pieces, and between the last one and the entry's size, is zeros. The
+    /// content can be read once; entries other than files have none.
+    ///
+    /// - Parameter body: Gets each piece, which is valid only during the call, and its offset in the file.
+    /// - Throws: What ``next()`` throws, and what `body` throws.
+    public func readContent(
         _ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void
     ) throws {
-        try entries.readContent(body)
+        try reportingFailure {
+            try entries.readContent { offset, piece in
+                if followsTask, Task.isCancelled { throw CancellationError() }
+                try body(offset, piece)
+            }
+        }
     }
 
     /// Takes the content of the current entry for use after the next one was read; `nil` where it
     /// does not lie in one piece, and is to be read.
     package func takeContent() throws -> ContentSlice? { try entries.takeContent() }
 
-    /// What the current entry holds that can't be restored, once.
+    /// Returns the parts of the current entry that can't be restored, once.
     package func takeOmissions() -> [EntryOmission] { entries.takeOmissions() }
 
     /// How many bytes of the archive were consumed, for showing progress.
@@ -131,11 +199,15 @@ package final class ArchiveReader: RestorableArchive {
 
     private var index: ArchiveIndex? { knownIndex ?? prefetcher?.index }
 
-    /// The hash that stands for the archive, once its end is known.
-    package var fingerprint: Fingerprint? { index?.fingerprint }
+    /// The hash that stands for the archive, once its end is known; `nil` for another program's tar file.
+    ///
+    /// It is proved once ``next()`` has returned `nil`.
+    public var fingerprint: Fingerprint? { index?.fingerprint }
 
-    /// What the archive's end says it holds, once its end is known.
-    package var totals: ArchiveTotals? { index?.totals }
+    /// How much the archive holds, once its end is known; `nil` for another program's tar file.
+    ///
+    /// It is proved once ``next()`` has returned `nil`.
+    public var totals: ArchiveTotals? { index?.totals }
 
     /// The bytes of the tar stream, once the archive's end is known.
     package var streamBytes: UInt64? { index?.streamBytes }
@@ -151,12 +223,12 @@ package final class ArchiveReader: RestorableArchive {
         var counted = strict.totals
         counted.dataBytes = index.totals.dataBytes
         guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
-            throw ArchiveError(.damaged, "the archive does not hold what its end says it holds")
+            throw ArchiveError(.damaged, "the entries do not match the totals at the archive's end")
         }
         let entryIndex = try readEntryIndex(listedIn: index)
         let frameCount = index.frames.count
         guard strict.entryIndex.isEncoded(as: entryIndex.bytes, frameCount: frameCount) else {
-            let message = "the index of entries does not say what the archive holds"
+            let message = "the index of entries does not match the archive"
             throw ArchiveError(.damaged, message)
         }
     }
@@ -166,13 +238,80 @@ package final class ArchiveReader: RestorableArchive {
     }
 }
 
+@available(*, unavailable)
+extension ArchiveReader: Sendable {}
+
+// MARK: - Opening
+
 extension ArchiveReader {
-    /// Goes on with the first of the entries at `paths` and below them, and returns no others.
+    /// Opens the archive in a file.
+    ///
+    /// - Parameters:
+    ///   - url: The file; a link to it is followed.
+    ///   - options: How the archive is read.
+    /// - Throws: ``ArchiveError`` of code `inputFailed` if the file can't be read, of code
+    ///   `notAnArchive` if it is none or another program's and those are not allowed, of codes
+    ///   `damaged`, `truncated` and `unsupported`, and of the codes of keys if it is encrypted and can't
+    ///   be opened.
+    public convenience init(_ url: URL, options: Options = Options()) throws {
+        let descriptor: FileDescriptor
+        do throws(SystemError) {
+            let path = ByteString(pathOf: url)
+            descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
+        } catch {
+            throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
+        }
+        try self.init(client: descriptor, options: options)
+    }
+
+    /// Opens the archive that comes from an open descriptor, such as 0 for standard input.
+    ///
+    /// The descriptor stays open. A regular file is read from its start, wherever the descriptor stands.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the descriptor, which is open for reading.
+    ///   - options: How the archive is read.
+    /// - Throws: ``ArchiveError`` of the codes that ``init(_:options:)`` throws.
+    public convenience init(descriptor number: Int32, options: Options = Options()) throws {
+        let descriptor: FileDescriptor
+        do throws(SystemError) {
+            descriptor = try FileDescriptor.duplicate(ofNumber: number)
+        } catch {
+            throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
+        }
+        try self.init(client: descriptor, options: options)
+    }
+
+    private convenience init(
+        client descriptor: consuming FileDescriptor,
+        options: Options
+    ) throws {
+        let input = try ArchiveInput(
+            reading: descriptor,
+            decryption: options.decryption,
+            cancellation: CancellationFlag()
+        )
+        let requested = options.threadCount.map { min(max(1, $0), 64) }
+        let threadCount = ArchiveThreads.count(requested: requested)
+        try self.init(input, access: .whole(threadCount: threadCount))
+        guard header != nil || options.allowsForeignArchives else {
+            let message = "not a migration archive but a tar file of another program"
+            throw ArchiveError(.notAnArchive, message)
+        }
+        try readAhead()
+        followsTask = true
+    }
+}
+
+// MARK: - Selecting
+
+extension ArchiveReader {
+    /// Continues with the first of the entries at `paths` and below them, and returns no others.
     ///
     /// Only the frames around them are read, each checked against its hash. The totals and the index
-    /// of entries are then not compared with what the archive holds.
+    /// of entries are then not compared with the archive.
     ///
-    /// - Returns: Whether it can; where not, because the archive is read as a whole, or its entries
+    /// - Returns: Whether it can; if not, because the archive is read as a whole or its entries
     ///   are not in the order of a tree, nothing changes.
     package func select(_ paths: [EntryPath]) throws -> Bool {
         guard let strict, prefetcher == nil, let knownIndex else { return false }
@@ -189,11 +328,11 @@ extension ArchiveReader.Access {
     }
 }
 
-// MARK: - What an input holds
+// MARK: - Kinds of archives
 
-/// Tells what kind of archive an input holds by its first bytes, which stay unread.
+/// The kind of archive that an input holds, by its first bytes, which stay unread.
 enum ArchiveFormat {
-    /// A migration archive, with what its first bytes say of it.
+    /// A migration archive, with its description.
     case migration(ArchiveHeader)
     /// A tar file of another program, compressed with zstd.
     case compressedTar
@@ -216,7 +355,7 @@ enum ArchiveFormat {
             throw notAnArchive(beginningWith: input.ahead)
         }
         let block = UstarBlock(copying: input.ahead)
-        // Zeros alone are an empty tar file by their form, but also what a crash leaves of any other.
+        // Zeros alone have the form of an empty tar file, but a crash also leaves them of any other file.
         guard !block.isZero, block.hasValidChecksum else {
             throw notAnArchive(beginningWith: input.ahead)
         }
@@ -265,7 +404,7 @@ enum ArchiveFormat {
     }
 }
 
-/// As much of the content of a zstd frame as its first compressed bytes give.
+/// The start of a zstd frame's content, decompressed from its first bytes.
 private struct StreamStart {
     private(set) var bytes: [UInt8] = []
 

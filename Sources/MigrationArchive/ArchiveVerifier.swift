@@ -6,16 +6,16 @@ package enum ArchiveVerifier {
     package enum Scope {
         /// The hashes alone; content is not decompressed.
         case hashes
-        /// Everything, as an extraction with these options does, but for what a disk would say.
+        /// Everything, as an extraction with these options does, except for errors of the disk.
         ///
-        /// What of it does not fit into memory is kept in files that `makeFile` makes.
+        /// State that does not fit into memory is kept in files that `makeFile` makes.
         case everything(
             ArchiveExtractor.Options,
             makeFile: () throws(SystemError) -> FileDescriptor
         )
     }
 
-    /// What was found to be sound.
+    /// Facts about an archive that was found to be sound.
     package struct Result: Sendable {
         package let header: ArchiveHeader?
         package let totals: ArchiveTotals
@@ -31,7 +31,7 @@ package enum ArchiveVerifier {
     /// is read from end to end in any case.
     package static func verify(
         _ input: ArchiveInput,
-        _ scope: Scope,
+        scope: Scope,
         threadCount: Int,
         onProgress: (UInt64) -> Void
     ) throws -> Result {
@@ -97,7 +97,7 @@ package enum ArchiveVerifier {
 }
 
 extension ArchiveVerifier.Result {
-    /// What `reader` read to its end, and counted where the archive says nothing of its totals.
+    /// Takes the facts from `reader`, which has read to the end, and `totals` if the archive has none.
     fileprivate init(_ reader: ArchiveReader, totals: ArchiveTotals) {
         var totals = reader.totals ?? totals
         if reader.header == nil { totals.dataBytes = totals.contentBytes }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Tar bytes made by hand, as other programs write them or as an attacker would.
 public struct RawTar: Sendable {
     /// What has been made.
@@ -94,5 +96,61 @@ extension [UInt8] {
         let digits = String(sum, radix: 8)
         let text = String(repeating: "0", count: 6 - digits.count) + digits + "\0 "
         replaceSubrange(start + 148..<start + 156, with: text.utf8)
+    }
+}
+
+// MARK: - Whole tar files
+
+extension RawTar {
+    /// An entry of a plain tar file.
+    public struct Entry: Sendable {
+        let name: String
+        let type: Character
+        let link: String
+        let content: String
+
+        /// Makes an entry of any type.
+        public init(name: String, type: Character, link: String, content: String) {
+            self.name = name
+            self.type = type
+            self.link = link
+            self.content = content
+        }
+
+        /// A file.
+        public static func file(_ name: String, _ content: String) -> Entry {
+            Entry(name: name, type: "0", link: "", content: content)
+        }
+
+        /// A directory.
+        public static func directory(_ name: String) -> Entry {
+            Entry(name: name, type: "5", link: "", content: "")
+        }
+
+        /// A symbolic link.
+        public static func link(_ name: String, _ target: String) -> Entry {
+            Entry(name: name, type: "2", link: target, content: "")
+        }
+
+        /// A hard link.
+        public static func hardLink(_ name: String, _ target: String) -> Entry {
+            Entry(name: name, type: "1", link: target, content: "")
+        }
+    }
+
+    /// The bytes of a tar file that holds `entries`.
+    public static func archive(of entries: [Entry]) -> Data {
+        var tar = RawTar()
+        for entry in entries {
+            tar.add(
+                entry.name,
+                type: String(entry.type),
+                content: [UInt8](entry.content.utf8),
+                mode: "0000755",
+                time: [UInt8]("00003641100".utf8),
+                link: entry.link
+            )
+        }
+        return Data(tar.ended())
     }
 }

@@ -20,8 +20,8 @@ public enum TarPromises {
         guard let records = try? PaxRecords(parsing: body) else { return }
         checkRecords(records)
         checkTime([UInt8](bytes.prefix(32)))
-        guard let entry = StrictEntryParser.parse(block, records),
-            StrictEntryParser.violation(of: entry) == nil
+        guard let entry = StrictEntryParser.parse(block, records: records),
+            entry.violation == nil
         else { return }
         checkRoundTrip(of: entry)
     }

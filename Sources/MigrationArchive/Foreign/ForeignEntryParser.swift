@@ -5,7 +5,7 @@ struct ForeignEntryParser {
     /// Why an entry can't be taken.
     struct Problem: Error {
         let reason: String
-        /// Whether the bytes are wrong, rather than what they ask for.
+        /// Whether the bytes themselves are wrong, and not only the entry that they describe.
         let isMalformed: Bool
 
         init(malformed reason: String) {
@@ -25,8 +25,8 @@ struct ForeignEntryParser {
     private let typeFlag: UInt8
 
     init(
-        _ block: UstarBlock,
-        _ headers: ForeignHeaders,
+        block: UstarBlock,
+        headers: ForeignHeaders,
         globalTime: ForeignHeaderReader.GlobalTime?
     ) {
         self.block = block
@@ -81,12 +81,12 @@ extension ForeignEntryParser {
     private func claimedSize() throws(Problem) -> UInt64 {
         if let text = headers.value(PaxKey.size) {
             guard let size = PaxKey.number(text) else {
-                throw Problem(malformed: "the size is no number")
+                throw Problem(malformed: "the size is not a number")
             }
             return try checked(size)
         }
         guard let size = block.number(at: UstarBlock.Field.size), size >= 0 else {
-            throw Problem(malformed: "the size is no number")
+            throw Problem(malformed: "the size is not a number")
         }
         return try checked(UInt64(size))
     }
@@ -140,19 +140,19 @@ extension ForeignEntryParser {
         case TypeFlag.fifo: "a FIFO"
         case TypeFlag.gnuDumpDirectory: "an incremental backup's directory"
         case TypeFlag.gnuMultiVolume: "a part of a multi-volume archive"
-        default: "an entry of a kind that is not taken ('\(PrintableText.escaping([typeFlag]))')"
+        default: "an entry of an unsupported kind ('\(PrintableText.escaping([typeFlag]))')"
         }
     }
 
     func permissions() throws(Problem) -> UInt16 {
         guard let mode = block.number(at: UstarBlock.Field.mode) else {
-            throw Problem(malformed: "the mode is no number")
+            throw Problem(malformed: "the mode is not a number")
         }
         return UInt16(truncatingIfNeeded: mode & 0o7777)
     }
 
     func modificationTime() throws(Problem) -> FileTime {
-        let malformation = Problem(malformed: "the modification time is no number")
+        let malformation = Problem(malformed: "the modification time is not a number")
         if let text = headers.value(PaxKey.modificationTime) {
             guard let time = PaxTime.decode(text) else { throw malformation }
             return time

@@ -2,20 +2,20 @@ internal import MigrationSystem
 
 /// Reads the headers of another program's tar file, up to that of each entry.
 struct ForeignHeaderReader {
-    /// An entry's own header, and what those before it say of the entry.
+    /// An entry's own header, and the values from the headers before it.
     struct Header {
         let block: UstarBlock
         let headers: ForeignHeaders
         let offset: UInt64
     }
 
-    /// What a global header says of the modification time.
+    /// The modification time in a global header.
     enum GlobalTime {
         case time(FileTime)
         case malformed
     }
 
-    /// The bytes that a tar writes at once, the last of which it may leave as they were.
+    /// The bytes that a tar writes at once; it may leave old bytes at the end of the last record.
     private static let recordSize: UInt64 = 10_240
 
     private let stream: TarStream
@@ -27,7 +27,7 @@ struct ForeignHeaderReader {
     /// first such header before an entry.
     private var globalAttributes: [[UInt8]] = []
 
-    /// Whether the stream ended behind an entry without the zeros that mark its end.
+    /// Whether the stream ended after an entry, without the zeros that mark its end.
     private(set) var lacksEndMark = false
 
     /// Whether bytes follow the end mark that are part of nothing.
@@ -48,7 +48,7 @@ struct ForeignHeaderReader {
             }
             if block.isZero {
                 guard headers.isEmpty else {
-                    throw ArchiveError(.damaged, "a header has no entry behind it", offset: offset)
+                    throw ArchiveError(.damaged, "no entry follows a header", offset: offset)
                 }
                 try finish(at: offset)
                 return nil
@@ -62,23 +62,23 @@ struct ForeignHeaderReader {
         }
     }
 
-    /// Takes the end of the stream behind a whole entry for the end of the tar file, as every tar does.
+    /// Accepts the end of the stream after a whole entry as the end of the tar file, as every tar does.
     private mutating func finishWithoutEndMark(behind headers: ForeignHeaders) throws {
         let offset = stream.offset
         guard offset > 0 else {
             throw ArchiveError(.truncated, "the tar stream is empty", offset: offset)
         }
         guard headers.isEmpty else {
-            throw ArchiveError(.truncated, "the tar stream ends behind a header", offset: offset)
+            throw ArchiveError(.truncated, "the tar stream ends after a header", offset: offset)
         }
         lacksEndMark = true
     }
 
-    /// Reads what follows the first zero block: zeros, or what some tars leave in their last record and
+    /// Reads the blocks after the first zero block: zeros, or bytes that some tars leave in their last record and
     /// others append.
     ///
     /// A header there is another tar file's, or shows that the zeros stand in the place of an entry.
-    /// Only behind a whole end mark, in a record with which the stream ends, is it an old one.
+    /// It is an old one only after a whole end mark, in the last record of the stream.
     private mutating func finish(at offset: UInt64) throws {
         guard let second = try stream.readBlock(padding: true) else { return }
         let recordEnd = (offset / Self.recordSize + 1) * Self.recordSize
@@ -123,7 +123,7 @@ extension ForeignHeaderReader {
                 longLink: try readHeaderBody(block, after: headers.byteCount, at: offset)
             )
         case TypeFlag.gnuVolumeLabel:
-            // What a label holds says nothing of entries.
+            // A label says nothing about entries.
             _ = try readHeaderBody(block, after: 0, at: offset)
         default: return false
         }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// What the headers before an entry of another program's tar say of it.
+/// The values that the headers before an entry of another program's tar file give it.
 struct ForeignHeaders {
     private var local: [[UInt8]: [UInt8]] = [:]
     private var sparsePairs: [SparseMap.Extent] = []
@@ -15,7 +15,7 @@ struct ForeignHeaders {
     private static let sparseOffset = [UInt8]("GNU.sparse.offset".utf8)
     private static let sparseCount = [UInt8]("GNU.sparse.numbytes".utf8)
 
-    /// Whether any header stands before the entry.
+    /// Whether no header precedes the entry.
     var isEmpty: Bool { byteCount == 0 }
 
     mutating func take(longName bytes: [UInt8]) {
@@ -50,7 +50,7 @@ struct ForeignHeaders {
         return pendingOffset == nil
     }
 
-    /// The value of `key`; a record with an empty value stands for none (POSIX.1-2017, pax).
+    /// The value of `key`; an empty value means that there is none (POSIX.1-2017, pax).
     func value(_ key: [UInt8]) -> [UInt8]? {
         local[key].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -81,32 +81,33 @@ extension ForeignHeaders {
     var attributes: [ExtendedAttribute] {
         var values: [[UInt8]: [UInt8]] = [:]
         for (key, value) in local.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            if let attribute = attribute(key, value) { values[attribute.name] = attribute.value }
+            guard let attribute = attribute(key: key, value: value) else { continue }
+            values[attribute.name] = attribute.value
         }
         return values.map { ExtendedAttribute(name: $0, value: $1) }
             .sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
     /// The attribute that a record holds; `nil` for one that another record holds too, and better.
-    private func attribute(_ key: [UInt8], _ value: [UInt8]) -> ExtendedAttribute? {
+    private func attribute(key: [UInt8], value: [UInt8]) -> ExtendedAttribute? {
         if let name = LibarchiveAttribute.encodedName(in: key) {
-            return LibarchiveAttribute.decode(name, value)
+            return LibarchiveAttribute.decode(name: name, value: value)
         }
         guard let name = PaxKey.attributeName(of: key) else { return nil }
         let other = LibarchiveAttribute.prefix + key.dropFirst(PaxKey.attributePrefix.count)
-        if let value = local[other], attribute(other, value) != nil { return nil }
+        if let value = local[other], attribute(key: other, value: value) != nil { return nil }
         return ExtendedAttribute(name: name, value: value)
     }
 
-    /// The keywords of records with attributes that nobody restores, in byte order.
+    /// The keywords of records with attributes that are never restored, in byte order.
     var unrestoredKeywords: [[UInt8]] {
-        local.filter { !$1.isEmpty && Self.isUnrestored($0, $1) }.keys
+        local.filter { !$1.isEmpty && Self.isUnrestored(key: $0, value: $1) }.keys
             .sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    private static func isUnrestored(_ key: [UInt8], _ value: [UInt8]) -> Bool {
+    private static func isUnrestored(key: [UInt8], value: [UInt8]) -> Bool {
         if let name = LibarchiveAttribute.encodedName(in: key) {
-            return LibarchiveAttribute.decode(name, value) == nil
+            return LibarchiveAttribute.decode(name: name, value: value) == nil
         }
         if key == PaxKey.accessList { return !saysNoMoreThanMode(value) }
         return key.starts(with: PaxKey.accessListPrefix) || key == PaxKey.securityLabel
@@ -133,7 +134,7 @@ enum LibarchiveAttribute {
     }
 
     /// Reads an attribute; `nil` where its name or its value is malformed.
-    static func decode(_ encodedName: [UInt8], _ value: [UInt8]) -> ExtendedAttribute? {
+    static func decode(name encodedName: [UInt8], value: [UInt8]) -> ExtendedAttribute? {
         // libarchive leaves out the padding, which Foundation insists on.
         let padding = Data(repeating: UInt8(ascii: "="), count: (4 - value.count % 4) % 4)
         guard let name = decode(encodedName), let bytes = Data(base64Encoded: value + padding)

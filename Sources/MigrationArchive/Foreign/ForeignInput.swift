@@ -35,10 +35,10 @@ struct PendingInput {
     /// The number of bytes that are pending.
     var count: Int { end - start }
 
-    /// The byte that is `offset` bytes behind the first one.
+    /// The byte at `offset` from the first one.
     subscript(offset: Int) -> UInt8 { bytes[start + offset] }
 
-    /// The number that is `offset` bytes behind the first byte.
+    /// The number at `offset` from the first byte.
     func littleEndian(at offset: Int) -> UInt32 {
         bytes.littleEndian(at: start + offset)
     }
@@ -51,7 +51,7 @@ struct PendingInput {
         body(bytes.span.extracting(start..<end))
     }
 
-    /// Leaves behind the first `count` bytes, which are used up.
+    /// Drops the first `count` bytes, which are used up.
     mutating func removeFirst(_ count: Int) {
         start += count
     }

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Reads the tar file of another program: lenient in form, and as strict as the rest in what is safe.
+/// Reads another program's tar file: lenient about its form, as strict as elsewhere about safety.
 ///
 /// Old headers, GNU long names, pax headers and GNU's sparse files are read. Devices, FIFOs, parts of
 /// multi-volume archives and everything that can't be told for sure end the reading with an error.
@@ -43,12 +43,12 @@ final class ForeignTarReader: EntryReader {
     }
 
     private func nextEntry() throws -> ArchiveEntry? {
-        // Those of an entry before that nobody asked for are gone: they must not gather.
+        // Omissions of an earlier entry that were not taken are dropped, so that they don't pile up.
         omissions = []
         while !isFinished {
             guard let header = try headers.next() else { break }
             entryOffset = header.offset
-            guard let entry = try makeEntry(header) else { continue }
+            guard let entry = try makeEntry(of: header) else { continue }
             lastPath = entry.path
             return entry
         }
@@ -90,15 +90,15 @@ final class ForeignTarReader: EntryReader {
 // MARK: - Entries
 
 extension ForeignTarReader {
-    /// Makes the entry of a header; `nil` for the root itself, of which nothing is restored.
-    private func makeEntry(_ header: ForeignHeaderReader.Header) throws -> ArchiveEntry? {
+    /// Makes the entry of a header; `nil` for the root itself, which is not restored.
+    private func makeEntry(of header: ForeignHeaderReader.Header) throws -> ArchiveEntry? {
         let parser = ForeignEntryParser(
-            header.block,
-            header.headers,
+            block: header.block,
+            headers: header.headers,
             globalTime: headers.globalTime
         )
         do {
-            return try makeEntry(header, parser)
+            return try makeEntry(of: header, parser: parser)
         } catch let problem as ForeignEntryParser.Problem {
             throw ArchiveError(
                 problem.isMalformed ? .damaged : .refused,
@@ -110,8 +110,8 @@ extension ForeignTarReader {
     }
 
     private func makeEntry(
-        _ header: ForeignHeaderReader.Header,
-        _ parser: ForeignEntryParser
+        of header: ForeignHeaderReader.Header,
+        parser: ForeignEntryParser
     ) throws -> ArchiveEntry? {
         let stored = try parser.storedSize()
         try checkIsThere(stored, of: EntryPath(bytes: parser.rawPath))
@@ -121,7 +121,7 @@ extension ForeignTarReader {
         let kind = try parser.kind(size: map?.realSize ?? stored)
         guard let path = entryPath else {
             guard kind == .directory else {
-                throw ForeignEntryParser.Problem(refused: "the root is no directory")
+                throw ForeignEntryParser.Problem(refused: "the root is not a directory")
             }
             omissions = try rootOmissions(parser)
             return nil
@@ -143,7 +143,7 @@ extension ForeignTarReader {
         )
     }
 
-    /// What a root has beside its time and permissions, which are those of the destination.
+    /// The root's attributes and special permissions, which the destination does not get.
     private func rootOmissions(
         _ parser: ForeignEntryParser
     ) throws(ForeignEntryParser.Problem) -> [EntryOmission] {
@@ -185,7 +185,7 @@ extension ForeignTarReader {
         of header: ForeignHeaderReader.Header,
         stored: inout UInt64
     ) throws -> SparseMap? {
-        let parser = SparseParser(header.block, header.headers)
+        let parser = SparseParser(block: header.block, headers: header.headers)
         guard let form = try parser.form() else { return nil }
         let extents = try parser.extents(form, from: stream, stored: &stored)
         guard let extents, let size = parser.realSize(form),

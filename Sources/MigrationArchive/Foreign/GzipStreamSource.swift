@@ -62,7 +62,7 @@ extension GzipStreamSource {
         return true
     }
 
-    /// Reads what follows the last member: zeros, with which tapes are filled up (gzip's manual).
+    /// Reads the zeros after the last member, with which tapes are filled up (gzip's manual).
     private func skipPadding() throws {
         while try pending.fill(1) {
             guard pending.prefix(pending.count).allSatisfy({ $0 == 0 }) else {
@@ -83,7 +83,7 @@ extension GzipStreamSource {
         }
     }
 
-    /// Decompresses what is pending as far as there is room; returns what zlib says.
+    /// Decompresses the pending bytes as far as there is room; returns zlib's result.
     private func step(into chunk: FrameBuffer) -> CInt {
         let result = pending.withSpan { pending in
             unsafe pending.withUnsafeBufferPointer { input in

@@ -45,7 +45,7 @@ extension SparseMap {
         return extents
     }
 
-    /// Reads a map that stands before the content, form 1.0.
+    /// Reads a map that precedes the content, form 1.0.
     ///
     /// It is a count, then pairs, a number a line, in whole blocks, which are taken off `stored`; the
     /// result is `nil` where it is malformed.
@@ -110,7 +110,7 @@ struct SparseParser {
     private let block: UstarBlock
     private let headers: ForeignHeaders
 
-    init(_ block: UstarBlock, _ headers: ForeignHeaders) {
+    init(block: UstarBlock, headers: ForeignHeaders) {
         self.block = block
         self.headers = headers
     }

@@ -132,7 +132,7 @@ extension ZstdStreamSource {
 
 /// Compares the seek table that another program wrote with the frames that were read.
 ///
-/// The table is never used; a false one says that the archive is not what its writer made.
+/// The table is never used. A false one shows that the archive is not the one that was written.
 struct SeekTableCheck {
     private struct Size {
         var compressed: UInt32
@@ -211,6 +211,6 @@ struct SeekTableCheck {
 
     private static let isFalse = ArchiveError(
         .damaged,
-        "the seek table does not list the frames that are there"
+        "the seek table does not match the frames"
     )
 }

@@ -1,8 +1,8 @@
 public import MigrationSystem
 
-/// One entry of an archive: a file, a directory or a link, with what is known of it but its content.
+/// One entry of an archive: a file, a directory or a link, with everything but its content.
 public struct ArchiveEntry: Hashable, Sendable {
-    /// What an entry is.
+    /// The kind of an entry.
     public enum Kind: Hashable, Sendable {
         /// A regular file of `size` bytes.
         case file(size: UInt64)
@@ -17,10 +17,10 @@ public struct ArchiveEntry: Hashable, Sendable {
         case hardLink(target: EntryPath)
     }
 
-    /// Where the entry lies, relative to the root that was archived.
+    /// The path of the entry, relative to the root that was archived.
     public let path: EntryPath
 
-    /// What the entry is.
+    /// The kind of the entry.
     public let kind: Kind
 
     /// The permission bits, from 0 to 0o7777.
@@ -35,8 +35,8 @@ public struct ArchiveEntry: Hashable, Sendable {
     /// Makes an entry.
     ///
     /// - Parameters:
-    ///   - path: Where the entry lies, relative to the root that was archived.
-    ///   - kind: What the entry is.
+    ///   - path: The path of the entry, relative to the root that was archived.
+    ///   - kind: The kind of the entry.
     ///   - permissions: The permission bits, from 0 to 0o7777.
     ///   - modificationTime: When the content was last changed.
     ///   - extendedAttributes: The extended attributes, in byte order of their names; none for links.

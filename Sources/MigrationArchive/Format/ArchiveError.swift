@@ -9,7 +9,7 @@ public struct ArchiveError: Error, Sendable {
     /// The kind of failure.
     public let code: Code
 
-    /// What is wrong, in one sentence without the path and the cause.
+    /// The problem, in one sentence without the path and the cause.
     public let message: String
 
     /// The entry that the failure is about, if it is about one.
@@ -67,10 +67,10 @@ extension ArchiveError {
             self.value = value
         }
 
-        /// The bytes are not those that were written: a hash, a checksum or the structure is wrong.
+        /// The bytes are not the ones that were written: a hash, a checksum or the structure is wrong.
         public static let damaged = Code(value: .damaged)
 
-        /// The path comes twice in the archive, or something is in its place already.
+        /// The path comes twice in the archive, or a file exists there already.
         public static let entryExists = Code(value: .entryExists)
 
         /// The header of an encrypted archive is not the one that was written.
@@ -79,10 +79,10 @@ extension ArchiveError {
         /// Reading the archive failed; the archive itself may be sound.
         public static let inputFailed = Code(value: .inputFailed)
 
-        /// What was given as a recipient, an identity or a passphrase is none.
+        /// The value given as a recipient, an identity or a passphrase is not valid.
         public static let keyInvalid = Code(value: .keyInvalid)
 
-        /// The archive is encrypted, and nothing was given that opens archives of its kind.
+        /// The archive is encrypted, and no key of the right kind was given.
         public static let keyMissing = Code(value: .keyMissing)
 
         /// The archive is encrypted for others than those whose identities were given.
@@ -94,7 +94,7 @@ extension ArchiveError {
         /// The archive holds no entry of that path.
         public static let notFound = Code(value: .notFound)
 
-        /// There is no room for what is to be written.
+        /// There is no space left for the bytes to be written.
         public static let outOfSpace = Code(value: .outOfSpace)
 
         /// Writing failed.
@@ -103,7 +103,7 @@ extension ArchiveError {
         /// The archive was encrypted with another passphrase.
         public static let passphraseWrong = Code(value: .passphraseWrong)
 
-        /// An entry is well formed but must not be restored: it leads out, or is of a kind that is not taken.
+        /// An entry is well formed but must not be restored: it leads out, or its kind is not supported.
         public static let refused = Code(value: .refused)
 
         /// A file changed while it was read.
@@ -115,10 +115,10 @@ extension ArchiveError {
         /// The archive ends before it is complete.
         public static let truncated = Code(value: .truncated)
 
-        /// What is to be archived is nothing that an archive can hold.
+        /// No archive can hold the file or entry that is to be archived.
         public static let unrepresentable = Code(value: .unrepresentable)
 
-        /// The archive needs something that this version does not know.
+        /// The archive uses a feature that this version does not know.
         public static let unsupported = Code(value: .unsupported)
 
         /// Opening the archive with its passphrase takes more memory than is allowed.
@@ -127,7 +127,7 @@ extension ArchiveError {
         /// The name of the code, stable across releases.
         public var description: String { "\(value)" }
 
-        /// Finds the code of a number; `nil` where there is none.
+        /// Finds the code of a number; `nil` if there is none.
         package init?(number: Int) {
             guard let value = Value(rawValue: number) else { return nil }
             self.value = value
@@ -152,12 +152,12 @@ extension ArchiveError: CustomNSError {
     /// The number of the code, stable across releases.
     public var errorCode: Int { code.number }
 
-    /// The description, for whoever knows only `NSError`.
+    /// The description, for code that only knows `NSError`.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
 extension ArchiveError: CustomStringConvertible {
-    /// What is wrong, where, and why.
+    /// The problem, its place, and its cause.
     public var description: String {
         var text = message
         if let entry { text += ": \(entry)" }
@@ -169,9 +169,9 @@ extension ArchiveError: CustomStringConvertible {
 
 // MARK: - Its place
 
-/// Where in an archive the fault lies, added by those who know it.
+/// The place of an error in an archive, added by callers that know it.
 extension ArchiveError {
-    /// Whether the archive is at fault, so that a place in it says something.
+    /// Whether the archive is at fault, so that a place in it is useful.
     private var isOfArchive: Bool {
         switch code {
         case .damaged, .entryExists, .refused, .truncated, .unsupported: true
@@ -191,7 +191,7 @@ extension ArchiveError {
         return ArchiveError(code, message, entry: path, offset: offset, cause: cause)
     }
 
-    /// The same error, found behind the entry at `path` where there was one, unless it is about an entry.
+    /// The same error, found after the entry at `path`, unless it is about an entry itself.
     func following(_ path: EntryPath?) -> ArchiveError {
         guard isOfArchive, entry == nil, let path else { return self }
         return ArchiveError(code, "\(message), after \(path)", offset: offset, cause: cause)
@@ -199,7 +199,7 @@ extension ArchiveError {
 }
 
 extension ArchiveError {
-    /// Starts the threads of a pipeline, and says so where there are none to be had.
+    /// Starts the threads of a pipeline, and reports if the system gives none.
     static func startingThreads<Pipeline>(_ body: () throws -> Pipeline) throws -> Pipeline {
         do {
             return try body()
@@ -212,12 +212,12 @@ extension ArchiveError {
 // MARK: - Restoring
 
 extension ArchiveError {
-    /// Says why the entry at `path` could not be restored.
+    /// Makes the error of the entry at `path`, which could not be restored.
     init(_ error: SystemError, restoring path: EntryPath) {
         if error.isOutOfSpace {
-            self.init(.outOfSpace, "there is no room for", entry: path, cause: error)
+            self.init(.outOfSpace, "there is no space left for", entry: path, cause: error)
         } else if error.isExisting {
-            self.init(.entryExists, "the path is there already", entry: path)
+            self.init(.entryExists, "the path exists already", entry: path)
         } else if error.isNotDirectory {
             let message = "a part of the path is a link or a file, not a directory"
             self.init(.refused, message, entry: path)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What an archive says of itself in its first bytes.
+/// The description of an archive, which it begins with.
 public struct ArchiveHeader: Hashable, Sendable, Codable {
     /// The bundle identifier of the app whose data this is.
     public let bundleIdentifier: String
@@ -8,13 +8,13 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     /// The platform that the data comes from, such as `iOS` or `linux`.
     public let platform: String
 
-    /// The version of the data's format, which an importing app tells formats apart by.
+    /// The version of the data's format, by which an importing app tells formats apart.
     public let resourcesVersion: String
 
     /// The estimate of the content's bytes that was made before the export.
     public let sizeEstimate: UInt64
 
-    /// Whether the exporter held compression to be worth while.
+    /// Whether the exporter expects compression to be worthwhile.
     public let isCompressible: Bool
 
     /// The program that wrote the archive, with its version.
@@ -31,7 +31,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     ///   - platform: The platform that the data comes from.
     ///   - resourcesVersion: The version of the data's format.
     ///   - sizeEstimate: The estimate of the content's bytes.
-    ///   - isCompressible: Whether compression is held to be worth while.
+    ///   - isCompressible: Whether compression is expected to be worthwhile.
     ///   - creator: The program that writes the archive, with its version.
     ///   - importers: The apps on another platform that may import the data, each as `TEAM.bundle`.
     public init(
@@ -74,7 +74,7 @@ enum GlobalHeader {
     /// The bytes that the header's records may take.
     static let limit = 64 * 1024
 
-    /// The one record that says what `header` says, always in the same bytes.
+    /// The one record that holds `header`, always in the same bytes.
     static func records(of header: ArchiveHeader) throws -> PaxRecords {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -93,7 +93,7 @@ enum GlobalHeader {
             record.value.starts(with: markOfAnyVersion)
         else { return nil }
         guard record.value.starts(with: mark) else {
-            throw ArchiveError(.unsupported, "the archive is of a version that is newer than this")
+            throw ArchiveError(.unsupported, "the archive was made by a newer version")
         }
         let json = Data(record.value.dropFirst(mark.count))
         guard records.records.count == 1,

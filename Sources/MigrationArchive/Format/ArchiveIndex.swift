@@ -1,4 +1,4 @@
-/// Where the frames of an archive lie, what they must hash to, and how much they hold.
+/// The positions, hashes and sizes of the frames of an archive, and its totals.
 ///
 /// The index is the archive's end: the integrity frame and the seek table. The index of entries, which
 /// comes before it, is listed in it as the data frames are.
@@ -19,7 +19,7 @@ struct ArchiveIndex: Equatable, Sendable {
 
     static let version: UInt16 = 1
 
-    /// The frames that an index may list, 1 TiB of stream: what a file claims must not take memory.
+    /// The frames that an index may list, 1 TiB of stream, so that a file can't take any amount of memory.
     static let frameLimit = 1 << 18
 
     /// The frames that the seek table lists on top of data frames.
@@ -28,7 +28,7 @@ struct ArchiveIndex: Equatable, Sendable {
     private static let fixedSize = 4 + 2 + 2 + 4 + 7 * 8
 
     private(set) var frames: [Frame] = []
-    /// The hashes of the frames: of what was read a part, since a copy takes as much as the index.
+    /// The hashes of the frames; a slice of the bytes that were read, since a copy takes as much memory.
     private(set) var digests: ArraySlice<UInt8> = []
 
     /// The bytes of the index of entries.
@@ -106,7 +106,7 @@ extension ArchiveIndex {
         return bytes
     }
 
-    /// What follows the hashes of frames.
+    /// The bytes after the hashes of frames.
     private var tail: [UInt8] {
         var bytes = entryIndexDigest
         bytes.reserveCapacity(
@@ -117,7 +117,7 @@ extension ArchiveIndex {
         return bytes
     }
 
-    /// The hash that stands for the whole archive.
+    /// The hash that identifies the archive.
     var fingerprint: Fingerprint {
         let root = unsafe head.withUnsafeBytes { head in
             unsafe digests.withUnsafeBytes { digests in
@@ -187,7 +187,7 @@ extension ArchiveIndex {
         let endOfDigests = integritySize - 2 * SHA256Digest.size
         digests = bytes[firstDigest..<endOfDigests]
         entryIndexDigest = [UInt8](bytes[endOfDigests..<integritySize - SHA256Digest.size])
-        // One way to write an index: what was read must be what would be written.
+        // There is one way to write an index: encoding it again must give the same bytes.
         guard isEncoded(as: bytes) else { throw damage }
     }
 

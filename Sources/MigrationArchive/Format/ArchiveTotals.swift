@@ -14,10 +14,10 @@ public struct ArchiveTotals: Hashable, Sendable, Codable {
     /// The number of hard links.
     public var hardLinks: UInt64 = 0
 
-    /// The bytes in all files, as their sizes say.
+    /// The bytes in all files, by their sizes.
     public var contentBytes: UInt64 = 0
 
-    /// The bytes in all files less those in whole pages of zeros, which need no room on a disk.
+    /// The bytes in all files without whole pages of zeros, which need no space on a disk.
     public var dataBytes: UInt64 = 0
 
     /// Makes totals of an empty archive.
@@ -47,7 +47,7 @@ extension ArchiveTotals {
 
 // MARK: - Holes
 
-/// Counts the whole pages of zeros in a file's content, piece by piece as it is read.
+/// Counts the whole pages of zeros in a file's content, as it is read piece by piece.
 ///
 /// Pages that lie across two pieces count as data, so the count depends on where pieces end: a
 /// reader that holds fewer of them as holes needs no more room than was counted.
@@ -57,7 +57,7 @@ struct ZeroPageCounter {
     private(set) var bytes: UInt64 = 0
     private var offset = 0
 
-    /// Looks at what `chunk` holds from `start` on.
+    /// Counts the zero pages of `chunk` from `start` on.
     mutating func add(_ chunk: FrameBuffer, from start: Int) {
         let count = chunk.count - start
         let toPage = (Self.pageSize - offset % Self.pageSize) % Self.pageSize

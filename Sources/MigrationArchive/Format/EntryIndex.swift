@@ -1,4 +1,4 @@
-/// Which entry begins first in each frame, so that a path is found without reading every header.
+/// The first entry that begins in each frame, so that a path is found without reading every header.
 ///
 /// The index is a frame of its own between the data frames and the integrity frame, which holds its
 /// hash. It has one record for each data frame:
@@ -6,9 +6,9 @@
 ///     entry index = magic size isInTreeOrder:1 0:3 (block:2 length:2 path:length)...
 ///
 /// All numbers are little-endian. `block` counts blocks of the tar stream from the frame's start to the
-/// entry's first header; a record of zeros stands for a frame in which no entry begins or is listed.
+/// entry's first header; a record of zeros means that no entry begins in the frame or is listed.
 struct EntryIndex: Equatable, Sendable {
-    /// Where an entry begins in the tar stream, and what its path is, where the index lists it.
+    /// Where an entry begins in the tar stream, and its path, if the index lists it.
     struct Place: Equatable, Sendable {
         let offset: UInt64
         let path: EntryPath?
@@ -29,7 +29,7 @@ struct EntryIndex: Equatable, Sendable {
     /// Longer paths are not listed.
     static let pathLimit = 1024
 
-    /// The bytes that all listed paths may have: what an archive claims must not take memory.
+    /// The bytes that all listed paths may have, so that an archive can't take any amount of memory.
     static let pathBytesLimit = 8 << 20
 
     /// The index as it is in the archive.
@@ -139,7 +139,7 @@ struct EntryIndexBuilder: Sendable {
     private var isInTreeOrder = true
     private var lastPath: EntryPath?
 
-    /// Takes note of the entry at `path`, which begins at `offset` of the tar stream after all others.
+    /// Adds the entry at `path`, which begins at `offset` of the tar stream, after all others.
     mutating func add(_ path: EntryPath, at offset: UInt64) {
         if let lastPath { isInTreeOrder = isInTreeOrder && lastPath.precedesInTree(path) }
         lastPath = path
@@ -179,7 +179,7 @@ struct EntryIndexBuilder: Sendable {
             && bytes[end...].allSatisfy { $0 == 0 }
     }
 
-    /// The bytes of the records of frames behind the last one in which an entry begins.
+    /// The bytes of the records of frames after the last one in which an entry begins.
     private func missingSize(frameCount: Int) -> Int {
         max(0, frameCount - recordCount) * EntryIndex.recordHeadSize
     }

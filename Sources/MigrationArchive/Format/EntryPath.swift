@@ -2,8 +2,8 @@ internal import MigrationSystem
 
 /// The path of an archive entry: bytes, relative, with `/` between its components.
 ///
-/// The bytes are what the file system held; nothing says that they are UTF-8, and two paths are
-/// equal only where every byte is.
+/// The bytes come from the file system and need not be valid UTF-8. Two paths are
+/// equal only if every byte is.
 public struct EntryPath: Hashable, Sendable {
     /// The path's bytes, with no `/` at either end.
     public let bytes: [UInt8]
@@ -38,7 +38,7 @@ extension EntryPath: Comparable {
 }
 
 extension EntryPath: CustomStringConvertible {
-    /// The path as it may be shown on a terminal: control bytes and bytes that are no UTF-8 are escaped.
+    /// The path in printable form: control characters and bytes that are not valid UTF-8 are escaped.
     public var description: String { PrintableText.escaping(bytes) }
 }
 
@@ -140,9 +140,32 @@ extension EntryPath {
     }
 }
 
+extension ArchiveEntry {
+    /// Returns why no archive can hold this entry; `nil` if one can.
+    var violation: String? {
+        if let violation = path.violation { return violation }
+        if !extendedAttributes.isEmpty && isLink { return "a link must not have attributes" }
+        for attribute in extendedAttributes {
+            let violation = PathRules.violation(ofAttributeName: attribute.name)
+            if let violation { return violation }
+        }
+        for (left, right) in zip(extendedAttributes, extendedAttributes.dropFirst())
+        where !left.name.lexicographicallyPrecedes(right.name) {
+            return "the attributes are not in order"
+        }
+        switch kind {
+        case .symbolicLink(let target): return PathRules.violation(ofLinkTarget: target)
+        case .hardLink(let target):
+            if target == path { return "a hard link to itself" }
+            return target.violation.map { "a hard link's target: \($0)" }
+        case .file, .directory: return nil
+        }
+    }
+}
+
 // MARK: - Order
 
-/// The order in which a walk through a tree comes upon its paths: a directory before what is in it,
+/// The order in which a walk through a tree meets its paths: a directory before the entries in it,
 /// the names in a directory in byte order.
 ///
 /// It is the order of the paths' bytes with the slash before every other byte.
@@ -160,8 +183,14 @@ enum TreeOrder {
 }
 
 extension EntryPath {
-    /// Whether a walk comes upon this path before `other`.
-    func precedesInTree(_ other: EntryPath) -> Bool {
+    /// Returns whether this path comes before `other` in tree order.
+    ///
+    /// In tree order a directory comes before the entries in it, and the names in a directory come in the
+    /// order of their bytes. An ``ArchiveWriter`` takes entries in this order.
+    ///
+    /// - Parameter other: Another path.
+    /// - Returns: Whether this one comes first; `false` if they are equal.
+    public func precedesInTree(_ other: EntryPath) -> Bool {
         TreeOrder.precedes(bytes.span, other.bytes.span)
     }
 }

@@ -4,7 +4,7 @@ internal import CryptoKit
 internal import CLibcrypto
 #endif
 
-/// The SHA-256 that stands for a whole archive: its frames, their order and its totals.
+/// The SHA-256 that identifies an archive: its frames, their order and its totals.
 ///
 /// Two archives of the same fingerprint hold the same bytes. Without a signature over it, a
 /// fingerprint proves integrity against accident, not against someone who can rewrite the archive.
@@ -29,16 +29,16 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
 // MARK: - SHA-256
 
-/// SHA-256 of bytes that are all there, from the system's cryptographic library.
+/// SHA-256 of bytes in memory, by the system's cryptographic library.
 package enum SHA256Digest {
     /// The bytes of a hash.
     static let size = 32
 
     #if !canImport(CryptoKit)
-    /// Whether libcrypto is set up, to stay until the process is gone.
+    /// Whether libcrypto is set up, to stay until the process ends.
     ///
-    /// By itself it takes itself apart in `exit`. A thread that has hashed tells it when it ends, and
-    /// where both happen at once the process crashes after its work is done.
+    /// By default it frees its state in `exit`. A thread that has hashed calls it when it ends, and
+    /// if both happen at once the process crashes after its work is done.
     private static let isSetUp = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
     #endif
 
@@ -61,7 +61,7 @@ package enum SHA256Digest {
         unsafe digest.withUnsafeMutableBufferPointer { output in
             isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
         }
-        // It has no other reason than that there is no memory.
+        // The only possible reason is that there is no memory.
         precondition(isHashed, "libcrypto can't hash")
         return digest
         #endif
@@ -72,7 +72,7 @@ package enum SHA256Digest {
         unsafe bytes.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
     }
 
-    /// The hash of what `buffer` holds.
+    /// The hash of the content of `buffer`.
     static func hash(of buffer: FrameBuffer) -> [UInt8] {
         buffer.withContent { content in
             unsafe content.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }

@@ -1,4 +1,5 @@
 internal import CZstd
+internal import Foundation
 internal import MigrationSystem
 
 /// The constants of the frames that an archive is made of (RFC 8878, and the zstd seekable format).
@@ -39,6 +40,17 @@ func zstdErrorName(_ result: Int) -> String {
     unsafe String(cString: ZSTD_getErrorName(result))
 }
 
+/// How many threads work on an archive.
+package enum ArchiveThreads {
+    /// Returns the number that was asked for, or one per core within the memory that is promised.
+    ///
+    /// A thread holds two chunks, and at high levels as much again in tables.
+    package static func count(requested: Int?, compressionLevel: Int = 1) -> Int {
+        let bound = compressionLevel > 5 ? 2 : 3
+        return max(1, requested ?? min(bound, ProcessInfo.processInfo.activeProcessorCount))
+    }
+}
+
 // MARK: - Numbers
 
 extension [UInt8] {
@@ -51,7 +63,7 @@ extension [UInt8] {
         }
     }
 
-    /// The number of `Value`'s width whose lowest byte stands at `index`.
+    /// The number of `Value`'s width whose lowest byte is at `index`.
     func littleEndian<Value: FixedWidthInteger & UnsignedInteger>(
         at index: Int,
         as type: Value.Type = Value.self
@@ -66,11 +78,11 @@ extension [UInt8] {
 
 // MARK: - Room for a frame
 
-/// Room for one frame, compressed or not, that goes from stage to stage and is used again.
+/// A buffer for one frame, compressed or not, that passes from stage to stage and is reused.
 ///
 /// Safe because one stage owns a buffer at a time: it is handed on under a lock, never shared.
 final class FrameBuffer: @unchecked Sendable {
-    /// The bytes, of which the first `count` mean something; the rest take no memory until written.
+    /// The bytes; only the first `count` are content, and the rest take no memory until written.
     var bytes = unsafe [UInt8](unsafeUninitializedCapacity: FrameFormat.largestCompressedSize) {
         _,
         count in count = FrameFormat.largestCompressedSize
@@ -82,10 +94,10 @@ final class FrameBuffer: @unchecked Sendable {
 }
 
 extension FrameBuffer {
-    /// Lends what the buffer holds from `start` on.
+    /// Lends the content from `start` on.
     ///
-    /// The array itself must not be held by anyone who hands the buffer on: whoever writes into it
-    /// next would have to copy it first.
+    /// Nobody who passes the buffer on may keep the array itself: the next one to write into it
+    /// would have to copy it first.
     func withContent<Result, Failure: Error>(
         from start: Int = 0,
         _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -96,7 +108,7 @@ extension FrameBuffer {
         }
     }
 
-    /// Copies `value` to `position`; returns the place behind it.
+    /// Copies `value` to `position`; returns the position after it.
     func put(_ value: Span<UInt8>, at position: Int) -> Int {
         precondition(position + value.count <= bytes.count)
         unsafe bytes.withUnsafeMutableBytes { target in
@@ -109,7 +121,7 @@ extension FrameBuffer {
     }
 }
 
-/// Buffers that were used up, which the next ones to use them take instead of new memory.
+/// Used buffers that are kept for the next chunks, which then need no new memory.
 struct FrameBufferPool: Sendable {
     private let free = Monitor<[FrameBuffer]>([])
 

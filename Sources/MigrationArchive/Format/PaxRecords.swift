@@ -7,7 +7,7 @@ package struct PaxRecords: Equatable {
         package let value: [UInt8]
     }
 
-    /// What is wrong with the bytes of an extended header.
+    /// The problem with the bytes of an extended header.
     package struct Malformation: Error {
         let reason: String
     }
@@ -62,7 +62,7 @@ extension PaxRecords {
 // MARK: - Decoding
 
 extension PaxRecords {
-    /// Reads the records in `bytes`, every one of which must be well formed.
+    /// Reads the records in `bytes`, which must all be well formed.
     package init(parsing bytes: [UInt8]) throws(Malformation) {
         var position = 0
         while position < bytes.count {
@@ -96,20 +96,20 @@ extension PaxRecords {
         while position < bytes.count, bytes[position] != UInt8(ascii: " ") {
             let digit = bytes[position] &- UInt8(ascii: "0")
             guard digit <= 9, position - start < 8 else {
-                throw Malformation(reason: "a record's length is no number")
+                throw Malformation(reason: "a record's length is not a number")
             }
             length = length * 10 + Int(digit)
             position += 1
         }
         guard position > start, position < bytes.count, bytes[start] != UInt8(ascii: "0") else {
-            throw Malformation(reason: "a record's length is no number")
+            throw Malformation(reason: "a record's length is not a number")
         }
         position += 1
         return length
     }
 }
 
-/// The keywords of pax records that mean something here.
+/// The keywords of pax records that this project uses.
 enum PaxKey {
     static let path = [UInt8]("path".utf8)
     static let linkPath = [UInt8]("linkpath".utf8)
@@ -143,7 +143,7 @@ enum PaxKey {
         return name
     }
 
-    /// A number in decimal digits and nothing else; `nil` where it is none or passes 2^63 - 1.
+    /// A number in decimal digits and nothing else; `nil` if it is not one or greater than 2^63 - 1.
     static func number(_ text: [UInt8]) -> UInt64? {
         guard !text.isEmpty, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 })
         else { return nil }
@@ -178,7 +178,7 @@ enum PaxTime {
         return text
     }
 
-    /// Reads a time; the result is `nil` where the text is none.
+    /// Reads a time; the result is `nil` if the text is not one.
     ///
     /// Digits beyond nanoseconds are dropped, toward the past.
     static func decode(_ text: [UInt8]) -> FileTime? {

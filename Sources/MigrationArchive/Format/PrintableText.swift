@@ -1,13 +1,13 @@
 /// Turns bytes that come from a file system or an archive into text that is safe to print.
-public enum PrintableText: Sendable {
-    /// Returns `bytes` as text that neither moves a cursor nor hides what it says.
+package enum PrintableText {
+    /// Returns `bytes` as text that neither moves a cursor nor hides anything.
     ///
-    /// Control characters, characters that reverse or hide text, and bytes that are no UTF-8 become
+    /// Control characters, characters that reverse or hide text, and bytes that are not valid UTF-8 become
     /// backslash escapes (`\n`, `\t`, `\u{202E}`, `\xE9`); a backslash is doubled.
     ///
     /// - Parameter bytes: A name or another text, in UTF-8 or not.
     /// - Returns: Text that may be printed.
-    public static func escaping(_ bytes: [UInt8]) -> String {
+    package static func escaping(_ bytes: [UInt8]) -> String {
         if bytes.allSatisfy({ (0x20...0x7E) ~= $0 && $0 != UInt8(ascii: "\\") }) {
             return String(decoding: bytes, as: UTF8.self)
         }
@@ -30,11 +30,11 @@ public enum PrintableText: Sendable {
         return text
     }
 
-    /// Returns `string` as text that neither moves a cursor nor hides what it says.
+    /// Returns `string` as text that neither moves a cursor nor hides anything.
     ///
     /// - Parameter string: Any text.
     /// - Returns: Text that may be printed.
-    public static func escaping(_ string: String) -> String {
+    package static func escaping(_ string: String) -> String {
         escaping([UInt8](string.utf8))
     }
 

@@ -1,4 +1,4 @@
-/// Where a tar stream comes from, in chunks of a few MiB at most.
+/// The source of a tar stream, in chunks of a few MiB at most.
 protocol ChunkSource: AnyObject {
     /// The bytes of the whole stream, where they are known beforehand.
     var streamSize: UInt64? { get }
@@ -6,18 +6,18 @@ protocol ChunkSource: AnyObject {
     /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
     func nextChunk() throws -> FrameBuffer?
 
-    /// Takes back a chunk that is used up, to fill it again; any thread may give it back.
+    /// Takes back a used chunk, to fill it again; any thread may give it back.
     func recycle(_ chunk: FrameBuffer)
 
-    /// Leaves out at most `count` bytes of the stream after the last chunk, where that saves work;
-    /// returns how many were left out.
+    /// Skips at most `count` bytes of the stream after the last chunk, if that saves work;
+    /// returns how many were skipped.
     func skip(_ count: UInt64) -> UInt64
 
-    /// Goes on with the chunk that holds the byte at `offset` of the stream, wherever that is; returns
-    /// where the chunk begins, or `nil` where the source can only be read in order.
+    /// Continues with the chunk that holds the byte at `offset` of the stream, wherever that is; returns
+    /// where the chunk begins, or `nil` if the source can only be read in order.
     func seek(to offset: UInt64) -> UInt64?
 
-    /// Ends the stream early and frees what it holds.
+    /// Ends the stream early and frees its resources.
     func close()
 }
 
@@ -28,7 +28,7 @@ extension ChunkSource {
     func close() {}
 }
 
-/// A chunk of a tar stream that goes back to its source when the last holder lets go of it.
+/// A chunk of a tar stream that returns to its source when it is released for the last time.
 ///
 /// Safe because its bytes don't change while somebody holds it, and sources take chunks back from
 /// any thread.

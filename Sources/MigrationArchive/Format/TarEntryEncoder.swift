@@ -2,8 +2,8 @@ internal import MigrationSystem
 
 /// Turns entries into header blocks, always the same ones for the same entry.
 ///
-/// An entry is a ustar header; an extended header stands before it only where ustar can't say what
-/// has to be said. There is one way to write each entry, and readers hold archives to it.
+/// An entry is a ustar header; an extended header precedes it only if ustar can't express what
+/// is needed. There is one way to write each entry, and the strict reader accepts no other.
 struct TarEntryEncoder {
     /// An entry that no header can describe.
     struct Unrepresentable: Error {
@@ -26,7 +26,12 @@ struct TarEntryEncoder {
                 }
                 if split == nil { PaxRecords.append(PaxKey.path, name, to: &output) }
                 if !linkFits { PaxRecords.append(PaxKey.linkPath, link, to: &output) }
-                Self.appendNumbers(of: entry, sizeFits, seconds, to: &output)
+                Self.appendNumbers(
+                    of: entry,
+                    sizeFits: sizeFits,
+                    seconds: seconds,
+                    to: &output
+                )
                 for attribute in entry.extendedAttributes {
                     let key = Self.recordKey(of: attribute.name)
                     PaxRecords.append(key, attribute.value, to: &output)
@@ -47,8 +52,8 @@ struct TarEntryEncoder {
 
     private static func appendNumbers(
         of entry: ArchiveEntry,
-        _ sizeFits: Bool,
-        _ seconds: UInt64?,
+        sizeFits: Bool,
+        seconds: UInt64?,
         to output: inout [UInt8]
     ) {
         if !sizeFits {
@@ -71,7 +76,7 @@ struct TarEntryEncoder {
         try appendExtended(typeFlag, to: &output) { records.encode(to: &$0) }
     }
 
-    /// Appends the header first and fills it in once `appendRecords` has said what it describes.
+    /// Appends the header first and fills it in after `appendRecords` has appended the records.
     private func appendExtended(
         _ typeFlag: UInt8,
         to output: inout [UInt8],
@@ -141,7 +146,7 @@ extension TarEntryEncoder {
         return nil
     }
 
-    /// What an old reader sees of a name that only the extended header holds.
+    /// The name that an old reader sees if only the extended header holds the real one.
     private static func placeholder(for name: [UInt8]) -> [UInt8] {
         name.prefix(100).map { $0 < 0x80 ? $0 : UInt8(ascii: "_") }
     }
@@ -175,7 +180,7 @@ extension TarEntryEncoder {
         return seen < 0x80
     }
 
-    /// Whether ustar's fields may hold `name`: readers agree on ASCII, and on bytes that are no UTF-8,
+    /// Whether ustar's fields may hold `name`: readers agree on ASCII, and on bytes that are not UTF-8,
     /// for which an extended header would need a character set that GNU tar does not know.
     private static func isPlain(_ name: [UInt8]) -> Bool {
         isASCII(name) || !isUTF8(name)

@@ -113,14 +113,14 @@ extension UstarBlock {
 // MARK: - Reading fields
 
 extension UstarBlock {
-    /// The sum of the bytes with the checksum field held to be spaces.
+    /// The sum of the bytes, with the checksum field counted as spaces.
     var checksum: UInt64 {
         let span = bytes.span
         let spaces = UInt64(UInt8(ascii: " ")) * UInt64(Field.checksum.count)
         return span.sum - span.extracting(Field.checksum).sum + spaces
     }
 
-    /// The same sum as some old tars count it, which take bytes for signed numbers.
+    /// The same sum as some old tars compute it, with signed bytes.
     var signedChecksum: Int64 {
         var sum = Int64(checksum)
         for index in bytes.indices where bytes[index] >= 0x80 && !Field.checksum.contains(index) {
@@ -131,7 +131,7 @@ extension UstarBlock {
 
     /// Whether the checksum that the block carries is one of those that tars have written.
     package var hasValidChecksum: Bool {
-        // Some tars leave an older number's end behind the first one.
+        // Some tars leave the end of an older number after the new one.
         guard let stored = octal(at: Field.checksum, thenBlank: false) else { return false }
         return stored == checksum || Int64(exactly: stored) == signedChecksum
     }
@@ -149,9 +149,9 @@ extension UstarBlock {
     /// Whether the magic is that of POSIX, whose headers have a prefix field.
     package var isPOSIX: Bool { text(at: Field.magic) == [UInt8]("ustar".utf8) }
 
-    /// A number in octal with spaces or zeros around it, blank counting as 0; `nil` where it is none.
+    /// A number in octal with spaces or zeros around it, blank counting as 0; `nil` if it is not one.
     ///
-    /// Behind the digits all must be blank, or only the first byte where `thenBlank` is `false`.
+    /// After the digits all must be blank, or only the first byte if `thenBlank` is `false`.
     func octal(at field: Range<Int>, thenBlank: Bool = true) -> UInt64? {
         var index = field.lowerBound
         while index < field.upperBound, bytes[index] == UInt8(ascii: " ") { index += 1 }
@@ -171,7 +171,7 @@ extension UstarBlock {
         return value
     }
 
-    /// A number in octal or, with its first bit set, in base 256; `nil` where it is none or too large.
+    /// A number in octal or, with its first bit set, in base 256; `nil` if it is not one or too large.
     package func number(at field: Range<Int>) -> Int64? {
         let first = bytes[field.lowerBound]
         guard first & 0x80 != 0 else {

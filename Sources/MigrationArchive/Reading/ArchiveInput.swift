@@ -2,16 +2,16 @@ package import MigrationSystem
 
 /// The bytes of an archive, read in order, with a look ahead; from a file also at any place.
 ///
-/// What is encrypted comes decrypted. Waiting for a pipe is interrupted by the cancellation flag.
+/// An encrypted archive is decrypted. Raising the cancellation flag interrupts waiting for a pipe.
 package final class ArchiveInput {
     private let source: any ByteSource
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// The size of the archive; `nil` for what is read in order only.
+    /// The size of the archive; `nil` if it can only be read in order.
     package let size: UInt64?
 
-    /// The size of the file, which may be encrypted; `nil` for what is no file.
+    /// The size of the file, which may be encrypted; `nil` if it is not a regular file.
     package let fileSize: UInt64?
 
     /// The flag that ends all waiting.
@@ -23,7 +23,7 @@ package final class ArchiveInput {
     /// Whether the end of the input was seen.
     private var isAtEnd = false
 
-    /// Reads `descriptor` from where it stands; a regular file is read from its start.
+    /// Reads `descriptor` from its current position; a regular file is read from its start.
     ///
     /// - Throws: ``ArchiveError`` of code `keyMissing` where the archive is encrypted and `decryption`
     ///   is `nil`, and of the codes of wrong keys and of damage.
@@ -180,7 +180,7 @@ extension ArchiveInput {
 
 // MARK: - The file itself
 
-/// A file, read at any place, or what is read in order only.
+/// A file, which can be read at any offset, or a pipe, which can only be read in order.
 private final class DescriptorSource: ByteSource {
     private let descriptor: FileDescriptor
     private let cancellation: CancellationFlag

@@ -50,7 +50,10 @@ struct FrameDecompressor: ~Copyable {
         output.count = result
     }
 
-    private static let notWhatItSays = ArchiveError(.damaged, "a frame does not hold what it says")
+    private static let notWhatItSays = ArchiveError(
+        .damaged,
+        "a frame's content does not have the size that it says"
+    )
 
     private static func check(_ result: Int) throws(ArchiveError) {
         guard ZSTD_isError(result) == 0 else {
@@ -79,7 +82,7 @@ extension FrameDecompressor {
         var result = 1
         while result != 0, isLast || written < count {
             let before = (consumed, written)
-            result = step(input, into: output, &written, count: count)
+            result = step(input, into: output, written: &written, count: count)
             try Self.check(result)
             guard (consumed, written) != before else { break }
         }
@@ -92,7 +95,7 @@ extension FrameDecompressor {
     private mutating func step(
         _ input: FrameBuffer,
         into output: FrameBuffer,
-        _ written: inout Int,
+        written: inout Int,
         count: Int
     ) -> Int {
         let inputCount = input.count

@@ -1,8 +1,8 @@
 internal import MigrationSystem
 
-/// Reads only the frames of an archive file that hold what is asked for, each checked against its hash.
+/// Reads only the frames of an archive file that are asked for, each checked against its hash.
 ///
-/// A frame is decompressed piece by piece, and no further than it is asked for.
+/// A frame is decompressed piece by piece, and no further than needed.
 final class FrameSeeker: ChunkSource {
     private let input: ArchiveInput
     private let index: ArchiveIndex
@@ -14,7 +14,7 @@ final class FrameSeeker: ChunkSource {
     private var next = 0
     private var nextOffset: UInt64 = 0
 
-    /// Where in the tar stream the next piece begins, and what comes from there to the frame's end.
+    /// Where in the tar stream the next piece begins, and the bytes from there to the frame's end.
     private var position: UInt64 = 0
     private var restOfFrame = 0
 

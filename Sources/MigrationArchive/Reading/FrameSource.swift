@@ -22,10 +22,10 @@ final class FrameSource: @unchecked Sendable {
     private var next = 0
     private var nextOffset: UInt64 = 0
 
-    /// What the archive's end says; from a pipe it is there only after the last frame.
+    /// The index at the archive's end; from a pipe it is known only after the last frame.
     private(set) var index: ArchiveIndex?
 
-    /// What the archive says of where its entries are, once ``index`` is there and every frame was read.
+    /// The index of entries, once ``index`` is known and every frame was read.
     private(set) var entryIndex: EntryIndex?
 
     init(
@@ -77,7 +77,7 @@ final class FrameSource: @unchecked Sendable {
         try input.readExactly(at: offset, into: &buffer.bytes, count: buffer.count)
     }
 
-    /// Whether what the frames must be is known before the end.
+    /// Whether the hashes of the frames are known before the end.
     var isIndexed: Bool { expected != nil }
 
     /// The hash that frame `number` must have, where it is known before the end.
@@ -134,12 +134,12 @@ final class FrameSource: @unchecked Sendable {
 // MARK: - Walking a frame
 
 extension FrameSource {
-    /// Reads a frame whose size nobody said, block by block.
+    /// Reads a frame of unknown size, block by block.
     private func walkFrame(into buffer: FrameBuffer) throws -> Int {
         buffer.count = 0
         try take(5, into: buffer)
         guard buffer.bytes.littleEndian(at: 0) == FrameFormat.zstdMagic else {
-            throw ArchiveError(.damaged, "a frame does not begin as frames do")
+            throw ArchiveError(.damaged, "a frame does not begin with a frame's magic number")
         }
         guard let fields = HeaderFields(descriptor: buffer.bytes[4]) else {
             throw ArchiveError(.damaged, "a frame is not in the form that archives use")
@@ -176,7 +176,7 @@ extension FrameSource {
     }
 }
 
-/// What follows the descriptor in a frame's header (RFC 8878, 3.1.1.1).
+/// The fields after the descriptor in a frame's header (RFC 8878, 3.1.1.1).
 private struct HeaderFields {
     let windowBytes: Int
     let sizeBytes: Int

@@ -1,7 +1,7 @@
 /// Reads the entries at some paths and below them out of an archive whose entries are in tree order.
 ///
-/// The index of entries says from where to read on; what is there, and that a path is not, is told
-/// by the headers alone.
+/// The index of entries only says where to continue reading. Whether a path exists is decided
+/// by the headers.
 final class SelectedEntryReader: EntryReader {
     private let reader: StrictTarReader
     private let index: EntryIndex
@@ -30,7 +30,7 @@ final class SelectedEntryReader: EntryReader {
             guard let entry = try candidate ?? nextCandidate(for: path) else { return nil }
             candidate = nil
             if entry.path.isEqual(toOrBelow: path) {
-                // Nothing is below a file, so what follows it need not be read.
+                // Nothing is below a file, so the entries after it need not be read.
                 if entry.path == path, entry.kind != .directory { wanted.removeFirst() }
                 return entry
             }
@@ -54,7 +54,7 @@ final class SelectedEntryReader: EntryReader {
         guard isWhereListed, isInOrder else {
             throw ArchiveError(
                 .damaged,
-                "the index of entries does not say what the archive holds",
+                "the index of entries does not match the archive",
                 entry: entry.path,
                 offset: reader.entryOffset
             )

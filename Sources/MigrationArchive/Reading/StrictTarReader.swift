@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Reads the tar stream of a migration archive, which must be exactly what the writer writes.
+/// Reads the tar stream of a migration archive, which must be exactly as the writer writes it.
 ///
 /// Each header is read, turned into an entry, and encoded again; the two must be the same bytes.
 final class StrictTarReader: EntryReader {
@@ -17,7 +17,7 @@ final class StrictTarReader: EntryReader {
     /// How much was read so far.
     private(set) var totals = ArchiveTotals()
 
-    /// What the archive must say of where its entries are, as far as it was read.
+    /// The index of entries that the archive must have, as far as it was read.
     private(set) var entryIndex = EntryIndexBuilder()
 
     /// Where the header of the first entry begins in the tar stream.
@@ -62,7 +62,7 @@ final class StrictTarReader: EntryReader {
             take(next)
             block = next
         }
-        let entry = try makeEntry(block, records, at: offset)
+        let entry = try makeEntry(of: block, records: records, at: offset)
         current = entry
         entryOffset = offset
         totals.count(entry)
@@ -130,17 +130,21 @@ extension StrictTarReader {
     }
 
     private func makeEntry(
-        _ block: UstarBlock,
-        _ records: PaxRecords,
+        of block: UstarBlock,
+        records: PaxRecords,
         at offset: UInt64
     ) throws -> ArchiveEntry {
         guard block.hasValidChecksum else {
             throw ArchiveError(.damaged, "a header's checksum is wrong", offset: offset)
         }
-        guard let entry = StrictEntryParser.parse(block, records) else {
-            throw ArchiveError(.refused, "a header holds what archives never hold", offset: offset)
+        guard let entry = StrictEntryParser.parse(block, records: records) else {
+            throw ArchiveError(
+                .refused,
+                "a header contains something that archives never contain",
+                offset: offset
+            )
         }
-        if let violation = StrictEntryParser.violation(of: entry) {
+        if let violation = entry.violation {
             throw ArchiveError(.refused, violation, entry: entry.path, offset: offset)
         }
         expectedBytes.removeAll(keepingCapacity: true)
@@ -149,7 +153,7 @@ extension StrictTarReader {
         guard expected.span.isEqual(to: found.span) else {
             throw ArchiveError(
                 .refused,
-                "an entry is not written as this format writes it",
+                "an entry is not encoded as this format encodes it",
                 entry: entry.path,
                 offset: offset
             )
@@ -174,7 +178,7 @@ extension StrictTarReader {
         guard try stream.skipZeros(padding) else {
             throw ArchiveError(
                 .refused,
-                "bytes hide behind an entry",
+                "bytes are hidden after an entry's content",
                 entry: entry.path,
                 offset: offset
             )
@@ -198,13 +202,13 @@ extension StrictTarReader {
 
 // MARK: - Entries
 
-/// Turns a header that the writer could have written into the entry that it stands for.
+/// Turns a header that the writer could have written into its entry.
 ///
 /// The result is encoded again and compared by the caller, so nothing has to be checked here that
 /// the comparison finds: redundant fields, other spellings, an unexpected order.
 enum StrictEntryParser {
     /// Returns the entry, or `nil` where a field can't be read or a record is of no known kind.
-    static func parse(_ block: UstarBlock, _ records: PaxRecords) -> ArchiveEntry? {
+    static func parse(_ block: UstarBlock, records: PaxRecords) -> ArchiveEntry? {
         var fields = Fields(of: block)
         for record in records.records {
             guard fields.apply(record) else { return nil }
@@ -220,27 +224,6 @@ enum StrictEntryParser {
             modificationTime: time,
             extendedAttributes: fields.attributes
         )
-    }
-
-    /// Says what in `entry` must not be restored, or returns `nil` where all may be.
-    static func violation(of entry: ArchiveEntry) -> String? {
-        if let violation = PathRules.violation(of: entry.path.bytes) { return violation }
-        if !entry.extendedAttributes.isEmpty && entry.isLink { return "a link with attributes" }
-        for attribute in entry.extendedAttributes {
-            let violation = PathRules.violation(ofAttributeName: attribute.name)
-            if let violation { return violation }
-        }
-        for (left, right) in zip(entry.extendedAttributes, entry.extendedAttributes.dropFirst())
-        where !left.name.lexicographicallyPrecedes(right.name) {
-            return "attributes that are not in order"
-        }
-        switch entry.kind {
-        case .symbolicLink(let target): return PathRules.violation(ofLinkTarget: target)
-        case .hardLink(let target):
-            if target == entry.path { return "a hard link to itself" }
-            return PathRules.violation(of: target.bytes).map { "a hard link's target: \($0)" }
-        case .file, .directory: return nil
-        }
     }
 
     private struct Fields {

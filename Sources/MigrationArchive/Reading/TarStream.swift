@@ -43,7 +43,7 @@ final class TarStream {
 
     /// Reads the next block; `nil` at the end of the stream.
     ///
-    /// With `padding`, zeros are put behind what is left where that is less than a block.
+    /// With `padding`, a last block that is too short is filled up with zeros.
     func readBlock(padding: Bool = false) throws -> UstarBlock? {
         guard try fill() else { return nil }
         var block = UstarBlock()

@@ -178,7 +178,7 @@ package final class ArchiveExtractor {
     private func restore(_ entry: ArchiveEntry, from archive: any RestorableArchive) throws {
         do {
             guard options.isLenient || !links.isSkipped(entry.path) else {
-                throw ArchiveError(.entryExists, "the path was there already", entry: entry.path)
+                throw ArchiveError(.entryExists, "the path existed already", entry: entry.path)
             }
             switch entry.kind {
             case .file: try restoreFile(entry, from: archive)
@@ -310,7 +310,11 @@ extension ArchiveExtractor {
             case .symbolicLink:
                 return try links.add(entry, kind: .hard, to: target.bytes, at: offset)
             default:
-                throw ArchiveError(.refused, "a hard link to what is no file", entry: entry.path)
+                throw ArchiveError(
+                    .refused,
+                    "a hard link to something that is not a file",
+                    entry: entry.path
+                )
             }
         } catch let error as SystemError where error.isMissing {
             if links.isSkipped(target) { return try links.skip(entry.path, to: target.bytes) }

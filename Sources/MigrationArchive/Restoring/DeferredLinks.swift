@@ -218,7 +218,7 @@ extension DeferredLinks {
         let target = PrintableText.escaping(target)
         let reason =
             end == .undecided
-            ? "a link may lead out of the container, up from what is no directory there: \(target)"
+            ? "a link may lead out of the container, up from something that is not a directory: \(target)"
             : "a link leads out of the container, to \(target)"
         return ArchiveError(.refused, reason, entry: path)
     }

@@ -2,27 +2,27 @@ internal import MigrationSystem
 
 /// Follows a symbolic link component by component through a restored tree, to see whether it leaves it.
 ///
-/// Every link of the tree is followed from where it lies. So one on the way to another's end needs to
-/// be followed only where `..` comes behind it; what lies below its own end is its own matter.
+/// Every link of the tree is followed from where it is. A link on the way to another's end therefore
+/// needs to be followed only if `..` comes after it; the rest is checked when its own turn comes.
 struct LinkWalk {
     /// Where a link leads.
     enum End {
-        /// To something inside, or to a name inside that nothing has yet.
+        /// To something inside, or to a name inside that is free.
         case inside
         /// Out of the tree.
         case outside
-        /// Up from something that is no directory: what will be there some day decides.
+        /// Up from something that is not a directory, so that a later file decides.
         case undecided
     }
 
     /// The links that the system follows on the way to one file.
     private static let linkLimit = 40
 
-    /// The steps up behind which no further directory is looked into: going far up and down again, over
+    /// The steps up after which no further directory is entered: going far up and down again, over
     /// and over, would open the whole way from the root each time.
     private static let stepLimit = 128
 
-    /// The directories that are gone into, as many as one link can name: with links in between, each
+    /// The directories that are entered, as many as one link can name: with links in between, each
     /// of which costs an archive next to nothing, there could be forty times that.
     private static let directoryLimit = 2_048
 
@@ -30,7 +30,7 @@ struct LinkWalk {
     private var linkCount = 0
     private var stepCount = 0
     private var directoryCount = 0
-    /// The components that are still to be taken, the next one last.
+    /// The components that are still to be followed, the next one last.
     private var rest: [ArraySlice<UInt8>] = []
     /// How many of the rest are `..`.
     private var stepsUp = 0
@@ -40,7 +40,7 @@ struct LinkWalk {
         self.cursor = cursor
     }
 
-    /// Tells where a link at `path` to `target` leads, beneath the root of `cursor`.
+    /// Finds out where a link at `path` to `target` leads, beneath the root of `cursor`.
     static func end(
         ofLinkAt path: EntryPath,
         to target: [UInt8],

@@ -1,18 +1,18 @@
 internal import MigrationSystem
 
-/// Whether a file system takes names for the same that differ in their bytes.
+/// Whether a file system treats names as the same that differ in their bytes.
 enum NameFolding {
     /// Every name is its bytes.
     case absent
-    /// A name is listed as it was given first.
+    /// A name is listed in the spelling that it was given first.
     case keepingSpelling
-    /// A name is listed in a spelling that nobody need have given.
+    /// A name may be listed in another spelling than the one it was given.
     case changingSpelling
 
     private static let name = "Migration-Probe-\u{E9}"
     private static let otherSpellings = ["mIGRATION-pROBE-\u{E9}", "Migration-Probe-e\u{301}"]
 
-    /// Tries it with an empty file in `directory`, which is removed again.
+    /// Finds out with an empty file in `directory`, which is removed again.
     static func observed(in directory: OpenFile) throws(SystemError) -> NameFolding {
         var number = 0
         while true {
@@ -25,13 +25,13 @@ enum NameFolding {
                 continue
             }
             let folding = try folding(of: probe, number, in: directory)
-            // What is left of it would be restored with the rest.
+            // If it stayed, it would be part of the restored tree.
             try directory.descriptor.removeFile(probe)
             return folding
         }
     }
 
-    /// What becomes of the name of `probe`, which is there, in other spellings.
+    /// Looks for `probe`, which exists, in other spellings.
     private static func folding(
         of probe: ByteString,
         _ number: Int,

@@ -1,13 +1,13 @@
 internal import MigrationSystem
 
-/// Paths that are known again by their hashes: a set of the paths themselves has no bound.
+/// A set of paths by their hashes; a set of the paths themselves would have no bound.
 struct PathHashes {
     private var hashes: Set<Int> = []
-    /// What the paths are, in words that an error can end with.
+    /// The name of the set, as an error can end with it.
     private let name: String
     private let limit: Int
 
-    /// Takes at most `limit` paths: what an archive holds must not take memory.
+    /// Holds at most `limit` paths, so that an archive can't take any amount of memory.
     init(of name: String, limit: Int = 1 << 19) {
         self.name = name
         self.limit = limit
@@ -35,14 +35,14 @@ struct PathHashes {
 
 /// Numbers by hashes, in memory while they are few and in an unnamed file when they are many.
 ///
-/// Slots lie in buckets that are read at once; a full bucket goes on in the next one. Nothing is ever
-/// taken out.
+/// Slots lie in buckets, each read at once; a full bucket continues in the next one. Nothing is ever
+/// removed.
 struct HashTable {
     private static let bucketSlots = 16
     private let makeFile: () throws(SystemError) -> FileDescriptor
     /// The bytes that memory holds at most.
     private let memoryLimit: Int
-    /// A hash and a number for each slot, while there is no file.
+    /// A hash and a number for each slot, as long as they are in memory.
     private var words: [UInt64]
     private var file: OpenFile?
     private var bucketCount = 64
@@ -58,7 +58,7 @@ struct HashTable {
         words = [UInt64](repeating: 0, count: bucketCount * Self.bucketSlots * 2)
     }
 
-    /// The number of `hash`; 0 where it has none.
+    /// The number of `hash`; 0 if it has none.
     func value(of hash: UInt64) throws(SystemError) -> UInt64 { try find(hash).value }
 
     /// Gives `hash` a number that is not 0.
@@ -124,7 +124,7 @@ struct HashTable {
                 from: done,
                 count: bytes.count - done
             )
-            // What was never written to, at the file's end, is zeros.
+            // Beyond the end of the file, slots were never written: they are zeros.
             if read == 0 { break }
             done += read
         }

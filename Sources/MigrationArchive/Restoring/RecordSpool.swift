@@ -11,12 +11,12 @@ final class RecordSpool {
     private var fileSize: UInt64 = 0
     private var memory: [UInt8] = []
 
-    /// Makes an empty spool; `makeFile` is called once memory does not suffice.
+    /// Makes an empty spool; `makeFile` is called when memory does not suffice.
     init(makeFile: @escaping () throws(SystemError) -> FileDescriptor) {
         self.makeFile = makeFile
     }
 
-    /// Adds `record`, whose length stands before and behind it; returns where it is.
+    /// Adds `record` with its length before and after it; returns its position.
     @discardableResult
     func append(_ record: [UInt8]) throws(SystemError) -> UInt64 {
         let position = fileSize + UInt64(memory.count)

@@ -1,10 +1,10 @@
 internal import MigrationSystem
 
-/// A directory in which entries are restored: on a disk, or in a tree that is only kept account of.
+/// A directory in which entries are restored: on a disk, or in a ``TreeAccount``.
 ///
-/// Both answer alike, so that what judges an archive's entries does not know which one it has.
+/// Both behave alike, so that the extractor checks an archive's entries in the same way.
 protocol RestoredDirectory: AnyObject, Sendable {
-    /// What has the name; a link is not followed.
+    /// The status of the entry called `name`; a link is not followed.
     func status(of name: ByteString) throws(SystemError) -> FileStatus
 
     /// Opens the directory `name`; a link is not followed.
@@ -13,7 +13,7 @@ protocol RestoredDirectory: AnyObject, Sendable {
     /// Makes a directory that must not exist yet.
     func makeDirectory(_ name: ByteString, permissions: UInt16) throws(SystemError)
 
-    /// Makes a file of `size` bytes that must not exist yet; `nil` where its content is not kept.
+    /// Makes a file of `size` bytes that must not exist yet; `nil` if its content is not kept.
     func makeFile(
         _ name: ByteString,
         permissions: UInt16,
@@ -37,7 +37,7 @@ protocol RestoredDirectory: AnyObject, Sendable {
         in directory: any RestoredDirectory
     ) throws(SystemError)
 
-    /// Removes what is no directory.
+    /// Removes a file or a link.
     func removeFile(_ name: ByteString) throws(SystemError)
 
     /// Removes an empty directory.
@@ -46,7 +46,7 @@ protocol RestoredDirectory: AnyObject, Sendable {
     /// Gives this directory extended attributes.
     func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError)
 
-    /// Gives this directory its permissions and time, once all that is in it was made.
+    /// Gives this directory its permissions and time, once everything in it was made.
     func finish(permissions: UInt16, modificationTime: FileTime) throws(SystemError)
 }
 

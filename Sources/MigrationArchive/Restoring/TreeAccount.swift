@@ -1,9 +1,9 @@
 internal import MigrationSystem
 
-/// A tree that is only kept account of: what a disk would hold, with no content and nothing written.
+/// A tree that exists only as an account: the entries that a disk would hold, with no content.
 ///
-/// Names are known again by hashes that nobody can foresee. Past some hundred thousand of them the
-/// account goes on in an unnamed file, so that memory does not depend on the archive.
+/// Names are kept as hashes that can't be foreseen. Beyond some hundred thousand of them the
+/// account moves to an unnamed file, so that memory does not depend on the archive.
 ///
 /// Safe because one thread at a time has the tree.
 final class TreeAccount: @unchecked Sendable {
@@ -11,21 +11,21 @@ final class TreeAccount: @unchecked Sendable {
         case removed = 1, file, linkedFile, directory, symbolicLink, linkedSymbolicLink
     }
 
-    /// What is known of a name: its kind, and a file's size or where a link's target is kept.
+    /// The record of a name: its kind, and a file's size or the place of a link's target.
     fileprivate struct Record {
         var kind: Kind
         var number: UInt64
 
         private static let numberBits: UInt64 = 60
 
-        init(_ kind: Kind, _ number: UInt64 = 0) {
+        init(_ kind: Kind, number: UInt64 = 0) {
             self.kind = kind
             self.number = min(number, 1 << Self.numberBits - 1)
         }
 
         init?(word: UInt64) {
             guard let kind = Kind(rawValue: word >> Self.numberBits) else { return nil }
-            self.init(kind, word & (1 << Self.numberBits - 1))
+            self.init(kind, number: word & (1 << Self.numberBits - 1))
         }
 
         var word: UInt64 { kind.rawValue << Self.numberBits | number }
@@ -63,7 +63,7 @@ final class TreeAccount: @unchecked Sendable {
     }
 }
 
-/// A directory of a tree that is only kept account of.
+/// A directory of such a tree.
 private final class AccountedDirectory: RestoredDirectory {
     private let tree: TreeAccount
     /// The hash of the directory's path.
@@ -92,7 +92,7 @@ private final class AccountedDirectory: RestoredDirectory {
     private func make(
         _ name: ByteString,
         for call: String,
-        _ record: TreeAccount.Record
+        record: TreeAccount.Record
     ) throws(SystemError) {
         let key = key(of: name)
         guard try tree.record(key) == nil else { throw .existing(call) }
@@ -126,7 +126,7 @@ private final class AccountedDirectory: RestoredDirectory {
     }
 
     func makeDirectory(_ name: ByteString, permissions: UInt16) throws(SystemError) {
-        try make(name, for: "mkdir", TreeAccount.Record(.directory))
+        try make(name, for: "mkdir", record: TreeAccount.Record(.directory))
     }
 
     func makeFile(
@@ -134,7 +134,7 @@ private final class AccountedDirectory: RestoredDirectory {
         permissions: UInt16,
         size: UInt64
     ) throws(SystemError) -> FileDescriptor? {
-        try make(name, for: "open", TreeAccount.Record(.file, size))
+        try make(name, for: "open", record: TreeAccount.Record(.file, number: size))
         return nil
     }
 
@@ -145,7 +145,7 @@ private final class AccountedDirectory: RestoredDirectory {
     ) throws(SystemError) {
         guard try tree.record(key(of: name)) == nil else { throw .existing("symlink") }
         let position = try tree.keep(target: target)
-        try make(name, for: "symlink", TreeAccount.Record(.symbolicLink, position))
+        try make(name, for: "symlink", record: TreeAccount.Record(.symbolicLink, number: position))
     }
 
     func symbolicLinkTarget(_ name: ByteString) throws(SystemError) -> ByteString {
@@ -168,7 +168,7 @@ private final class AccountedDirectory: RestoredDirectory {
         case .symbolicLink, .linkedSymbolicLink: record.kind = .linkedSymbolicLink
         case .directory, .removed: throw .invalid("link")
         }
-        try make(name, for: "link", record)
+        try make(name, for: "link", record: record)
         try tree.set(record, at: directory.key(of: target))
     }
 

@@ -1,6 +1,6 @@
 package import MigrationSystem
 
-/// Where the bytes of an archive go, encrypted or as they are: a file, or a pipe whose reader may be
+/// The output of an archive's bytes, encrypted or not: a file, or a pipe whose reader may be
 /// slow or gone.
 ///
 /// Safe because one thread at a time writes.
@@ -10,7 +10,7 @@ package final class ArchiveOutput: @unchecked Sendable {
     private let cancellation: CancellationFlag
     private var sealing: SealingPipeline?
 
-    /// Writes to `descriptor` from where it stands.
+    /// Writes to `descriptor` from its current position.
     package init(
         writing descriptor: consuming FileDescriptor,
         encryption: ArchiveEncryption? = nil,
@@ -21,7 +21,7 @@ package final class ArchiveOutput: @unchecked Sendable {
         self.cancellation = cancellation
     }
 
-    /// Begins an archive; `threadCount` threads encrypt it, where it is to be.
+    /// Begins an archive; `threadCount` threads encrypt it, if it is to be encrypted.
     func begin(threadCount: Int) throws {
         guard let encryption else { return }
         let target = target

@@ -1,28 +1,74 @@
-internal import Foundation
+public import Foundation
 package import MigrationSystem
 
-/// Writes one archive: a header, entries with their content, and the hashes that prove it whole.
+/// Writes an archive entry by entry: a header, entries with their content, and the hashes that prove it whole.
 ///
-/// Entries are written in the order of the calls. A caller that stops early calls ``abandon()``.
-package final class ArchiveWriter {
-    /// What was written, once the archive is finished.
-    package struct Summary: Sendable {
-        package let totals: ArchiveTotals
-        package let fingerprint: Fingerprint
-        package let archiveBytes: UInt64
+/// Use it to archive data that is not in a container; to archive a container, use `MigrationHost`.
+///
+/// ```swift
+/// let writer = try ArchiveWriter(creating: archive, header: header)
+/// try writer.append(fileAt: folder, as: EntryPath("photos"))
+/// try writer.append(fileAt: photo, as: EntryPath("photos/harbor.jpg"))
+/// let summary = try writer.finish()
+/// ```
+///
+/// Append entries in tree order: a directory before the entries in it, and the names in a directory in
+/// the order of their bytes, which is the order of ``EntryPath/precedesInTree(_:)``. The archive may
+/// store them in another order; a reader gets each entry once.
+///
+/// Calls block while the archive is written, and throw `CancellationError` once the calling task is
+/// cancelled. Memory depends on the number of threads only. After an error that a check of an entry did
+/// not throw, the writer can't be used any more; if it is released before ``finish()``, nothing is left
+/// of a file.
+public final class ArchiveWriter {
+    /// How an archive is written.
+    public struct Options: Sendable {
+        /// The zstd compression level, from 1 to 19.
+        public var compressionLevel = 3
+
+        /// The number of threads that compress, from 1 to 64; `nil` for one per core, three at most.
+        public var threadCount: Int?
+
+        /// Who can decrypt the archive; `nil` for an archive that is not encrypted.
+        public var encryption: ArchiveEncryption?
+
+        /// Whether a file that exists is replaced once the archive is complete.
+        public var replacingExisting = false
+
+        /// Makes the default options.
+        public init() {}
+    }
+
+    /// Facts about an archive that was finished.
+    public struct Summary: Sendable {
+        /// How much the archive holds.
+        public let totals: ArchiveTotals
+
+        /// The hash that stands for the archive.
+        public let fingerprint: Fingerprint
+
+        /// The size of the archive in bytes.
+        public let archiveBytes: UInt64
+
         /// The bytes of the tar stream.
         package let streamBytes: UInt64
-        /// What compression made of the stream; never more than it was.
+
+        /// The bytes of the compressed stream; a piece that compression makes no smaller counts as it is.
         package let compressedStreamBytes: UInt64
     }
 
     /// The most bytes of headers and content that an archive holds.
     package static let longestStream = UInt64(ArchiveIndex.frameLimit * FrameFormat.chunkSize)
 
+    private static let zeroBlock = [UInt8](repeating: 0, count: TarFormat.blockSize)
+
     private let pipeline: FrameCompressionPipeline
     private let output: ArchiveOutput
     private let cancellation: CancellationFlag
-    private static let zeroBlock = [UInt8](repeating: 0, count: TarFormat.blockSize)
+    /// The file that gets its name when the archive is finished, if this writer made it.
+    private var file: PendingFile?
+    /// Checks the entries of a client; this project's own operations check theirs themselves.
+    private var order: EntryOrder?
 
     private let encoder = TarEntryEncoder()
     private var chunk: FrameBuffer
@@ -30,8 +76,10 @@ package final class ArchiveWriter {
     private var totals = ArchiveTotals()
     private var entryIndex = EntryIndexBuilder()
     private var submittedBytes: UInt64 = 0
+    private var isFinished = false
+    private var failure: (any Error)?
 
-    /// Begins an archive; `threadCount` threads compress it.
+    /// Begins an archive, which `threadCount` threads compress.
     package init(
         writingTo output: ArchiveOutput,
         header: ArchiveHeader,
@@ -60,20 +108,218 @@ package final class ArchiveWriter {
         }
     }
 
+    deinit {
+        abandon()
+    }
+}
+
+@available(*, unavailable)
+extension ArchiveWriter: Sendable {}
+
+// MARK: - Beginning
+
+extension ArchiveWriter {
+    /// Begins an archive in a new file, readable by its owner alone.
+    ///
+    /// The file appears under its name when ``finish()`` returns, and never incomplete.
+    ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - header: The description of the data, which the archive begins with.
+    ///   - options: How the archive is written.
+    /// - Throws: ``ArchiveError`` of code `outputFailed` if the file can't be made or exists and is not
+    ///   to be replaced, and of code `keyInvalid` if the encryption can't be used.
+    public convenience init(
+        creating url: URL,
+        header: ArchiveHeader,
+        options: Options = Options()
+    ) throws {
+        let made = try Self.makeFile(at: url, replacingExisting: options.replacingExisting)
+        let open = made.file
+        var pending: PendingFile? = made
+        do {
+            let descriptor = try open.descriptor.duplicate()
+            try self.init(client: descriptor, header: header, options: options)
+        } catch {
+            pending.take()?.discard()
+            throw error
+        }
+        file = pending.take()
+    }
+
+    private static func makeFile(
+        at url: URL,
+        replacingExisting: Bool
+    ) throws(ArchiveError) -> PendingFile {
+        do throws(SystemError) {
+            return try PendingFile.make(
+                at: PathName(resolving: ByteString(pathOf: url)),
+                replacingExisting: replacingExisting
+            )
+        } catch {
+            throw failure(error, making: url)
+        }
+    }
+
+    /// Begins an archive that is written to an open descriptor, such as 1 for standard output.
+    ///
+    /// The descriptor stays open. Bytes that were written before a failure are not taken back.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the descriptor, which is open for writing.
+    ///   - header: The description of the data, which the archive begins with.
+    ///   - options: How the archive is written.
+    /// - Throws: ``ArchiveError`` of code `outputFailed` if the descriptor can't be written to, and of
+    ///   code `keyInvalid` if the encryption can't be used.
+    public convenience init(
+        descriptor number: Int32,
+        header: ArchiveHeader,
+        options: Options = Options()
+    ) throws {
+        let descriptor: FileDescriptor
+        do throws(SystemError) {
+            descriptor = try FileDescriptor.duplicate(ofNumber: number)
+        } catch {
+            throw ArchiveError(.outputFailed, "the archive can't be written", cause: error)
+        }
+        try self.init(client: descriptor, header: header, options: options)
+    }
+
+    private convenience init(
+        client descriptor: consuming FileDescriptor,
+        header: ArchiveHeader,
+        options: Options
+    ) throws {
+        let cancellation = CancellationFlag()
+        let output: ArchiveOutput
+        do throws(SystemError) {
+            output = try ArchiveOutput(
+                writing: descriptor,
+                encryption: options.encryption,
+                cancellation: cancellation
+            )
+        } catch {
+            throw ArchiveError(.outputFailed, "the archive can't be written", cause: error)
+        }
+        try self.init(
+            writingTo: output,
+            header: header,
+            level: min(max(1, options.compressionLevel), 19),
+            threadCount: ArchiveThreads.count(
+                requested: options.threadCount.map { min(max(1, $0), 64) },
+                compressionLevel: options.compressionLevel
+            ),
+            cancellation: cancellation
+        )
+        order = EntryOrder()
+    }
+
+    private static func failure(_ error: SystemError, making url: URL) -> ArchiveError {
+        let path = PrintableText.escaping(ByteString(pathOf: url))
+        let message =
+            error.isExisting
+            ? "the file exists already: \(path)" : "the archive can't be made: \(path)"
+        return ArchiveError(.outputFailed, message, cause: error)
+    }
+}
+
+// MARK: - Entries
+
+extension ArchiveWriter {
     /// Appends an entry that has no content: a directory, a link or an empty file.
-    package func append(_ entry: ArchiveEntry) throws {
-        precondition(entry.contentSize == 0)
-        try appendHeader(of: entry)
+    ///
+    /// The target of a hard link must be an earlier file; that is checked when the archive is restored.
+    ///
+    /// - Parameter entry: The entry, whose size is 0 if it is a file.
+    /// - Throws: ``ArchiveError`` of code `unrepresentable` if no archive can hold the entry or it is not
+    ///   in tree order, of code `entryExists` if its path was appended before, and of codes
+    ///   `outputFailed` and `outOfSpace`; `CancellationError`.
+    public func append(_ entry: ArchiveEntry) throws {
+        precondition(entry.contentSize == 0, "a file's content is missing")
+        try admit(entry)
+        try reportingFailure { try appendHeader(of: entry) }
+    }
+
+    /// Appends a file with its whole content.
+    ///
+    /// - Parameters:
+    ///   - entry: The file's entry, which names the size of the content.
+    ///   - content: The content.
+    /// - Throws: What ``append(_:)`` throws.
+    public func append(_ entry: ArchiveEntry, content: Span<UInt8>) throws {
+        precondition(UInt64(content.count) == entry.contentSize, "the content has another size")
+        try admit(entry)
+        try reportingFailure { try appendContent(of: entry, content: content) }
+    }
+
+    /// Appends the file, directory or symbolic link at `url`, with its permissions, time and `user.*`
+    /// attributes.
+    ///
+    /// Nothing below a directory is appended. A link is not followed. A second name of a file becomes
+    /// a file of its own.
+    ///
+    /// - Parameters:
+    ///   - url: The file, directory or link.
+    ///   - path: The path that it gets in the archive.
+    /// - Returns: The entry that was appended.
+    /// - Throws: What ``append(_:)`` throws; ``ArchiveError`` of code `sourceUnreadable` if it can't be
+    ///   read, of code `sourceChanged` if it changes meanwhile, and of code `unrepresentable` if it is
+    ///   neither a file nor a directory nor a link.
+    @discardableResult
+    public func append(fileAt url: URL, as path: EntryPath) throws -> ArchiveEntry {
+        let file = try ArchivableFile.open(url, as: path)
+        let entry = file.entry
+        try admit(entry)
+        try reportingFailure {
+            try file.withContent { content in
+                if let content {
+                    try appendContent(of: entry, from: content.descriptor) { _ in
+                        if Task.isCancelled { cancellation.cancel() }
+                    }
+                } else {
+                    try appendHeader(of: entry)
+                }
+            }
+            try file.checkUnchanged()
+        }
+        return entry
     }
 
     /// Appends a file's entry with its content, read from where `descriptor` stands.
     ///
-    /// - Throws: ``ArchiveError`` of code `sourceChanged` where the file holds fewer bytes than the
-    ///   entry says, and of code `sourceUnreadable` where reading fails. The archive is then to be
-    ///   abandoned.
+    /// - Throws: ``ArchiveError`` of code `sourceChanged` if the file holds fewer bytes than the entry
+    ///   says, and of code `sourceUnreadable` if reading fails. The archive must then be abandoned.
     package func append(
         _ entry: ArchiveEntry,
         contentFrom descriptor: borrowing FileDescriptor,
+        onProgress: (Int) -> Void
+    ) throws {
+        try appendContent(of: entry, from: descriptor, onProgress: onProgress)
+    }
+
+    /// Checks an entry of a client before it is written.
+    private func admit(_ entry: ArchiveEntry) throws {
+        precondition(!isFinished, "the archive is finished")
+        if order == nil { return }
+        if let failure { throw failure }
+        if Task.isCancelled { cancellation.cancel() }
+        try cancellation.check()
+        try order?.check(entry)
+    }
+
+    /// Remembers an error of `body`, which leaves the archive incomplete.
+    private func reportingFailure(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private func appendContent(
+        of entry: ArchiveEntry,
+        from descriptor: borrowing FileDescriptor,
         onProgress: (Int) -> Void
     ) throws {
         try appendHeader(of: entry)
@@ -94,9 +340,7 @@ package final class ArchiveWriter {
         try appendPadding(for: entry.contentSize)
     }
 
-    /// Appends a file's entry with its whole content.
-    package func append(_ entry: ArchiveEntry, content: Span<UInt8>) throws {
-        precondition(UInt64(content.count) == entry.contentSize)
+    private func appendContent(of entry: ArchiveEntry, content: Span<UInt8>) throws {
         try appendHeader(of: entry)
         var zeros = ZeroPageCounter()
         var rest = content
@@ -111,9 +355,35 @@ package final class ArchiveWriter {
         totals.dataBytes += entry.contentSize - zeros.bytes
         try appendPadding(for: entry.contentSize)
     }
+}
 
-    /// Ends the archive and makes it whole; the bytes are written but not yet synchronized.
-    package func finish() throws -> Summary {
+// MARK: - Ending
+
+extension ArchiveWriter {
+    /// Completes the archive.
+    ///
+    /// A file gets its name once its bytes are on the disk. Bytes that were written to a descriptor are
+    /// not synchronized.
+    ///
+    /// - Returns: Facts about the archive.
+    /// - Throws: The error of an entry that could not be written; ``ArchiveError`` of codes
+    ///   `outputFailed` and `outOfSpace`; `CancellationError`. No archive is left then.
+    public func finish() throws -> Summary {
+        precondition(!isFinished, "the archive is finished")
+        do {
+            if let failure { throw failure }
+            if order != nil, Task.isCancelled { throw CancellationError() }
+            let summary = try completeStream()
+            isFinished = true
+            try commit()
+            return summary
+        } catch {
+            if order != nil { abandon() }
+            throw error
+        }
+    }
+
+    private func completeStream() throws -> Summary {
         scratch = [UInt8](repeating: 0, count: 2 * TarFormat.blockSize)
         try appendScratch()
         if chunk.count > 0 { try pipeline.submit(chunk) }
@@ -133,10 +403,22 @@ package final class ArchiveWriter {
         )
     }
 
+    private func commit() throws(ArchiveError) {
+        guard let file = file.take() else { return }
+        do throws(SystemError) {
+            try file.commit()
+        } catch {
+            throw ArchiveError(.outputFailed, "the archive can't be completed", cause: error)
+        }
+    }
+
     /// Ends the work without an archive.
     package func abandon() {
+        guard !isFinished else { return }
+        isFinished = true
         pipeline.abandon()
         output.abandon()
+        file.take()?.discard()
     }
 }
 

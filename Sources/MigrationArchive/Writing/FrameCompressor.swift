@@ -1,7 +1,7 @@
 internal import CXXHash
 internal import CZstd
 
-/// Compresses one chunk after another, each into a frame that stands by itself.
+/// Compresses one chunk after another, each into an independent frame.
 @safe
 struct FrameCompressor: ~Copyable {
     private let context: OpaquePointer
@@ -102,17 +102,17 @@ extension FrameCompressor {
 
 /// A frame of raw blocks (RFC 8878, 3.1.1), for content that compression would not make smaller.
 ///
-/// The content is written from where it lies: only what stands around its blocks is made.
+/// The content is written from where it lies in memory; only the bytes around its blocks are made.
 struct StoredFrame {
     private let content: FrameBuffer
-    /// What stands before, between and behind the blocks, one after another.
+    /// The bytes before, between and after the blocks, one after another.
     private let framing: [UInt8]
 
     private static let prologueSize = 9
     private static let blockHeaderSize = 3
     private static let blockSize = 128 * 1024
 
-    /// Makes a frame of what `content` holds, which must stay as it is while the frame is in use.
+    /// Makes a frame of `content`, which must not change while the frame is in use.
     init(of content: FrameBuffer) {
         self.content = content
         framing = content.withContent { content in

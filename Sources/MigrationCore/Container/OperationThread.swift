@@ -1,4 +1,4 @@
-internal import Foundation
+internal import MigrationArchive
 package import MigrationSystem
 
 /// Runs `body` on a thread of its own, with a flag that is raised when the calling task is cancelled.
@@ -65,11 +65,8 @@ final class OperationThread: TaskExecutor {
 /// How many threads an operation takes.
 package enum ThreadCount {
     /// The number that was asked for, else one for each core within the memory that is promised.
-    ///
-    /// A thread holds two chunks, and at high levels as much again in tables.
     package static func resolve(_ requested: Int?, compressionLevel: Int = 1) -> Int {
-        let bound = compressionLevel > 5 ? 2 : 3
-        return max(1, requested ?? min(bound, ProcessInfo.processInfo.activeProcessorCount))
+        ArchiveThreads.count(requested: requested, compressionLevel: compressionLevel)
     }
 
     static func check(_ requested: Int?) throws(MigrationError) {

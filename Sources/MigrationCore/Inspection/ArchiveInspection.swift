@@ -165,7 +165,7 @@ extension ArchiveSource {
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let result = try ArchiveVerifier.verify(
                 input,
-                scope.verifierScope(externalLinks),
+                scope: scope.verifierScope(externalLinks),
                 threadCount: ThreadCount.resolve(threadCount)
             ) { progress?.completedUnitCount = Int64(clamping: $0) }
             return ArchiveInspection(

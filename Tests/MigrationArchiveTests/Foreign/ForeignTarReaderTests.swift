@@ -136,8 +136,8 @@ struct ForeignTarReaderTests {
     @Test(arguments: [
         ("3", "a device"), ("4", "a device"), ("6", "a FIFO"),
         ("D", "an incremental backup's directory"), ("M", "a part of a multi-volume archive"),
-        ("N", "an entry of a kind that is not taken ('N')"),
-        ("Z", "an entry of a kind that is not taken ('Z')"),
+        ("N", "an entry of an unsupported kind ('N')"),
+        ("Z", "an entry of an unsupported kind ('Z')"),
     ])
     func `refuses what is no file, directory or link`(_ type: String, _ message: String) throws {
         var tar = RawTar()

@@ -90,13 +90,13 @@ struct TestArchive {
     /// Checks the archive as `migrate verify` does.
     func verify(_ route: Route = .wholeFile) throws -> ArchiveVerifier.Result {
         let hashes = Result {
-            try ArchiveVerifier.verify(input(route), .hashes, threadCount: 2) { _ in }
+            try ArchiveVerifier.verify(input(route), scope: .hashes, threadCount: 2) { _ in }
         }
         let scope = ArchiveVerifier.Scope.everything(ArchiveExtractor.Options()) {
             () throws(SystemError) in
             try FileDescriptor.openFollowingLinks([UInt8]("/tmp".utf8), .directory).openTemporary()
         }
-        let result = try ArchiveVerifier.verify(input(route), scope, threadCount: 2) { _ in }
+        let result = try ArchiveVerifier.verify(input(route), scope: scope, threadCount: 2) { _ in }
         // What is sound has the right hashes.
         #expect(try hashes.get().fingerprint == result.fingerprint)
         return result

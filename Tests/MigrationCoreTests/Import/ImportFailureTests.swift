@@ -226,7 +226,7 @@ struct HostileImportTests {
         case hardLinkToLink, device, overDirectory, text, empty
     }
 
-    private func blocks(_ attack: Attack) -> [TarBlock] {
+    private func blocks(_ attack: Attack) -> [RawTar.Entry] {
         switch attack {
         case .absolutePath: [.file("/tmp/migration-escape", "x")]
         case .parentPath: [.directory("a"), .file("a/../../escape", "x")]
@@ -236,7 +236,7 @@ struct HostileImportTests {
             [.directory("d"), .directory("d/e"), .link("a", "d/e"), .link("b", "a/../../..")]
         case .hardLinkOut: [.hardLink("a", "/etc/passwd")]
         case .hardLinkToLink: [.link("a", "/etc/passwd"), .hardLink("b", "a")]
-        case .device: [TarBlock(name: "null", type: "3", link: "", content: "")]
+        case .device: [RawTar.Entry(name: "null", type: "3", link: "", content: "")]
         case .overDirectory: [.directory("a"), .file("a/b", "x"), .file("a", "y")]
         case .text, .empty: []
         }
@@ -250,7 +250,7 @@ struct HostileImportTests {
             switch attack {
             case .text: Data("This is no archive, but a text that is long enough.\n".utf8)
             case .empty: Data()
-            default: TarBlock.archive(of: blocks(attack))
+            default: RawTar.archive(of: blocks(attack))
             }
         try places.archive.write(bytes)
         await #expect(throws: ArchiveError.self) {
@@ -265,14 +265,14 @@ struct HostileImportTests {
     @Test(arguments: [true, false])
     func `refuses a stream that claims more than there is room for`(_ isImport: Bool) async throws {
         let places = try Places()
-        let size = TarBlock(
+        let size = RawTar.Entry(
             name: "size",
             type: "x",
             link: "",
             content: "25 size=1125899906842624\n"
         )
         let pipe = Pipe()
-        let stream = TarBlock.archive(of: [size, .file("huge", "")])
+        let stream = RawTar.archive(of: [size, .file("huge", "")])
         try pipe.fileHandleForWriting.write(contentsOf: stream)
         try pipe.fileHandleForWriting.close()
         let source = ArchiveSource.descriptor(pipe.fileHandleForReading.fileDescriptor)
@@ -288,12 +288,12 @@ struct HostileImportTests {
 
     @Test func `takes another program's archive, with no proof`() async throws {
         let places = try Places()
-        let blocks: [TarBlock] = [
+        let blocks: [RawTar.Entry] = [
             .directory(".migration"), .file(".migration/import-status.json", "forged"),
             .file(".com.apple.mobile_container_manager.metadata.plist", "forged"),
             .directory("Documents"), .file("Documents/a", "content"),
         ]
-        try places.archive.write(TarBlock.archive(of: blocks))
+        try places.archive.write(RawTar.archive(of: blocks))
         let report = try await places.importArchive()
         #expect(report.header == nil)
         #expect(report.fingerprint == nil)

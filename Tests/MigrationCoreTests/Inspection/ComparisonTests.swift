@@ -116,8 +116,8 @@ struct ComparisonTests {
 
     @Test func `takes a path that comes twice for one file`() async throws {
         let places = try Places()
-        let blocks: [TarBlock] = [.file("a", "s"), .file("a", "s"), .hardLink("h", "a")]
-        try places.archive.write(TarBlock.archive(of: blocks))
+        let blocks: [RawTar.Entry] = [.file("a", "s"), .file("a", "s"), .hardLink("h", "a")]
+        try places.archive.write(RawTar.archive(of: blocks))
         try await places.importArchive()
         #expect(try await rows(places) == [])
     }

@@ -147,7 +147,7 @@ struct ExtractionTests {
 
 extension ExtractionTests {
     /// Entries, what of them is extracted, and how many files and hard links that is.
-    typealias Selection = (blocks: [TarBlock], path: String, files: UInt64, hardLinks: UInt64)
+    typealias Selection = (blocks: [RawTar.Entry], path: String, files: UInt64, hardLinks: UInt64)
 
     private static let selections: [Selection] = [
         (
@@ -173,7 +173,7 @@ extension ExtractionTests {
     ) async throws {
         let (blocks, path, files, hardLinks) = Self.selections[index]
         let places = try Places()
-        try places.archive.write(TarBlock.archive(of: blocks))
+        try places.archive.write(RawTar.archive(of: blocks))
         let source = ArchiveSource.file(path: places.archive.bytes)
         _ = try await source.extract(to: (places.root / "all").url)
         let report = try await extract(places, only: [path])

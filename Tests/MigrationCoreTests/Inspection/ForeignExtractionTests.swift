@@ -16,10 +16,10 @@ struct ForeignExtractionTests {
     @discardableResult
     private func extract(
         _ paths: String...,
-        of blocks: [TarBlock],
+        of blocks: [RawTar.Entry],
         _ externalLinks: ExternalLinkPolicy = .refuse
     ) async throws -> ImportReport {
-        try places.archive.write(TarBlock.archive(of: blocks))
+        try places.archive.write(RawTar.archive(of: blocks))
         var options = ImportOptions()
         options.externalLinks = externalLinks
         return try await ArchiveSource.file(path: places.archive.bytes).extract(
@@ -30,7 +30,7 @@ struct ForeignExtractionTests {
     }
 
     @Test func `follows hard links to hard links up to a bound`() async throws {
-        let links = (1...10).map { TarBlock.hardLink("h\($0)", "h\($0 - 1)") }
+        let links = (1...10).map { RawTar.Entry.hardLink("h\($0)", "h\($0 - 1)") }
         let blocks = [.file("h0", "hi")] + links
         try await extract("h9", of: blocks)
         #expect(try (places.destination / "h9").contents() == Data("hi".utf8))
@@ -41,7 +41,7 @@ struct ForeignExtractionTests {
     }
 
     @Test func `refuses a link that goes up from what does not stay`() async throws {
-        let blocks: [TarBlock] = [
+        let blocks: [RawTar.Entry] = [
             .link("l", "p/../x"), .directory("p"), .file("p/f", "hi"), .hardLink("h", "p/f"),
         ]
         try await extract(of: blocks)
@@ -54,7 +54,7 @@ struct ForeignExtractionTests {
     }
 
     @Test func `refuses a link that goes up from what is not selected`() async throws {
-        let blocks: [TarBlock] = [.directory("sel"), .link("t", "sel/../a")]
+        let blocks: [RawTar.Entry] = [.directory("sel"), .link("t", "sel/../a")]
         try await extract("t", "sel", of: blocks)
         try FileManager.default.removeItem(at: places.destination.url)
         let error = await #expect(throws: ArchiveError.self) { try await extract("t", of: blocks) }
@@ -62,7 +62,9 @@ struct ForeignExtractionTests {
     }
 
     @Test func `counts no link that is left out, or there for its names`() async throws {
-        let blocks: [TarBlock] = [.link("t", "gone/../x"), .hardLink("h", "t"), .file("f", "hi")]
+        let blocks: [RawTar.Entry] = [
+            .link("t", "gone/../x"), .hardLink("h", "t"), .file("f", "hi"),
+        ]
         let report = try await extract("h", "f", of: blocks, .skip)
         #expect(try places.destination.names() == ["f"])
         #expect((report.totals.files, report.totals.symbolicLinks) == (1, 0))
@@ -71,7 +73,7 @@ struct ForeignExtractionTests {
     }
 
     @Test func `leaves no directory of what was left out`() async throws {
-        let blocks: [TarBlock] = [
+        let blocks: [RawTar.Entry] = [
             .link("c/b/a", "/o"), .hardLink("a/y", "c/b/a"), .file("a/z", "1"),
         ]
         try await extract("a", of: blocks, .skip)

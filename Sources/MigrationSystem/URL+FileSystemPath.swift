@@ -1,5 +1,4 @@
 package import Foundation
-package import MigrationSystem
 
 extension URL {
     /// Names the directory at a path of any bytes.
