@@ -1,18 +1,19 @@
-import MigrationArchive
-import MigrationCore
-import MigrationSystem
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
 
-/// Takes a command line from its words to its exit code.
+/// Runs a command line and returns its exit code.
 struct CommandRunner: Sendable {
     let context: CommandContext
 
     private var console: Console { context.console }
 
-    /// Runs the command that `arguments` ask for; whatever goes wrong is told on standard error.
+    /// Runs the command that `arguments` ask for; errors go to standard error.
     func run(_ arguments: [[UInt8]]) async -> ExitCode {
         do throws(UsageError) {
             switch try Invocation(arguments) {
             case .help(let command): return print(HelpPage(of: command).text)
+            case .programHelp: return print(HelpPage(of: CommandCatalog.tree).text)
             case .version: return print("migrate \(Migrate.version)\n")
             case .command(let command): return await run(command)
             }
@@ -22,21 +23,21 @@ struct CommandRunner: Sendable {
     }
 
     private func run(_ command: any Command) async -> ExitCode {
-        if command.isForItsAnswer, let error = closedOutput { return report(error, from: command) }
+        if command.onlyAnswers, let error = closedOutput { return report(error, from: command) }
         do {
             let code = try await command.run(in: context)
             try console.output.flush()
             return code
         } catch {
-            // A library may wrap what its caller's closure threw: the stream knows best.
+            // A library may wrap an error that its caller's closure threw; the stream has the original.
             let cause = console.output.failure ?? error
-            // What was found before the failure is an answer too.
+            // The part of the answer before the failure is worth printing too.
             try? console.output.flush()
             return report(cause, from: command)
         }
     }
 
-    /// Why an answer would be lost.
+    /// The error of an answer that nobody could read.
     private var closedOutput: OutputError? {
         console.closedStreams.contains(.output) ? .closed : nil
     }
@@ -57,9 +58,11 @@ struct CommandRunner: Sendable {
 
 extension CommandRunner {
     private func report(_ error: any Error, from command: (any Command)?) -> ExitCode {
-        if let error = error as? UsageError { return report(error.adding(command)) }
+        if let error = error as? UsageError {
+            return report(error.adding(command.map { type(of: $0).description }))
+        }
         if let number = context.signals?.received, isInterruption(error) || isEnd(error) {
-            // Whoever went on after the signal is worth a line of its own.
+            // An extension that ignored the cancellation deserves a line of its own.
             if isIgnoredCancellation(error) { logError(error, from: command) }
             console.log("migrate: interrupted")
             return .signal(number)
@@ -70,7 +73,8 @@ extension CommandRunner {
     }
 
     private func logError(_ error: any Error, from command: (any Command)?) {
-        console.log("migrate: error: \(ErrorText(error, from: command))")
+        let operation = command?.operation(endedBy: error)
+        console.log("migrate: error: \(ErrorText(error, of: operation))")
     }
 
     private func report(_ error: UsageError) -> ExitCode {
@@ -95,7 +99,7 @@ extension CommandRunner {
         (error as? MigrationError)?.code == .cancellationIgnored
     }
 
-    /// Whether the other end of a pipe has gone, as it does when one key interrupts both ends.
+    /// Whether the other end of a pipe has gone, as when Ctrl-C interrupts both programs.
     private func isEnd(_ error: any Error) -> Bool {
         if let error = error as? ArchiveError, [.truncated, .notAnArchive].contains(error.code) {
             return true

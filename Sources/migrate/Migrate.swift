@@ -1,4 +1,4 @@
-import Glibc
+internal import Glibc
 
 /// The entry point of the `migrate` command.
 @main
@@ -13,23 +13,24 @@ struct Migrate {
         tzset()
         let context = CommandContext(
             console: Console(closedStreams: closedStreams),
-            signals: signals
+            signals: signals,
+            tree: CommandCatalog.tree
         )
         exit(await run(processArguments(), in: context).rawValue)
     }
 
-    /// Runs one command away from the main actor and says how it ended; a signal cancels it.
+    /// Runs one command away from the main actor; a signal cancels it.
     @concurrent
     static func run(
         _ arguments: [[UInt8]],
-        in context: CommandContext = CommandContext()
+        in context: CommandContext
     ) async -> ExitCode {
         let task = Task { await CommandRunner(context: context).run(arguments) }
         context.signals?.onSignal { task.cancel() }
         return await task.value
     }
 
-    /// The words after the command's name, as the bytes that the system passed.
+    /// The words after the program's name, as the bytes that the system passed.
     private static func processArguments() -> [[UInt8]] {
         CommandLine.unsafeArgv.withMemoryRebound(
             to: UnsafePointer<UInt8>?.self,

@@ -9,11 +9,11 @@ struct ProgramTests {
     func `prints the program's help on standard output`(_ arguments: [String]) throws {
         let result = try MigrateCommand.run(arguments)
         #expect(result.exitCode == 0)
-        #expect(result.output == HelpPage(of: nil).text)
+        #expect(result.output == HelpPage(of: CommandCatalog.tree).text)
         #expect(result.errors.isEmpty)
     }
 
-    @Test(arguments: CommandCatalog.commands.map { $0.description.name })
+    @Test(arguments: CommandCatalog.tree.commands.map(\.name))
     func `prints a command's help on standard output`(_ name: String) throws {
         for arguments in [["help", name], [name, "--help"], [name, "-h"]] {
             let result = try MigrateCommand.run(arguments)
@@ -71,7 +71,7 @@ struct ProgramTests {
     func `prints completions`(_ shell: Shell) throws {
         let result = try MigrateCommand.run(["completions", shell.rawValue])
         #expect(result.exitCode == 0)
-        #expect(result.output == shell.completionScript(for: CommandCatalog.commands))
+        #expect(result.output == shell.completionScript(for: CommandCatalog.tree))
     }
 
     @Test(arguments: [["--help"], ["completions", "bash"]])

@@ -49,7 +49,7 @@ struct DataChecks {
                 .note,
                 rule.line,
                 "the rule \(verb) \(bytes[rule.line] ?? 0) bytes",
-                "nothing is to be done"
+                "no change is needed"
             )
         }
     }

@@ -1,50 +1,90 @@
-/// Sorts the words after a command's name into options and arguments, as its description says.
-struct ArgumentParser: Sendable {
-    /// What the words ask for.
+/// Parses the words after a command's name into the command's flags and arguments.
+struct ArgumentParser<Parsed: ParsableCommand>: Sendable {
+    /// The result of parsing a valid command line.
     enum Outcome: Sendable {
-        case arguments(ParsedArguments)
+        case command(Parsed)
         case help
     }
 
-    let command: CommandDescription
+    private let command = Parsed.description
 
-    /// Reads `words`; every error names the command.
+    /// Parses `words`; every error names the command.
     func parse(_ words: [[UInt8]]) throws(UsageError) -> Outcome {
         do throws(UsageError) {
-            var arguments = ParsedArguments()
-            guard try sort(words[...], into: &arguments) else { return .help }
-            try checkCompleteness(of: arguments)
-            return .arguments(arguments)
+            var found = FoundWords()
+            guard try sort(words[...], into: &found) else { return .help }
+            try checkCompleteness(of: found)
+            return .command(try parsed(found))
         } catch {
             throw error.adding(command)
         }
     }
 
-    /// Returns `false` where the words ask for help.
+    /// Applies values in the order in which the flags are declared.
+    private func parsed(_ found: FoundWords) throws(UsageError) -> Parsed {
+        var parsed = Parsed()
+        var words = found.words[...]
+        for argument in Parsed.arguments {
+            let count = argument.description.count == .one ? 1 : words.count
+            try argument.apply(Array(words.prefix(count)), to: &parsed)
+            words = words.dropFirst(count)
+        }
+        for flag in Parsed.flags {
+            guard let values = found.values[flag.description.name] else { continue }
+            try flag.apply(values, to: &parsed)
+        }
+        try parsed.check(GivenFlags(names: Set(found.values.keys)))
+        return parsed
+    }
+}
+
+/// The flags that a command line gives.
+struct GivenFlags: Sendable {
+    fileprivate let names: Set<String>
+
+    /// Whether `flag` was given.
+    func contains<Owner>(_ flag: Flag<Owner>) -> Bool {
+        names.contains(flag.description.name)
+    }
+}
+
+/// The words of a command line, sorted but not yet read.
+private struct FoundWords: Sendable {
+    /// The words that are not flags, in their order.
+    var words: [[UInt8]] = []
+
+    /// The values of each given flag in their order; none for a flag without a value.
+    var values: [String: [[UInt8]]] = [:]
+}
+
+// MARK: - Flags
+
+extension ArgumentParser {
+    /// Returns `false` if the words ask for help.
     private func sort(
         _ words: ArraySlice<[UInt8]>,
-        into arguments: inout ParsedArguments
+        into found: inout FoundWords
     ) throws(UsageError) -> Bool {
         var rest = words
         while let word = rest.popFirst() {
             if word == [UInt8]("--".utf8) {
-                try append(rest, to: &arguments)
+                try append(rest, to: &found)
                 return true
             }
-            if word == [UInt8]("-h".utf8) || word == [UInt8]("--help".utf8) { return false }
+            if FlagDescription.help.isNamed(word) { return false }
             if word.count > 1, word[0] == UInt8(ascii: "-") {
-                try readOption(word, &rest, into: &arguments)
+                try readFlag(word, rest: &rest, into: &found)
             } else {
-                try append(word, to: &arguments)
+                try append(word, to: &found)
             }
         }
         return true
     }
 
-    private func readOption(
+    private func readFlag(
         _ word: [UInt8],
-        _ rest: inout ArraySlice<[UInt8]>,
-        into arguments: inout ParsedArguments
+        rest: inout ArraySlice<[UInt8]>,
+        into found: inout FoundWords
     ) throws(UsageError) {
         let parts = word.split(
             separator: UInt8(ascii: "="),
@@ -52,37 +92,35 @@ struct ArgumentParser: Sendable {
             omittingEmptySubsequences: false
         )
         let label = [UInt8](parts[0])
-        guard
-            let option = command.allOptions.first(where: { label == [UInt8]("--\($0.name)".utf8) })
-        else {
-            let candidates = command.allOptions.map { "--\($0.name)" }
-            throw UsageError(unknown: "option", label, among: candidates)
+        guard let flag = command.allFlags.first(where: { $0.isNamed(label) }) else {
+            let candidates = command.allFlags.map { "--\($0.name)" }
+            throw UsageError(unknown: "option", word: label, among: candidates)
         }
         let attached = parts.count > 1 ? [UInt8](parts[1]) : nil
-        guard option.valueName != nil else {
-            if attached != nil { throw UsageError("option '--\(option.name)' takes no value") }
-            arguments.flags.insert(option.name)
+        guard flag.valueName != nil else {
+            if attached != nil { throw UsageError("option '--\(flag.name)' takes no value") }
+            found.values[flag.name] = []
             return
         }
-        let value = if let attached { attached } else { try nextValue(of: option, &rest) }
-        if !option.isRepeatable, arguments.values[option.name] != nil {
-            throw UsageError("option '--\(option.name)' is given twice")
+        let value = if let attached { attached } else { try nextValue(of: flag, rest: &rest) }
+        if !flag.isRepeatable, found.values[flag.name] != nil {
+            throw UsageError("option '--\(flag.name)' is given twice")
         }
-        arguments.values[option.name, default: []].append(value)
+        found.values[flag.name, default: []].append(value)
     }
 
     private func nextValue(
-        of option: OptionDescription,
-        _ rest: inout ArraySlice<[UInt8]>
+        of flag: FlagDescription,
+        rest: inout ArraySlice<[UInt8]>
     ) throws(UsageError) -> [UInt8] {
         guard let next = rest.first else {
-            throw UsageError("option '--\(option.name)' needs a value: \(option.label)")
+            throw UsageError("option '--\(flag.name)' needs a value: \(flag.label)")
         }
-        // A forgotten value, as in `--out --force`, must not swallow the next option.
+        // A forgotten value, as in `--out --force`, must not swallow the next flag.
         guard !next.starts(with: "--".utf8) else {
             throw UsageError(
-                "option '--\(option.name)' needs a value before \(UsageError.quoting(next)): "
-                    + "\(option.label), or '--\(option.name)=...' for a value that begins with '--'"
+                "option '--\(flag.name)' needs a value before \(UsageError.quoting(next)): "
+                    + "\(flag.label), or '--\(flag.name)=...' for a value that begins with '--'"
             )
         }
         rest.removeFirst()
@@ -99,51 +137,45 @@ extension ArgumentParser {
 
     private func append(
         _ word: [UInt8],
-        to arguments: inout ParsedArguments
+        to found: inout FoundWords
     ) throws(UsageError) {
         if takesCommandLine {
             throw UsageError(
-                "surplus argument \(UsageError.quoting(word)): put '--' before the command to run"
+                "unexpected argument \(UsageError.quoting(word)): put '--' before the command to run"
             )
         }
         let takesAny = command.arguments.contains { $0.count == .any }
-        guard takesAny || arguments.words.count < command.arguments.count else {
-            throw UsageError("surplus argument \(UsageError.quoting(word))")
+        guard takesAny || found.words.count < command.arguments.count else {
+            throw UsageError("unexpected argument \(UsageError.quoting(word))")
         }
-        arguments.words.append(word)
+        found.words.append(word)
     }
 
     private func append(
         _ rest: ArraySlice<[UInt8]>,
-        to arguments: inout ParsedArguments
+        to found: inout FoundWords
     ) throws(UsageError) {
         if takesCommandLine {
-            arguments.words = Array(rest)
+            found.words = Array(rest)
         } else {
-            for word in rest { try append(word, to: &arguments) }
+            for word in rest { try append(word, to: &found) }
         }
     }
 
-    private func checkCompleteness(of arguments: ParsedArguments) throws(UsageError) {
-        for option in command.options
-        where option.isRequired && arguments.values[option.name] == nil {
-            throw UsageError("option '\(option.label)' is missing")
+    private func checkCompleteness(of found: FoundWords) throws(UsageError) {
+        for flag in command.flags where flag.isRequired && found.values[flag.name] == nil {
+            throw UsageError("option '\(flag.label)' is missing")
         }
-        try checkCompany(in: arguments)
+        for flag in command.flags where found.values[flag.name] != nil {
+            if let companion = flag.companion, found.values[companion] == nil {
+                throw UsageError("option '--\(flag.name)' needs option '--\(companion)'")
+            }
+            if let rival = flag.rival, found.values[rival] != nil {
+                throw UsageError("option '--\(flag.name)' can't be given with '--\(rival)'")
+            }
+        }
         let needed = command.arguments.filter { $0.count != .any }
-        guard arguments.words.count < needed.count else { return }
-        throw UsageError("argument '\(needed[arguments.words.count].synopsis)' is missing")
-    }
-
-    /// Throws where an option is given without the one that it needs, or with one that it excludes.
-    private func checkCompany(in arguments: ParsedArguments) throws(UsageError) {
-        for option in command.options where arguments.isGiven(option.name) {
-            if let companion = option.companion, !arguments.isGiven(companion) {
-                throw UsageError("option '--\(option.name)' needs option '--\(companion)'")
-            }
-            if let rival = option.rival, arguments.isGiven(rival) {
-                throw UsageError("option '--\(option.name)' can't be given with '--\(rival)'")
-            }
-        }
+        guard found.words.count < needed.count else { return }
+        throw UsageError("argument '\(needed[found.words.count].synopsis)' is missing")
     }
 }

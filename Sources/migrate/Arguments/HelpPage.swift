@@ -1,6 +1,6 @@
 /// The help of the program or of one command, laid out for 80 columns.
 struct HelpPage: Sendable {
-    /// How the program is called.
+    /// The synopsis of the program.
     static let topSynopsis = "migrate <subcommand>"
 
     private static let width = 80
@@ -9,32 +9,26 @@ struct HelpPage: Sendable {
     /// The page, with a line feed at its end.
     let text: String
 
-    /// Makes the page of `command`, or of the program.
-    init(of command: CommandDescription?) {
-        text = command.map(Self.page) ?? Self.topPage()
-    }
-
-    private static func page(of command: CommandDescription) -> String {
+    /// Makes the page of `command`.
+    init(of command: CommandDescription) {
         let arguments = command.arguments.map { ("<\($0.name)>", $0.help) }
-        let options = command.options.map { ($0.label, $0.help) }
-        return overview(command.abstract) + usage(command.fullSynopsis)
-            + section("ARGUMENTS", arguments)
-            + section("OPTIONS", options + [("-h, --help", OptionDescription.help.help)])
+        let flags = command.allFlags.map { ($0.fullLabel, $0.help) }
+        text =
+            Self.overview(command.abstract) + Self.usage(command.fullSynopsis)
+            + Self.section("ARGUMENTS", rows: arguments) + Self.section("OPTIONS", rows: flags)
     }
 
-    private static func topPage() -> String {
-        let commands = CommandCatalog.commands.map {
-            ($0.description.name, $0.description.abstract)
-        }
-        let options = [
-            ("--version", "Show the version."), ("-h, --help", OptionDescription.help.help),
+    /// Makes the page of the program.
+    init(of tree: CommandTree) {
+        let flags = [
+            ("--version", "Show the version."),
+            (FlagDescription.help.fullLabel, FlagDescription.help.help),
         ]
-        return overview(
-            "Moves an app's data: one container out, one verified archive, one container in."
-        )
-            + usage([topSynopsis])
-            + section("OPTIONS", options)
-            + section("SUBCOMMANDS", commands + [("help", "Show the help of a subcommand.")])
+        let commands =
+            tree.commands.map { ($0.name, $0.abstract) } + [("help", CommandTree.helpAbstract)]
+        text =
+            Self.overview(tree.abstract) + Self.usage([Self.topSynopsis])
+            + Self.section("OPTIONS", rows: flags) + Self.section("SUBCOMMANDS", rows: commands)
             + "\n  See 'migrate help <subcommand>'\n"
     }
 }
@@ -50,14 +44,16 @@ extension HelpPage {
         "\n" + wrap(["USAGE:"] + words, indentation: 4)
     }
 
-    private static func section(_ title: String, _ rows: [(label: String, help: String)]) -> String
-    {
+    private static func section(
+        _ title: String,
+        rows: [(label: String, help: String)]
+    ) -> String {
         guard let longest = rows.map(\.label.count).max() else { return "" }
         let column = min(longest + 4, maximalHelpColumn)
-        return rows.reduce("\n\(title):\n") { $0 + row($1.label, $1.help, at: column) }
+        return rows.reduce("\n\(title):\n") { $0 + row($1.label, help: $1.help, at: column) }
     }
 
-    private static func row(_ label: String, _ help: String, at column: Int) -> String {
+    private static func row(_ label: String, help: String, at column: Int) -> String {
         let words = help.split(separator: " ").map(String.init)
         let margin = String(repeating: " ", count: column)
         let body = wrap([margin] + words, indentation: column, separator: "")

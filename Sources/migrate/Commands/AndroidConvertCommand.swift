@@ -1,124 +1,122 @@
-import AndroidMigration
-import MigrationArchive
-import MigrationCore
+internal import AndroidMigration
+internal import MigrationArchive
+internal import MigrationCore
 
-/// `migrate android convert`: a backup of Android's into an archive, or the way back.
-struct AndroidConvertCommand: Command {
-    enum Target: String, CaseIterable, Sendable {
+/// `migrate android convert`: converts an Android backup to an archive, or an archive to a backup.
+struct AndroidConvertCommand: ReplacingCommand {
+    private enum Target: String, CaseIterable, Sendable {
         case ios, android
     }
 
-    static let description = CommandDescription(
-        name: "android convert",
-        abstract: "Make an archive for iOS of an Android app's backup, or the way back.",
-        arguments: [.backup],
-        options: [
-            OptionDescription(
-                name: "out",
-                help: "The archive to make, or '-' for standard output; with '--to android' the "
-                    + "stream, such as '_full/<package>'.",
-                valueName: "file",
-                isRequired: true,
-                completion: .file
-            ),
-            OptionDescription(
-                name: "to",
-                help:
-                    "For which platform: 'ios', the default, or 'android', which takes an archive.",
-                valueName: "platform",
-                completion: .words(Target.allCases.map(\.rawValue))
-            ),
-            .package, .passwordFile, .appIdentity,
-            OptionDescription(
-                name: "layout",
-                help:
-                    "How entries are named: 'ios', as an app on iOS receives them, the default, or "
-                    + "'android', as in the backup.",
-                valueName: "layout",
-                completion: .words(BackupConversion.Layout.allCases.map(\.rawValue))
-            ),
-            OptionDescription(
-                name: "rules",
-                help: "The app's backup rules: take only what they hand over to iOS.",
-                valueName: "file",
-                completion: .file
-            ),
-            .androidManifest,
-            OptionDescription(
-                name: "resources-version",
-                help: "The version of the data's format, where the backup does not say it.",
-                valueName: "v"
-            ),
-            .externalStorage, .deviceStorage,
-            .force(replacing: "a file"),
-            .level(byDefault: BackupConversion.Options().compressionLevel),
-            .threads, .json,
+    private var input = ArchiveName()
+    private var backup = BackupFlags()
+    private var output = ArchiveName()
+    private var target = Target.ios
+    private var options = BackupConversion.Options()
+    private var rules: [UInt8]?
+    private var manifest: [UInt8]?
+    private(set) var replacesExisting = false
+    private var answersInJSON = false
+
+    static let name = "android convert"
+    static let abstract =
+        "Convert an Android app's backup to an archive for iOS, or an archive to a backup."
+
+    static var arguments: [Argument<Self>] {
+        [
+            Argument("backup", as: .archive, to: \.input)
+                .help(
+                    "An .ab file, a LocalTransport stream, a copy of the app's directory, a tar "
+                        + "file, or '-' for standard input."
+                )
         ]
-    )
-
-    let backup: AndroidBackup
-    let output: ArchiveName
-    let target: Target
-    let options: BackupConversion.Options
-    let rules: [UInt8]?
-    let manifest: [UInt8]?
-    let replacesExisting: Bool
-    let answersInJSON: Bool
-
-    var subject: String { backup.name.sourceText }
-
-    func subject(of error: any Error) -> String {
-        guard error.isOfOutput else { return subject }
-        return output.isStandardStream ? "standard output" : PrintableText.escaping(output.bytes)
     }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        backup = try AndroidBackup(arguments)
-        output = ArchiveName(try arguments.path("out"))
-        target = try arguments.choice("to", of: Target.self) ?? .ios
-        var options = BackupConversion.Options()
-        options.package = try arguments.text("package")
-        options.layout =
-            try arguments.choice("layout", of: BackupConversion.Layout.self) ?? .ios
-        options.app = try arguments.appIdentity
-        options.contentVersion = try arguments.text("resources-version")
-        options.compressionLevel = try arguments.level ?? options.compressionLevel
-        options.threadCount = try arguments.threads
-        self.options = options
-        rules = try arguments.optionalPath("rules")
-        manifest = try arguments.optionalPath("manifest")
-        replacesExisting = arguments.has("force")
-        answersInJSON = arguments.has("json")
-        if target == .android {
-            for name in [
-                "layout", "rules", "manifest", "password-file", "external", "device", "level",
-                "threads",
-            ]
-            where arguments.isGiven(name) {
-                throw UsageError("option '--\(name)' can't be given with '--to android'")
-            }
-            guard options.package != nil, options.app != nil else {
-                throw UsageError(
-                    "'--to android' needs '--package', the app on Android, and '--app-id', the app "
-                        + "on iOS"
-                )
-            }
+    private static let passwordFile = BackupFlags.passwordFile.included(at: \Self.backup)
+    private static let layout = Flag<Self>(
+        "layout",
+        value: "layout",
+        as: .choice,
+        to: \.options.layout
+    )
+    .help(
+        "The names of entries: 'ios', as an app on iOS receives them, the default, or "
+            + "'android', as in the backup."
+    )
+    private static let rules = Flag<Self>("rules", value: "file", as: .path, to: \.rules)
+        .help("The app's backup rules: include only the data that they hand over to iOS.")
+    private static let manifest = Flag<Self>.androidManifest(to: \.manifest)
+    private static let external = BackupFlags.external.included(at: \Self.backup)
+    private static let device = BackupFlags.device.included(at: \Self.backup)
+    private static let level = Flag<Self>.level(
+        byDefault: BackupConversion.Options().compressionLevel,
+        to: \.options.compressionLevel
+    )
+    private static let threads = Flag<Self>.threads(to: \.options.threadCount)
+
+    static var flags: [Flag<Self>] {
+        Flag("out", value: "file", as: .archive, to: \.output)
+            .help(
+                "The archive to write, or '-' for standard output; with '--to android' the stream, "
+                    + "such as '_full/<package>'."
+            )
+            .required
+        Flag("to", value: "platform", as: .choice, to: \.target)
+            .help("The platform: 'ios', the default, or 'android', which reads an archive.")
+        Flag.package(to: \.options.package)
+        passwordFile
+        Flag.appIdentity(to: \.options.app)
+        layout
+        rules
+        manifest
+        Flag("resources-version", value: "v", as: .text, to: \.options.contentVersion)
+            .help("The version of the data's format, if the backup does not name it.")
+        external
+        device
+        Flag.force(replacing: "a file", sets: \.replacesExisting)
+        level
+        threads
+        Flag.json(sets: \.answersInJSON)
+    }
+
+    /// The flags that `--to android` excludes.
+    private static var flagsForIOS: [Flag<Self>] {
+        [layout, rules, manifest, passwordFile, external, device, level, threads]
+    }
+
+    func check(_ given: GivenFlags) throws(UsageError) {
+        guard target == .android else { return }
+        for flag in Self.flagsForIOS where given.contains(flag) {
+            let name = flag.description.name
+            throw UsageError("option '--\(name)' can't be given with '--to android'")
         }
+        guard options.package != nil, options.app != nil else {
+            throw UsageError(
+                "'--to android' needs '--package', the app on Android, and '--app-id', the app "
+                    + "on iOS"
+            )
+        }
+    }
+
+    var subject: String { input.sourceText }
+
+    func subject(of error: any Error) -> String {
+        error.isOfOutput ? output.destinationText : subject
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let destination = try output.destination(
             replacingExisting: replacesExisting,
-            console: console
+            on: console
         )
         let report: ConversionReport
         switch target {
         case .ios: report = try await convertBackup(to: destination, on: console)
         case .android: report = try await convertArchive(to: destination, on: console)
         }
-        let answer = ConversionAnswer(output, report)
-        // The archive has standard output to itself.
+        let answer = ConversionAnswer(output, report: report)
+        // With '--out -', standard output holds the archive alone.
         let stream = output.isStandardStream ? console.errors : console.output
         try stream.write(answer, inJSON: answersInJSON)
         return report.lost.count == 0 ? .success : .failure
@@ -132,7 +130,7 @@ struct AndroidConvertCommand: Command {
         options.rules = try rules.map { try RulesFile(InputFile.read($0)) }
         options.manifest = try manifest.map { try AppManifest(InputFile.read($0)) }
         return try await BackupOperations.convert(
-            backup.place(on: console),
+            backup.place(of: input, on: console),
             options: options,
             to: destination,
             spoolingTo: spoolDirectory
@@ -149,17 +147,68 @@ struct AndroidConvertCommand: Command {
         var streamOptions = StreamConversion.Options(package: package, app: app)
         streamOptions.contentVersion = options.contentVersion
         return try await BackupOperations.convert(
-            backup.name.source(console: console),
+            input.source(on: console),
             options: streamOptions,
             to: destination,
             spoolingTo: spoolDirectory
         )
     }
 
-    /// What must be unpacked lies where the result goes: there is room for both, or for neither.
+    /// Unpacked files go beside the result, which needs about the same space.
     private var spoolDirectory: [UInt8] {
         guard !output.isStandardStream, let slash = output.bytes.lastIndex(of: UInt8(ascii: "/"))
         else { return output.isStandardStream ? TemporaryDirectory.path : [UInt8(ascii: ".")] }
         return slash == 0 ? [UInt8(ascii: "/")] : [UInt8](output.bytes[..<slash])
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate android convert`.
+struct ConversionAnswer: Answer {
+    let schema = "migrate/android-convert/1"
+    let archive: String
+    let bytes: UInt64
+    let fingerprint: String?
+    let header: ArchiveHeader?
+    let lost: ConversionReport.List
+    let omitted: ConversionReport.List
+    let package: String
+    let salvaged: [String]
+    let totals: ArchiveTotals
+
+    init(_ output: ArchiveName, report: ConversionReport) {
+        archive = output.destinationText
+        bytes = report.bytes
+        fingerprint = report.fingerprint?.description
+        header = report.header
+        lost = report.lost
+        omitted = report.omitted
+        package = PrintableText.escaping(report.package)
+        salvaged = report.salvaged
+        totals = report.totals
+    }
+
+    var text: String {
+        let version =
+            header.map { ", version '\(PrintableText.escaping($0.resourcesVersion))'" } ?? ""
+        return "\(archive): \(package)\(version): \(TotalsText(totals)) in \(ByteCount(bytes))\n"
+            + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
+            + Self.lines("left out", list: omitted)
+            + salvagedLines + Self.lines("lost", list: lost)
+    }
+
+    private var salvagedLines: String {
+        // Without a loss, the number of files says that all of them were salvaged.
+        let count = lost.count > 0 ? Int(clamping: totals.files) : 0
+        return Listing.text(of: salvaged, count: count, others: "more salvaged") {
+            "salvaged: \($0)"
+        }
+    }
+
+    private static func lines(_ title: String, list: ConversionReport.List) -> String {
+        Listing.text(of: list.items, count: list.count) { item in
+            "\(title): \(item.path) (\(PrintableText.escapingRest(of: item.reason)))"
+        }
     }
 }

@@ -1,47 +1,39 @@
-import AndroidMigration
-import MigrationArchive
+internal import AndroidMigration
+internal import MigrationArchive
 
-/// `migrate android lint`: what is wrong with an Android app's backup rules.
+/// `migrate android lint`: finds mistakes in the backup rules of an Android app.
 struct AndroidLintCommand: Command {
-    static let description = CommandDescription(
-        name: "android lint",
-        abstract: "Look for mistakes in the backup rules of an Android app.",
-        arguments: [.rules],
-        options: [
-            .androidManifest, .androidData,
-        ] + AndroidData.options + [
-            .json,
-            OptionDescription(
-                name: "github",
-                help: "Answer with annotations for a workflow on GitHub.",
-                rival: "json"
-            ),
-        ]
-    )
+    private var rules: [UInt8] = []
+    private var manifest: [UInt8]?
+    private var data = AndroidDataFlags()
+    private var answersInJSON = false
+    private var answersInAnnotations = false
 
-    let rules: [UInt8]
-    let manifest: [UInt8]?
-    let data: AndroidData?
-    let answersInJSON: Bool
-    let answersInAnnotations: Bool
+    static let name = "android lint"
+    static let abstract = "Look for mistakes in the backup rules of an Android app."
+
+    static var arguments: [Argument<Self>] { [.rules(to: \.rules)] }
+
+    private static let json = Flag<Self>.json(sets: \.answersInJSON)
+
+    static var flags: [Flag<Self>] {
+        Flag.androidManifest(to: \.manifest)
+        AndroidDataFlags.included(at: \.data)
+        json
+        Flag("github", sets: \.answersInAnnotations)
+            .help("Answer with annotations for a workflow on GitHub.")
+            .excluding(json)
+    }
 
     var subject: String { PrintableText.escaping(rules) }
-
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        rules = try arguments.path(at: 0, "rules")
-        manifest = try arguments.optionalPath("manifest")
-        data = try AndroidData(arguments)
-        answersInJSON = arguments.has("json")
-        answersInAnnotations = arguments.has("github")
-    }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let lint = RulesLint.check(
             try InputFile.read(rules),
             manifest: try manifest.map { try AppManifest(InputFile.read($0)) },
-            tree: try await data?.tree(context)
+            tree: try await data.tree(on: context.console)
         )
-        let answer = LintAnswer(file: subject, lint.findings)
+        let answer = LintAnswer(file: subject, findings: lint.findings)
         if answersInAnnotations {
             try context.console.output.write(answer.annotations)
         } else {
@@ -49,5 +41,66 @@ struct AndroidLintCommand: Command {
         }
         if lint.findings.contains(where: { $0.code == .notRulesFile }) { return .badArchive }
         return lint.hasErrors ? .findings : .success
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate android lint`.
+struct LintAnswer: Answer {
+    let schema = "migrate/android-lint/1"
+    let findings: [LintFinding]
+    private let file: String
+
+    init(file: String, findings: [LintFinding]) {
+        self.file = file
+        self.findings = findings
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case schema, findings
+    }
+
+    var text: String {
+        findings.reduce("") { text, finding in
+            text + "\(file):\(finding.line): \(finding.severity.rawValue): "
+                + PrintableText.escapingRest(of: finding.message)
+                + " [\(finding.code.rawValue)]\n"
+                + (finding.severity == .note
+                    ? "" : "    fix: \(PrintableText.escapingRest(of: finding.fix))\n")
+        } + summary + "\n"
+    }
+
+    private var summary: String {
+        let errors = findings.count { $0.severity == .error }
+        let warnings = findings.count { $0.severity == .warning }
+        return "\(file): \(errors) errors, \(warnings) warnings"
+    }
+
+    /// The findings as workflow commands of GitHub, which shows them beside the lines.
+    ///
+    /// GitHub shows ten annotations of each kind, so notes that ask for no change are left out.
+    var annotations: String {
+        findings.filter { $0.code != .ruleBytes }.reduce("") { text, finding in
+            let command =
+                switch finding.severity {
+                case .error: "error"
+                case .warning: "warning"
+                case .note: "notice"
+                }
+            return text + "::\(command) file=\(Self.property(file)),line=\(finding.line),title="
+                + "\(Self.property(finding.code.rawValue))::"
+                + Self.data("\(finding.message); \(finding.fix)") + "\n"
+        } + "::notice title=migrate android lint::\(Self.data(summary))\n"
+    }
+
+    /// `text` as the message of a workflow command, which a line feed would end.
+    private static func data(_ text: String) -> String {
+        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+    }
+
+    /// `text` as a property of a workflow command, in which two more characters have a meaning.
+    private static func property(_ text: String) -> String {
+        data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
     }
 }

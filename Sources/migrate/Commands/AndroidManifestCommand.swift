@@ -1,77 +1,55 @@
-import AndroidMigration
-import MigrationArchive
-import MigrationCore
+internal import AndroidMigration
+internal import MigrationArchive
+internal import MigrationCore
 
-/// `migrate android manifest`: reads or writes the manifest that goes with data for iOS.
-struct AndroidManifestCommand: Command {
-    static let description = CommandDescription(
-        name: "android manifest",
-        abstract: "Show a _cross_platform_manifest, or write the one that rules ask for.",
-        arguments: [
-            ArgumentDescription(
-                name: "manifest",
-                help: "The manifest to show; with --rules the one to write.",
-                completion: .file
-            )
-        ],
-        options: [
-            OptionDescription(
-                name: "rules",
-                help: "Write a manifest with the apps that these rules declare.",
-                valueName: "file",
-                completion: .file,
-                companion: "package"
-            ),
-            OptionDescription(
-                name: "package",
-                help: "The app's package name, for the manifest that is written.",
-                valueName: "name",
-                companion: "rules"
-            ),
-            OptionDescription(
-                name: "signature",
-                help: "The SHA-256 hash of the certificate that signs the app, in hexadecimal "
-                    + "digits; may be given again.",
-                valueName: "hash",
-                isRepeatable: true,
-                companion: "rules"
-            ),
-            .force(replacing: "a file").with("rules"),
-            .appIdentity, .json,
+/// `migrate android manifest`: shows or writes the manifest that accompanies data for iOS.
+struct AndroidManifestCommand: ReplacingCommand {
+    private var file: [UInt8] = []
+    private var rulesFile: [UInt8]?
+    private var packageName: String?
+    private var signatures: [String] = []
+    private(set) var replacesExisting = false
+    private var app: AppIdentity?
+    private var answersInJSON = false
+
+    static let name = "android manifest"
+    static let abstract = "Show a _cross_platform_manifest, or write the one that rules ask for."
+
+    static var arguments: [Argument<Self>] {
+        [
+            Argument("manifest", as: .path, to: \.file)
+                .help("The manifest to show; with --rules, the one to write.")
         ]
-    )
+    }
 
-    let file: [UInt8]
-    let rules: [UInt8]?
-    let package: String?
-    let signatures: [String]
-    let replacesExisting: Bool
-    let app: AppIdentity?
-    let answersInJSON: Bool
+    private static let rules = Flag<Self>("rules", value: "file", as: .path, to: \.rulesFile)
+        .help("Write a manifest with the apps that these rules declare.")
+
+    private static let package = Flag<Self>("package", value: "name", as: .text, to: \.packageName)
+        .help("The app's package name, for the manifest to write.")
+
+    static var flags: [Flag<Self>] {
+        rules.needing(package)
+        package.needing(rules)
+        Flag("signature", value: "hash", as: .certificateHash, appendingTo: \.signatures)
+            .help(
+                "The SHA-256 hash of the certificate that signs the app, in hexadecimal digits; "
+                    + "may be repeated."
+            )
+            .needing(rules)
+        Flag.force(replacing: "a file", sets: \.replacesExisting).needing(rules)
+        Flag.appIdentity(to: \.app)
+        Flag.json(sets: \.answersInJSON)
+    }
 
     var subject: String { PrintableText.escaping(file) }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        file = try arguments.path(at: 0, "manifest")
-        rules = try arguments.optionalPath("rules")
-        package = try arguments.text("package")
-        signatures = try arguments.texts("signature")
-        for signature in signatures
-        where signature.utf8.count != 64 || !signature.allSatisfy(\.isHexDigit) {
-            throw UsageError("option '--signature' takes 64 hexadecimal digits")
-        }
-        replacesExisting = arguments.has("force")
-        app = try arguments.appIdentity
-        answersInJSON = arguments.has("json")
-    }
-
     func run(in context: CommandContext) async throws -> ExitCode {
         let manifest: CrossPlatformManifest
-        if let rules, let package {
-            let parameters = try RulesFile(InputFile.read(rules)).parameters
+        if let rulesFile, let packageName {
             manifest = CrossPlatformManifest(
-                package: package,
-                parameters: parameters,
+                package: packageName,
+                parameters: try RulesFile(InputFile.read(rulesFile)).parameters,
                 signatures: signatures
             )
             if let app { _ = try manifest.parameters(for: app) }
@@ -85,5 +63,60 @@ struct AndroidManifestCommand: Command {
         if let app { _ = try manifest.parameters(for: app) }
         try context.console.output.write(ManifestAnswer(manifest), inJSON: answersInJSON)
         return .success
+    }
+}
+
+extension ValueReader where Value == String {
+    /// The SHA-256 hash of a certificate.
+    fileprivate static var certificateHash: Self {
+        text.map { (hash) throws(ValueError) in
+            guard hash.utf8.count == 64, hash.allSatisfy(\.isHexDigit) else {
+                throw .message("option '--signature' takes 64 hexadecimal digits")
+            }
+            return hash
+        }
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate android manifest`.
+struct ManifestAnswer: Answer {
+    private struct App: Encodable {
+        let bundleId: String
+        let teamId: String
+        let contentVersion: String
+    }
+
+    private let schema = "migrate/android-manifest/1"
+    private let apps: [App]
+    private let package: String
+    private let platform: String
+    private let signatures: [String]
+
+    init(_ manifest: CrossPlatformManifest) {
+        apps = manifest.parameters.map {
+            App(
+                bundleId: $0.bundleIdentifier,
+                teamId: $0.teamIdentifier,
+                contentVersion: $0.contentVersion
+            )
+        }
+        package = manifest.package
+        platform = manifest.platform
+        signatures = manifest.signatures
+    }
+
+    var text: String {
+        let rows =
+            [
+                ("package", PrintableText.escaping(package)),
+                ("platform", PrintableText.escaping(platform)),
+            ]
+            + apps.map { app in
+                let name = PrintableText.escaping("\(app.teamId).\(app.bundleId)")
+                return ("app", "\(name), version '\(PrintableText.escaping(app.contentVersion))'")
+            }
+        return Table(rows: rows + signatures.map { ("signature", PrintableText.escaping($0)) }).text
     }
 }

@@ -1,59 +1,121 @@
-import AndroidMigration
-import MigrationArchive
+internal import AndroidMigration
+internal import MigrationArchive
 
-/// `migrate android preview`: what an Android app hands over by its rules.
+/// `migrate android preview`: shows the data that an Android app hands over by its rules.
 struct AndroidPreviewCommand: Command {
-    static let description = CommandDescription(
-        name: "android preview",
-        abstract: "Show what an Android app hands over, and where an app on iOS receives it.",
-        arguments: [.rules],
-        options: [
-            OptionDescription.androidData.required
-        ] + AndroidData.options + [
-            OptionDescription(
-                name: "section",
-                help:
-                    "Which transfer: 'cross-platform', the default, 'cloud', 'device' or 'legacy'.",
-                valueName: "name",
-                completion: .words(RuleSection.allCases.map(\.rawValue))
-            ),
-            .androidManifest,
-            OptionDescription(
-                name: "no-encryption",
-                help: "Take the transport for one that can't encrypt on the client's side."
-            ),
-            .json,
-        ]
-    )
+    private var rules: [UInt8] = []
+    private var section = RuleSection.crossPlatform
+    private var manifest: [UInt8]?
+    private var data = AndroidDataFlags()
+    private var canEncrypt = true
+    private var answersInJSON = false
 
-    let rules: [UInt8]
-    let section: RuleSection
-    let manifest: [UInt8]?
-    let data: AndroidData?
-    let canEncrypt: Bool
-    let answersInJSON: Bool
+    static let name = "android preview"
+    static let abstract =
+        "Show the data that an Android app hands over, and where an app on iOS receives it."
+
+    static var arguments: [Argument<Self>] { [.rules(to: \.rules)] }
+
+    static var flags: [Flag<Self>] {
+        AndroidDataFlags.data.required.included(at: \.data)
+        AndroidDataFlags.flagsOfData.map { $0.included(at: \.data) }
+        Flag("section", value: "name", as: .choice, to: \.section)
+            .help("The transfer: 'cross-platform', the default, 'cloud', 'device' or 'legacy'.")
+        Flag.androidManifest(to: \.manifest)
+        Flag("no-encryption", sets: \.canEncrypt, to: false)
+            .help("Assume a transport that can't encrypt on the device.")
+        Flag.json(sets: \.answersInJSON)
+    }
 
     var subject: String { PrintableText.escaping(rules) }
-
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        rules = try arguments.path(at: 0, "rules")
-        section = try arguments.choice("section", of: RuleSection.self) ?? .crossPlatform
-        manifest = try arguments.optionalPath("manifest")
-        data = try AndroidData(arguments)
-        canEncrypt = !arguments.has("no-encryption")
-        answersInJSON = arguments.has("json")
-    }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let preview = Preview(
             try RulesFile(InputFile.read(rules)),
             section: section,
             manifest: try manifest.map { try AppManifest(InputFile.read($0)) },
-            tree: try await data?.tree(context) ?? DataTree(),
+            tree: try await data.tree(on: context.console) ?? DataTree(),
             canEncrypt: canEncrypt
         )
-        let answer = PreviewAnswer(preview)
-        try context.console.output.write(answer, inJSON: answersInJSON)
+        try context.console.output.write(PreviewAnswer(preview), inJSON: answersInJSON)
         return preview.isEligible ? .success : .failure
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate android preview`.
+struct PreviewAnswer: Answer {
+    private struct Row: Encodable {
+        let item: Preview.Item
+        let isIncluded: Bool
+
+        private enum Key: String, CodingKey {
+            case domain, path, iosPath, bytes, rule
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(item.domain, forKey: .domain)
+            try container.encode(item.path.description, forKey: .path)
+            if isIncluded {
+                try container.encode(item.iosPath.description, forKey: .iosPath)
+            }
+            try container.encode(item.bytes, forKey: .bytes)
+            try container.encode(item.rule, forKey: .rule)
+        }
+    }
+
+    private enum Key: String, CodingKey {
+        case schema, section, eligible, reasons, included, excluded
+    }
+
+    private let preview: Preview
+
+    init(_ preview: Preview) {
+        self.preview = preview
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode("migrate/android-preview/1", forKey: .schema)
+        try container.encode(preview.section, forKey: .section)
+        try container.encode(preview.isEligible, forKey: .eligible)
+        try container.encode(preview.reasons, forKey: .reasons)
+        let included = preview.included.map { Row(item: $0, isIncluded: true) }
+        try container.encode(included, forKey: .included)
+        let excluded = preview.excluded.map { Row(item: $0, isIncluded: false) }
+        try container.encode(excluded, forKey: .excluded)
+    }
+
+    var text: String {
+        var text =
+            "section   \(preview.section.rawValue)\n"
+            + "eligible  \(preview.isEligible ? "yes" : "no")\n"
+        for reason in preview.reasons {
+            text += "          \(PrintableText.escapingRest(of: reason))\n"
+        }
+        text += Self.section("included", items: preview.included) { "\($0.iosPath)" }
+        return text
+            + Self.section("excluded", items: preview.excluded) { item in
+                "\(item.domain.rawValue) \(item.path.bytes.isEmpty ? "." : item.path.description)"
+            }
+    }
+
+    private static func section(
+        _ title: String,
+        items: [Preview.Item],
+        name: (Preview.Item) -> String
+    ) -> String {
+        let bytes = items.reduce(UInt64(0)) { $0 + $1.bytes }
+        let rows = items.map { item in
+            let size = "\(ByteCount(item.bytes))"
+            let padding = String(repeating: " ", count: max(10 - size.count, 1))
+            let rule = item.rule.map { "line \($0)" } ?? "-"
+            let margin = String(repeating: " ", count: max(9 - rule.count, 1))
+            return
+                "\(padding)\(size)  \(rule)\(margin)\(name(item))\(item.isDirectory ? "/" : "")\n"
+        }
+        return "\(title): \(ByteCount(bytes))\n" + rows.joined()
     }
 }

@@ -1,36 +1,62 @@
-import Foundation
-import MigrationCore
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationCore
 
-/// One subcommand: its description, its values once parsed, and what it does.
-protocol Command: Sendable {
-    /// What the command is called and takes.
-    static var description: CommandDescription { get }
-
-    /// What the command works on, as messages name it.
+/// A subcommand: its flags, its work and its answer.
+protocol Command: ParsableCommand {
+    /// The file or directory that the command works on, as messages name it.
     var subject: String { get }
 
-    /// What an error of this command is about.
+    /// The file or directory that an error of this command is about.
     func subject(of error: any Error) -> String
 
-    /// Whether the command does nothing but answer on standard output.
-    var isForItsAnswer: Bool { get }
+    /// Whether the command does nothing but print an answer.
+    var onlyAnswers: Bool { get }
 
-    /// Makes a command of words that fit its description.
-    init(_ arguments: ParsedArguments) throws(UsageError)
-
-    /// Does the work and answers through the context's console.
+    /// Does the work and prints the answer.
     func run(in context: CommandContext) async throws -> ExitCode
+}
+
+/// The process that a command runs in: its streams, its signals, and the program's commands.
+struct CommandContext: Sendable {
+    var console = Console()
+    var signals: SignalWatch?
+    var tree: CommandTree
 }
 
 extension Command {
     func subject(of error: any Error) -> String { subject }
 
-    var isForItsAnswer: Bool { false }
+    var onlyAnswers: Bool { false }
+
+    /// The operation that `error` ended.
+    func operation(endedBy error: any Error) -> ErrorText.Operation {
+        ErrorText.Operation(name: Self.name, subject: subject(of: error), hint: hint(for: error))
+    }
+
+    /// The flag of this command that helps against `error`, if any.
+    private func hint(for error: any Error) -> String? {
+        switch error {
+        case let error as ArchiveError: DecryptionFlags.hint(for: error.code)
+        case let error as MigrationError where error.code == .containerBusy:
+            (self as? any LockingCommand)?.waitHint
+        case let error as MigrationError where error.code == .outputExists:
+            self is any ReplacingCommand ? "--force replaces it" : nil
+        case let error as MigrationError: error.cause.flatMap(hint)
+        default: nil
+        }
+    }
 }
 
-/// A command that takes the lock of a container.
+/// A command with a flag that replaces an existing output file.
+protocol ReplacingCommand: Command {
+    /// Whether an existing file may be replaced.
+    var replacesExisting: Bool { get }
+}
+
+/// A command that locks a container.
 protocol LockingCommand: Command {
-    /// How long it waits for whoever holds the container.
+    /// The longest time that it waits for another process to release the container.
     var waitLimit: Duration { get }
 }
 
@@ -46,6 +72,14 @@ extension LockingCommand {
         return host
     }
 
-    /// What an error that says who holds the container adds: how to wait for it.
-    var hintOfWait: String? { waitLimit > .zero ? nil : "--wait <s> waits for it" }
+    /// The hint for an error that names another process that uses the container.
+    fileprivate var waitHint: String? { waitLimit > .zero ? nil : "--wait <s> waits for it" }
+}
+
+extension Error {
+    /// Whether writing the output failed, whatever the archive holds.
+    var isOfOutput: Bool {
+        guard let error = self as? ArchiveError else { return false }
+        return error.code == .outOfSpace || error.code == .outputFailed
+    }
 }

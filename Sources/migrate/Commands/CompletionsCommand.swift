@@ -1,34 +1,25 @@
-/// `migrate completions`: a script that teaches a shell the commands and options.
+/// `migrate completions`: prints a script that teaches a shell the commands and flags.
 struct CompletionsCommand: Command {
-    static let description = CommandDescription(
-        name: "completions",
-        abstract: "Print a completion script for a shell.",
-        arguments: [
-            ArgumentDescription(
-                name: "shell",
-                help: "The shell: 'bash', 'zsh' or 'fish'.",
-                completion: .words(Shell.allCases.map(\.rawValue))
-            )
+    private var shell = Shell.bash
+
+    static let name = "completions"
+    static let abstract = "Print a completion script for a shell."
+
+    static var arguments: [Argument<Self>] {
+        [
+            Argument("shell", as: .choice, to: \.shell)
+                .help("The shell: 'bash', 'zsh' or 'fish'.")
         ]
-    )
+    }
 
-    let shell: Shell
+    static var flags: [Flag<Self>] {}
 
-    var isForItsAnswer: Bool { true }
+    var onlyAnswers: Bool { true }
 
     var subject: String { shell.rawValue }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        let name = try arguments.path(at: 0, "shell")
-        guard let shell = Shell.allCases.first(where: { name == [UInt8]($0.rawValue.utf8) }) else {
-            let names = Shell.allCases.map(\.rawValue)
-            throw UsageError(unknown: "shell", name, among: names)
-        }
-        self.shell = shell
-    }
-
     func run(in context: CommandContext) async throws -> ExitCode {
-        try context.console.output.write(shell.completionScript(for: CommandCatalog.commands))
+        try context.console.output.write(shell.completionScript(for: context.tree))
         return .success
     }
 }

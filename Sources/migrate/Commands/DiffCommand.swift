@@ -1,61 +1,105 @@
-import MigrationCore
+internal import MigrationArchive
+internal import MigrationCore
 
-/// `migrate diff`: what differs between an archive and a container.
+/// `migrate diff`: shows the differences between an archive and a container.
 struct DiffCommand: LockingCommand {
-    static let description = CommandDescription(
-        name: "diff",
-        abstract: "Show what differs between an archive and a container.",
-        arguments: [.archive],
-        options: [
-            .container("The container to compare with."),
-            .includeCaches,
-        ] + DecryptionOptions.descriptions + [
-            .wait,
-            .json,
-            .progress,
-        ]
-    )
+    private var archive = ArchiveName()
+    private var keys = DecryptionFlags()
+    private var container: [UInt8] = []
+    private var includesCaches = false
+    private(set) var waitLimit = Duration.zero
+    private var answersInJSON = false
+    private var progress = ProgressMode.auto
 
-    let archive: ArchiveName
-    let container: [UInt8]
-    let includesCaches: Bool
-    let waitLimit: Duration
-    let answersInJSON: Bool
-    let progress: ProgressMode
+    static let name = "diff"
+    static let abstract = "Show the differences between an archive and a container."
 
-    var isForItsAnswer: Bool { true }
+    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+
+    static var flags: [Flag<Self>] {
+        Flag.container(help: "The container to compare with.", to: \.container)
+        Flag.includeCaches(sets: \.includesCaches)
+        DecryptionFlags.included(at: \.keys)
+        Flag.wait(to: \.waitLimit)
+        Flag.json(sets: \.answersInJSON)
+        Flag.progress(to: \.progress)
+    }
+
+    var onlyAnswers: Bool { true }
 
     var subject: String { archive.sourceText }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        archive = try arguments.archive
-        container = try arguments.path("container")
-        includesCaches = arguments.has("include-caches")
-        waitLimit = try arguments.waitLimit
-        answersInJSON = arguments.has("json")
-        progress = try arguments.progress
-    }
-
     func run(in context: CommandContext) async throws -> ExitCode {
-        let source = try archive.source(console: context.console)
+        let console = context.console
+        let source = try archive.source(on: console, keys: keys)
         let other = try MigrationDataContainer(atPath: container)
-        let rows = RowOutput(to: context.console.output, inJSON: answersInJSON)
+        let rows = RowOutput(to: console.output, inJSON: answersInJSON)
         try rows.begin()
         let (differences, inspection) = try await ProgressDisplay.showing(
             progress,
-            on: context.console
+            on: console
         ) { progress in
             try await source.inspectComparing(
                 with: other,
                 includesCaches: includesCaches,
-                host: host(on: context.console),
+                host: host(on: console),
                 progress: progress
             ) { difference in
                 try rows.write(DifferenceRow(difference))
             }
         }
         try rows.end()
-        context.console.logMissingProof(of: archive, inspection)
+        console.logMissingProof(of: archive.sourceText, in: inspection)
         return differences == 0 ? .success : .differences
+    }
+}
+
+// MARK: - Answer
+
+/// A difference as a row of the answer.
+struct DifferenceRow: Row {
+    let path: EntryPath
+    let kind: ArchiveDifference.Kind
+    let detail: String
+
+    var line: String {
+        let ending = detail.isEmpty ? "" : " (\(detail))"
+        guard let aspect else {
+            let side = kind == .onlyInArchive ? "archive" : "container"
+            return "only in the \(side): \(path)\(ending)"
+        }
+        return "\(path): \(aspect) differ\(ending)"
+    }
+
+    /// The property that differs in an entry that both sides have.
+    private var aspect: String? {
+        switch kind {
+        case .onlyInArchive, .onlyInContainer: nil
+        case .kind: "kinds"
+        case .content: "contents"
+        case .permissions: "permissions"
+        case .modificationTime: "modification times"
+        case .linkTarget: "link targets"
+        case .hardLink: "hard links"
+        case .extendedAttributes: "extended attributes"
+        }
+    }
+}
+
+extension DifferenceRow {
+    init(_ difference: ArchiveDifference) {
+        self.init(path: difference.path, kind: difference.kind, detail: difference.detail)
+    }
+
+    private enum Key: String, CodingKey {
+        case detail, kind, path, pathBase64
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(path.description, forKey: .path)
+        try container.encodeIfPresent(JSONText.base64(of: path.bytes), forKey: .pathBase64)
+        try container.encode(kind, forKey: .kind)
+        if !detail.isEmpty { try container.encode(detail, forKey: .detail) }
     }
 }

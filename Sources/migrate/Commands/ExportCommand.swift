@@ -1,127 +1,116 @@
-import MigrationArchive
-import MigrationCore
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationCore
 
-/// `migrate export`: one container into one archive.
-struct ExportCommand: LockingCommand {
-    static let description = CommandDescription(
-        name: "export",
-        abstract: "Export a container into an archive.",
-        options: [
-            .container("The container: a directory or an .xcappdata bundle."),
-            OptionDescription(
-                name: "out",
-                help: "The archive to make, or '-' for standard output.",
-                valueName: "archive",
-                isRequired: true,
-                completion: .file
-            ),
-            .bundleIdentifier("The app's bundle identifier, where the container does not say it."),
-            OptionDescription(
-                name: "source-platform",
-                help: "The platform that the data comes from, such as 'iOS'; by default what the "
-                    + "container shows.",
-                valueName: "p"
-            ),
-            OptionDescription(
-                name: "destination-platform",
-                help: "The platform that the data goes to, which the extension is told; 'android' "
-                    + "by default.",
-                valueName: "p",
-                companion: "extension"
-            ),
-            OptionDescription(
-                name: "resources-version",
-                help: "The version of the data's format, for the importing app; 1.0 by default.",
-                valueName: "v",
-                rival: "extension"
-            ),
-            OptionDescription(
-                name: "no-compress",
-                help: "Store the content as it is.",
-                rival: "extension"
-            ),
-            .level(byDefault: 3),
-            .includeCaches.without("extension"),
-            OptionDescription(
-                name: "exclude",
-                help: "Leave out what matches the pattern; may be given again.",
-                valueName: "pattern",
-                isRepeatable: true,
-                rival: "extension"
-            ),
-            .appExtension(
-                "The app's own extension, which says what is exported; without it, everything is."
-            ),
-            DestinationOptions.description,
-        ] + OptionDescription.extensionTerms + EncryptionOptions.descriptions + [
-            OptionDescription(
-                name: "sign-key",
-                help: "Sign the archive with this SSH key, as 'migrate sign' does.",
-                valueName: "file",
-                completion: .file
-            ),
-            .wait,
-            .threads,
-            OptionDescription(
-                name: "strict",
-                help: "Fail where something can't be archived: a special file, an access control "
-                    + "list, an attribute outside 'user.'."
-            ),
-            OptionDescription(
-                name: "expect-complete",
-                help: "Fail where the extension leaves something behind outside of Library/Caches "
-                    + "and tmp.",
-                companion: "extension"
-            ),
-            .force(replacing: "an archive"),
-            .json,
-            .progress,
-        ]
-    )
+/// `migrate export`: exports one container into one archive.
+struct ExportCommand: LockingCommand, ReplacingCommand {
+    private(set) var container: [UInt8] = []
+    private(set) var archive = ArchiveName()
+    private(set) var bundleIdentifier: String?
+    private(set) var appExtension = ExtensionFlags()
+    private(set) var options = ExportOptions()
+    private(set) var encryption = EncryptionFlags()
+    private(set) var signingKey: [UInt8]?
+    private(set) var replacesExisting = false
+    private(set) var waitLimit = Duration.zero
+    private(set) var answersInJSON = false
+    private(set) var progress = ProgressMode.auto
 
-    let container: [UInt8]
-    let archive: ArchiveName
-    let bundleIdentifier: String?
-    let appExtension: ExtensionOptions?
-    let options: ExportOptions
-    let encryption: EncryptionOptions?
-    let signingKey: [UInt8]?
-    let replacesExisting: Bool
-    let waitLimit: Duration
-    let answersInJSON: Bool
-    let progress: ProgressMode
+    static let name = "export"
+    static let abstract = "Export a container into an archive."
+
+    static var flags: [Flag<Self>] {
+        Flag.container(
+            help: "The container: a directory or an .xcappdata bundle.",
+            to: \.container
+        )
+        Flag("out", value: "archive", as: .archive, to: \.archive)
+            .help("The archive to write, or '-' for standard output.")
+            .required
+        Flag.bundleIdentifier(
+            help: "The app's bundle identifier, if the container does not name it.",
+            to: \.bundleIdentifier
+        )
+        Flag("source-platform", value: "p", as: .platform, to: \.options.platform)
+            .help(
+                "The platform that the data comes from, such as 'iOS'; by default the one that the "
+                    + "container shows."
+            )
+        Flag("destination-platform", value: "p", as: .platform, to: \.options.destinationPlatform)
+            .help("The platform that the data goes to, for the extension; 'android' by default.")
+            .needing(ExtensionFlags.executable)
+        builtInExport.map { $0.excluding(ExtensionFlags.executable) }
+        Flag.level(byDefault: 3, to: \.options.compressionLevel)
+        selection.map { $0.excluding(ExtensionFlags.executable) }
+        extensionFlags
+        EncryptionFlags.included(at: \.encryption)
+        Flag("sign-key", value: "file", as: .path, to: \.signingKey)
+            .help("Sign the archive with this SSH key, as 'migrate sign' does.")
+        Flag.wait(to: \.waitLimit)
+        Flag.threads(to: \.options.threadCount)
+        Flag("strict", sets: \.options.isStrict)
+            .help(
+                "Fail if something can't be archived: a special file, an access control list, an "
+                    + "attribute outside 'user.'."
+            )
+        Flag("expect-complete", sets: \.options.expectsComplete)
+            .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
+            .needing(ExtensionFlags.executable)
+        Flag.force(replacing: "an archive", sets: \.replacesExisting)
+        Flag.json(sets: \.answersInJSON)
+        Flag.progress(to: \.progress)
+    }
+
+    /// The properties of an export without an extension, which otherwise decides them.
+    @FlagList<Self> private static var builtInExport: [Flag<Self>] {
+        Flag("resources-version", value: "v", as: .text, to: \.options.resourcesVersion)
+            .help("The version of the data's format, for the importing app; 1.0 by default.")
+        Flag("no-compress", sets: \.options.isCompressible, to: false)
+            .help("Store the content uncompressed.")
+    }
+
+    /// The files that an export without an extension includes.
+    @FlagList<Self> private static var selection: [Flag<Self>] {
+        Flag.includeCaches(sets: \.options.includesCaches)
+        Flag("exclude", value: "pattern", as: .exclusion, appendingTo: \.options.exclusions)
+            .help("Leave out files that match the pattern; may be repeated.")
+    }
+
+    @FlagList<Self> private static var extensionFlags: [Flag<Self>] {
+        ExtensionFlags.executable
+            .help(
+                "The app's own extension, which chooses the data to export; without it, "
+                    + "everything is exported."
+            )
+            .included(at: \.appExtension)
+        DestinationOptions.flag(to: \.options.destinationOptions)
+            .needing(ExtensionFlags.executable)
+        ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
+    }
+
+    func check(_ given: GivenFlags) throws(UsageError) {
+        try appExtension.check()
+        try encryption.check()
+        guard signingKey == nil || !archive.isStandardStream else {
+            throw UsageError("with '-' for the archive, there is no place for its signature")
+        }
+    }
 
     var subject: String { PrintableText.escaping(container) }
 
     func subject(of error: any Error) -> String {
-        guard error.isOfOutput else { return subject }
-        return archive.isStandardStream ? "standard output" : PrintableText.escaping(archive.bytes)
-    }
-
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        container = try arguments.path("container")
-        archive = ArchiveName(try arguments.path("out"))
-        bundleIdentifier = try arguments.text("bundle-id")
-        appExtension = try arguments.appExtension
-        options = try Self.options(arguments)
-        encryption = try EncryptionOptions(arguments)
-        signingKey = arguments.isGiven("sign-key") ? try arguments.path("sign-key") : nil
-        guard signingKey == nil || !archive.isStandardStream else {
-            throw UsageError("with '-' for the archive there is no place for its signature")
-        }
-        replacesExisting = arguments.has("force")
-        waitLimit = try arguments.waitLimit
-        answersInJSON = arguments.has("json")
-        progress = try arguments.progress
+        error.isOfOutput ? archive.destinationText : subject
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         var destination = try archive.destination(
             replacingExisting: replacesExisting,
-            console: console
+            on: console
         )
-        if let encryption { destination = destination.encrypted(with: try encryption.encryption()) }
+        if let encryption = try encryption.encryption() {
+            destination = destination.encrypted(with: encryption)
+        }
         let source = try MigrationDataContainer(
             atPath: container,
             bundleIdentifier: bundleIdentifier
@@ -130,16 +119,21 @@ struct ExportCommand: LockingCommand {
             try await host(on: console).exportContainer(
                 source,
                 to: destination,
-                using: appExtension?.hosted(on: console, to: .export),
+                using: appExtension.hosted(on: console, for: .export),
                 options: options,
                 progress: progress
             )
         }
-        let answer = ExportAnswer(archive, report)
+        try answer(with: report, on: console)
+        return .success
+    }
+
+    private func answer(with report: ExportReport, on console: Console) throws {
+        let answer = ExportAnswer(archive, report: report)
         if archive.isStandardStream, answersInJSON {
-            // Standard error is one document then, which says all that the lines would.
+            // Standard error then holds one document, which says everything that the lines would.
             try console.errors.write(answer, inJSON: true)
-            return .success
+            return
         }
         warn(ofLinksIn: report, on: console)
         let stream = archive.isStandardStream ? console.errors : console.output
@@ -152,55 +146,77 @@ struct ExportCommand: LockingCommand {
                 replacingExisting: replacesExisting
             )
         }
-        return .success
     }
 
     private func warn(ofLinksIn report: ExportReport, on console: Console) {
-        let shown = report.externalLinks.prefix(OmissionLines.limit)
-        for link in shown {
-            console.log(
-                "migrate: warning: \(link) leads out of the container: an import refuses it "
-                    + "unless --external-links says otherwise"
-            )
+        let lines = Listing.lines(
+            of: report.externalLinks,
+            count: report.externalLinkCount,
+            others: "more such links"
+        ) { link in
+            "\(link) leads out of the container: an import refuses it unless --external-links says "
+                + "otherwise"
         }
-        if report.externalLinkCount > shown.count {
-            let rest = UnshownItems(
-                count: report.externalLinkCount,
-                shown: shown.count,
-                listed: report.externalLinks.count,
-                name: "more such links"
-            )
-            console.log("migrate: warning: \(rest)")
-        }
+        for line in lines { console.log("migrate: warning: \(line)") }
     }
+}
 
-    private static func options(
-        _ arguments: ParsedArguments
-    ) throws(UsageError) -> ExportOptions {
-        var options = ExportOptions()
-        options.platform = try arguments.text("source-platform").map { MigrationPlatform($0) }
-        if let platform = try arguments.text("destination-platform") {
-            options.destinationPlatform = MigrationPlatform(platform)
-        }
-        if arguments.isGiven("extension") {
-            options.destinationOptions = try DestinationOptions.read(arguments)
-        }
-        if let version = try arguments.text("resources-version") {
-            options.resourcesVersion = version
-        }
-        options.isCompressible = !arguments.has("no-compress")
-        options.compressionLevel = try arguments.level ?? options.compressionLevel
-        options.isStrict = arguments.has("strict")
-        options.expectsComplete = arguments.has("expect-complete")
-        options.includesCaches = arguments.has("include-caches")
-        options.threadCount = try arguments.threads
-        for pattern in try arguments.texts("exclude") {
+extension ValueReader where Value == ExclusionPattern {
+    /// A pattern of `--exclude`.
+    fileprivate static var exclusion: Self {
+        ValueReader<String>.text.map { (pattern) throws(ValueError) in
             do throws(MigrationError) {
-                options.exclusions.append(try ExclusionPattern(pattern))
+                return try ExclusionPattern(pattern)
             } catch {
-                throw UsageError("option '--exclude': \(error)")
+                throw .refused("\(error)")
             }
         }
-        return options
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate export`.
+struct ExportAnswer: Answer {
+    var appExtension: ExtensionReport?
+    let archive: String
+    let archiveBase64: String?
+    let archiveBytes: UInt64
+    let compressedStreamBytes: UInt64
+    let externalLinkCount: Int
+    let externalLinks: [String]
+    let fingerprint: String
+    let header: ArchiveHeader
+    var leftBehind: LeftBehind?
+    let omissions: OmissionList
+    let streamBytes: UInt64
+    let totals: ArchiveTotals
+
+    var text: String {
+        let share = percentage(archiveBytes, of: totals.contentBytes).map { " (\($0))" } ?? ""
+        return "\(archive): \(TotalsText(totals)) in \(ByteCount(archiveBytes))\(share)\n"
+            + "fingerprint \(fingerprint)\n"
+            + OmissionLines(title: "left out", omissions: omissions).text
+            + (leftBehind.map { LeftBehindLines($0).text } ?? "")
+    }
+}
+
+extension ExportAnswer {
+    init(_ archive: ArchiveName, report: ExportReport) {
+        self.init(
+            appExtension: report.appExtension,
+            archive: archive.destinationText,
+            archiveBase64: JSONText.base64(of: archive.bytes),
+            archiveBytes: report.archiveBytes,
+            compressedStreamBytes: report.compressedStreamBytes,
+            externalLinkCount: report.externalLinkCount,
+            externalLinks: report.externalLinks,
+            fingerprint: report.fingerprint.description,
+            header: report.header,
+            leftBehind: report.leftBehind,
+            omissions: report.omissions,
+            streamBytes: report.streamBytes,
+            totals: report.totals
+        )
     }
 }

@@ -1,46 +1,65 @@
-import AndroidMigration
-import MigrationArchive
-import MigrationCore
+internal import AndroidMigration
+internal import MigrationArchive
+internal import MigrationCore
 
-/// `migrate import`: one archive into one container, whole or not at all.
+/// `migrate import`: imports one archive into one container, whole or not at all.
 struct ImportCommand: LockingCommand {
-    static let description = CommandDescription(
-        name: "import",
-        abstract: "Import an archive into a container, whole or not at all.",
-        arguments: [.archive],
-        options: [
-            .container("The container, which holds no data yet; it is made if it is missing."),
-            OptionDescription(name: "replace", help: "Replace a container that holds data."),
-            OptionDescription(
-                name: "allow-incomplete",
-                help: "Let another program's tar file replace data though nothing in it can be "
-                    + "restored or it has no end mark."
-            ),
-            .bundleIdentifier("The bundle identifier of the app whose container it is."),
-            .appIdentity,
-            .externalLinks,
-            .appExtension(
-                "The app's own extension, which puts the data where the app wants it; without "
-                    + "it, everything is put back at its path."
-            ),
-        ] + SourceOptions.descriptions + OptionDescription.extensionTerms
-            + [SignatureOptions.requirement] + SignatureOptions.descriptions
-            + DecryptionOptions.descriptions + [
-                .wait,
-                .threads,
-                .json,
-                .progress,
-            ]
-    )
+    private(set) var archive = ArchiveName()
+    private(set) var keys = DecryptionFlags()
+    private(set) var container: [UInt8] = []
+    private(set) var bundleIdentifier: String?
+    private(set) var appExtension = ExtensionFlags()
+    private(set) var options = ImportOptions()
+    private(set) var waitLimit = Duration.zero
+    private(set) var answersInJSON = false
+    private(set) var progress = ProgressMode.auto
+    private var importer: AppIdentity?
+    private var signature = SignatureFlags()
 
-    let archive: ArchiveName
-    let container: [UInt8]
-    let bundleIdentifier: String?
-    let appExtension: ExtensionOptions?
-    let options: ImportOptions
-    let waitLimit: Duration
-    let answersInJSON: Bool
-    let progress: ProgressMode
+    static let name = "import"
+    static let abstract = "Import an archive into a container, whole or not at all."
+
+    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+
+    static var flags: [Flag<Self>] {
+        Flag.container(
+            help: "The container, which must hold no data yet; it is created if it is missing.",
+            to: \.container
+        )
+        Flag("replace", sets: \.options.replacesData).help("Replace a container that holds data.")
+        Flag("allow-incomplete", sets: \.options.allowsIncomplete)
+            .help(
+                "Let another program's tar file replace data even if it has no end mark or nothing "
+                    + "in it can be restored."
+            )
+        Flag.bundleIdentifier(
+            help: "The bundle identifier of the container's app.",
+            to: \.bundleIdentifier
+        )
+        Flag.appIdentity(to: \.importer)
+        Flag.externalLinks(to: \.options.externalLinks)
+        ExtensionFlags.executable
+            .help(
+                "The app's own extension, which puts the data where the app expects it; without "
+                    + "it, everything is restored to its path."
+            )
+            .included(at: \.appExtension)
+        SourceFlags.flags(to: \.options.source).map { $0.needing(ExtensionFlags.executable) }
+        ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
+        SignatureFlags.requirement.included(at: \.signature)
+        SignatureFlags.included(at: \.signature)
+        DecryptionFlags.included(at: \.keys)
+        Flag.wait(to: \.waitLimit)
+        Flag.threads(to: \.options.threadCount)
+        Flag.json(sets: \.answersInJSON)
+        Flag.progress(to: \.progress)
+    }
+
+    mutating func check(_ given: GivenFlags) throws(UsageError) {
+        try appExtension.check()
+        options.importer = importer?.description
+        options.requiredSignature = try signature.requirement(for: archive)
+    }
 
     var subject: String { archive.sourceText }
 
@@ -48,43 +67,24 @@ struct ImportCommand: LockingCommand {
         error.isOfOutput ? PrintableText.escaping(container) : subject
     }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        archive = try arguments.archive
-        container = try arguments.path("container")
-        bundleIdentifier = try arguments.text("bundle-id")
-        appExtension = try arguments.appExtension
-        var options = ImportOptions()
-        options.replacesData = arguments.has("replace")
-        options.allowsIncomplete = arguments.has("allow-incomplete")
-        options.externalLinks = try arguments.externalLinks
-        options.threadCount = try arguments.threads
-        options.importer = try arguments.appIdentity?.description
-        options.source = try SourceOptions.read(arguments)
-        options.requiredSignature = try SignatureOptions.read(archive, arguments)
-        self.options = options
-        waitLimit = try arguments.waitLimit
-        answersInJSON = arguments.has("json")
-        progress = try arguments.progress
-    }
-
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
-        let source = try archive.source(console: console)
+        let source = try archive.source(on: console, keys: keys)
         let destination = try MigrationDataContainer(
             atPath: container,
             bundleIdentifier: bundleIdentifier
         )
-        let report = try await report(source, into: destination, on: console)
-        console.logMissingProof(of: archive, report)
+        let report = try await report(of: source, into: destination, on: console)
+        console.logMissingProof(of: archive.sourceText, in: report)
         console.logLeftovers(of: report)
-        let answer = ImportAnswer(archive, verb: "imported", into: container, report)
+        let answer = ImportAnswer(archive, verb: "imported", into: container, report: report)
         try console.output.write(answer, inJSON: answersInJSON)
         try console.logFindings(of: report.appExtension)
         return .success
     }
 
     private func report(
-        _ source: ArchiveSource,
+        of source: ArchiveSource,
         into destination: MigrationDataContainer,
         on console: Console
     ) async throws -> ImportReport {
@@ -93,15 +93,70 @@ struct ImportCommand: LockingCommand {
                 try await host(on: console).importArchive(
                     source,
                     into: destination,
-                    using: appExtension?.hosted(on: console, to: .import),
+                    using: appExtension.hosted(on: console, for: .import),
                     options: options,
                     progress: progress
                 )
             }
         } catch let error as MigrationError where error.code == .invalidOption {
-            // Of all that can be given, only the source is missing rather than wrong.
+            // Without a path, the error is about the source, which is missing rather than wrong.
             guard error.path == nil else { throw error }
-            throw UsageError("\(error.message); \(SourceOptions.hint)")
+            throw UsageError("\(error.message); \(SourceFlags.hint)")
         }
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate import` and `migrate extract`.
+struct ImportAnswer: Answer {
+    var appExtension: ExtensionReport?
+    let archive: String
+    let archiveBase64: String?
+    let destination: String
+    let destinationBase64: String?
+    let fingerprint: String?
+    let hasTrailer: Bool
+    let header: ArchiveHeader?
+    let lacksEndMark: Bool
+    let leftovers: [String]
+    let omissions: OmissionList
+    let replacedData: Bool
+    let totals: ArchiveTotals
+
+    /// The participle for the text: `imported` or `extracted`.
+    let verb: String
+
+    private enum CodingKeys: String, CodingKey {
+        case appExtension, archive, archiveBase64, destination, destinationBase64, fingerprint
+        case hasTrailer, header, lacksEndMark, leftovers, omissions, replacedData, totals
+    }
+
+    var text: String {
+        let proof = fingerprint.map { "fingerprint \($0)\n" } ?? ""
+        let replacement = replacedData ? "replaced the data that was there\n" : ""
+        return "\(archive): \(verb) into \(destination): \(TotalsText(totals))\n" + proof
+            + replacement + OmissionLines(title: "not restored", omissions: omissions).text
+    }
+}
+
+extension ImportAnswer {
+    init(_ archive: ArchiveName, verb: String, into path: [UInt8], report: ImportReport) {
+        self.init(
+            appExtension: report.appExtension,
+            archive: archive.sourceText,
+            archiveBase64: JSONText.base64(of: archive.bytes),
+            destination: PrintableText.escaping(path),
+            destinationBase64: JSONText.base64(of: path),
+            fingerprint: report.fingerprint?.description,
+            hasTrailer: report.hasTrailer,
+            header: report.header,
+            lacksEndMark: report.lacksEndMark,
+            leftovers: report.leftovers.map(\.description),
+            omissions: report.omissions,
+            replacedData: report.replacedData,
+            totals: report.totals,
+            verb: verb
+        )
     }
 }

@@ -1,44 +1,164 @@
-import AndroidMigration
-import MigrationCore
+internal import AndroidMigration
+internal import MigrationArchive
+internal import MigrationCore
 
-/// `migrate inspect`: what an archive is.
+/// `migrate inspect`: shows the properties of an archive.
 struct InspectCommand: Command {
-    static let description = CommandDescription(
-        name: "inspect",
-        abstract: "Show what an archive is: app, platform, sizes, fingerprint.",
-        arguments: [.archive],
-        options: DecryptionOptions.descriptions + [.passwordFile, .json]
-    )
+    private var archive = ArchiveName()
+    private var keys = DecryptionFlags()
+    private var backup = BackupFlags()
+    private var answersInJSON = false
 
-    let archive: ArchiveName
-    let backup: AndroidBackup
-    let answersInJSON: Bool
+    static let name = "inspect"
+    static let abstract = "Show what an archive is: app, platform, sizes, fingerprint."
 
-    var isForItsAnswer: Bool { true }
+    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+
+    static var flags: [Flag<Self>] {
+        DecryptionFlags.included(at: \.keys)
+        BackupFlags.passwordFile.included(at: \.backup)
+        Flag.json(sets: \.answersInJSON)
+    }
+
+    var onlyAnswers: Bool { true }
 
     var subject: String { archive.sourceText }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        archive = try arguments.archive
-        backup = try AndroidBackup(archive, arguments)
-        answersInJSON = arguments.has("json")
-    }
-
     func run(in context: CommandContext) async throws -> ExitCode {
+        let console = context.console
         let inspection = try await BackupOperations.inspect(
-            archive.source(console: context.console),
-            at: backup.place(on: context.console),
+            archive.source(on: console, keys: keys),
+            at: backup.place(of: archive, on: console),
             spoolingTo: TemporaryDirectory.path
         )
         switch inspection {
         case .archive(let inspection):
-            let answer = InspectionAnswer(archive, inspection)
-            try context.console.output.write(answer, inJSON: answersInJSON)
+            let answer = InspectionAnswer(archive, inspection: inspection)
+            try console.output.write(answer, inJSON: answersInJSON)
             return .success
         case .backup(let summary):
-            let answer = BackupAnswer(archive, summary)
-            try context.console.output.write(answer, inJSON: answersInJSON)
+            let answer = BackupAnswer(archive, summary: summary)
+            try console.output.write(answer, inJSON: answersInJSON)
             return summary.lost.isEmpty ? .success : .failure
         }
+    }
+}
+
+// MARK: - Answers
+
+/// The answer of `migrate inspect` about an archive.
+struct InspectionAnswer: Answer {
+    let archive: String
+    let archiveBase64: String?
+    let archiveBytes: UInt64?
+    let fingerprint: String?
+    let frameCount: Int?
+    let header: ArchiveHeader?
+    let streamBytes: UInt64?
+    let totals: ArchiveTotals?
+
+    var text: String {
+        let proof = fingerprint ?? "none: nothing proves that it is complete"
+        let rows = [("archive", archive)] + headerRows + totalsRows + sizeRows
+        return Table(rows: rows + [("fingerprint", proof)]).text
+    }
+
+    private var headerRows: [(String, String)] {
+        guard let header else { return [("creator", "another program")] }
+        return [
+            ("app", PrintableText.escaping(header.bundleIdentifier)),
+            ("platform", PrintableText.escaping(header.platform)),
+            ("version", PrintableText.escaping(header.resourcesVersion)),
+            ("creator", PrintableText.escaping(header.creator)),
+        ] + (header.importers ?? []).map { ("for", PrintableText.escaping($0)) }
+    }
+
+    private var totalsRows: [(String, String)] {
+        guard let totals else { return [] }
+        let links = totals.symbolicLinks + totals.hardLinks
+        let kinds =
+            "\(GroupedCount(totals.symbolicLinks)) symbolic, \(GroupedCount(totals.hardLinks)) hard"
+        return [
+            ("files", "\(GroupedCount(totals.files))"),
+            ("directories", "\(GroupedCount(totals.directories))"),
+            ("links", links == 0 ? "0" : "\(GroupedCount(links)) (\(kinds))"),
+            ("content", "\(ByteCount(totals.contentBytes))"),
+        ]
+    }
+
+    private var sizeRows: [(String, String)] {
+        var rows: [(String, String)] = []
+        if let archiveBytes {
+            let share = totals.flatMap { percentage(archiveBytes, of: $0.contentBytes) }
+            rows.append(("size", "\(ByteCount(archiveBytes))" + (share.map { " (\($0))" } ?? "")))
+        }
+        if let frameCount { rows.append(("frames", "\(GroupedCount(frameCount))")) }
+        return rows
+    }
+}
+
+extension InspectionAnswer {
+    init(_ archive: ArchiveName, inspection: ArchiveInspection) {
+        self.init(
+            archive: archive.sourceText,
+            archiveBase64: JSONText.base64(of: archive.bytes),
+            archiveBytes: inspection.archiveBytes,
+            fingerprint: inspection.fingerprint?.description,
+            frameCount: inspection.frameCount,
+            header: inspection.header,
+            streamBytes: inspection.streamBytes,
+            totals: inspection.totals
+        )
+    }
+}
+
+/// The answer of `migrate inspect` about an Android backup.
+struct BackupAnswer: Answer {
+    private struct Loss: Encodable {
+        let path: String
+        let reason: String
+    }
+
+    private let schema = "migrate/android-backup/1"
+    private let backup: String
+    private let isCompressed: Bool
+    private let isEncrypted: Bool
+    private let lost: [Loss]
+    private let packages: [String: [String: BackupSummary.Amount]]
+    private let transfers: [ManifestAnswer]
+    private let version: Int?
+
+    init(_ name: ArchiveName, summary: BackupSummary) {
+        backup = name.sourceText
+        isCompressed = summary.form?.isCompressed ?? false
+        isEncrypted = summary.form?.isEncrypted ?? false
+        version = summary.form?.version
+        lost = summary.lost.map { Loss(path: $0.path, reason: $0.reason) }
+        transfers = summary.manifests.map(ManifestAnswer.init)
+        packages = Dictionary(
+            uniqueKeysWithValues: summary.packages.map { name, amounts in
+                let rows = amounts.map { ($0.key.rawValue, $0.value) }
+                return (name, Dictionary(uniqueKeysWithValues: rows))
+            }
+        )
+    }
+
+    var text: String {
+        let form =
+            version.map { version in
+                "an Android backup, version \(version)"
+                    + (isCompressed ? ", compressed" : "") + (isEncrypted ? ", encrypted" : "")
+            } ?? "data of an Android app"
+        var rows = [("backup", backup), ("form", form)]
+        for (name, domains) in packages.sorted(by: { $0.key < $1.key }) {
+            rows.append(("package", name.isEmpty ? "not named" : PrintableText.escaping(name)))
+            for domain in StorageDomain.allCases {
+                guard let amount = domains[domain.rawValue] else { continue }
+                let files = GroupedCount(amount.files).of("file", "files")
+                rows.append(("  \(domain.rawValue)", "\(files), \(ByteCount(amount.bytes))"))
+            }
+        }
+        for loss in lost { rows.append(("lost", "\(loss.path) (\(loss.reason))")) }
+        return Table(rows: rows).text + transfers.map(\.text).joined()
     }
 }

@@ -1,35 +1,37 @@
-import AndroidMigration
-import MigrationCore
+internal import AndroidMigration
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
 
-/// `migrate list`: the entries of an archive.
+/// `migrate list`: lists the entries of an archive.
 struct ListCommand: Command {
-    static let description = CommandDescription(
-        name: "list",
-        abstract: "List the entries of an archive, as 'tar -tv' does.",
-        arguments: [.archive],
-        options: DecryptionOptions.descriptions + [.passwordFile, .json]
-    )
+    private var archive = ArchiveName()
+    private var keys = DecryptionFlags()
+    private var backup = BackupFlags()
+    private var answersInJSON = false
 
-    let archive: ArchiveName
-    let backup: AndroidBackup
-    let answersInJSON: Bool
+    static let name = "list"
+    static let abstract = "List the entries of an archive, as 'tar -tv' does."
 
-    var isForItsAnswer: Bool { true }
+    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+
+    static var flags: [Flag<Self>] {
+        DecryptionFlags.included(at: \.keys)
+        BackupFlags.passwordFile.included(at: \.backup)
+        Flag.json(sets: \.answersInJSON)
+    }
+
+    var onlyAnswers: Bool { true }
 
     var subject: String { archive.sourceText }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        archive = try arguments.archive
-        backup = try AndroidBackup(archive, arguments)
-        answersInJSON = arguments.has("json")
-    }
-
     func run(in context: CommandContext) async throws -> ExitCode {
-        let rows = RowOutput(to: context.console.output, inJSON: answersInJSON)
+        let console = context.console
+        let rows = RowOutput(to: console.output, inJSON: answersInJSON)
         try rows.begin()
         let inspection = try await BackupOperations.inspect(
-            archive.source(console: context.console),
-            at: backup.place(on: context.console),
+            archive.source(on: console, keys: keys),
+            at: backup.place(of: archive, on: console),
             spoolingTo: TemporaryDirectory.path
         ) { entry in
             try rows.write(EntryRow(entry))
@@ -37,13 +39,107 @@ struct ListCommand: Command {
         try rows.end()
         switch inspection {
         case .archive(let inspection):
-            context.console.logMissingProof(of: archive, inspection)
+            console.logMissingProof(of: archive.sourceText, in: inspection)
             return .success
         case .backup(let summary):
             for loss in summary.lost {
-                context.console.log("migrate: warning: lost: \(loss.path) (\(loss.reason))")
+                console.log("migrate: warning: lost: \(loss.path) (\(loss.reason))")
             }
             return summary.lost.isEmpty ? .success : .failure
         }
+    }
+}
+
+// MARK: - Answer
+
+/// An archive entry as a row of the answer.
+struct EntryRow: Row {
+    let entry: ArchiveEntry
+
+    init(_ entry: ArchiveEntry) {
+        self.entry = entry
+    }
+
+    var line: String {
+        let size = String(entry.contentSize)
+        let padding = String(repeating: " ", count: max(12 - size.utf8.count, 1))
+        let date = Timestamp(entry.modificationTime).localMinutes
+        return "\(mode)\(padding)\(size) \(date) \(path)\(suffix)"
+    }
+
+    /// The kind and the permissions in ten letters, as `ls -l` prints them.
+    var mode: String {
+        var letters = [UInt8](repeating: UInt8(ascii: "-"), count: 10)
+        letters[0] = kindLetter
+        for (index, letter) in "rwxrwxrwx".utf8.enumerated()
+        where entry.permissions & (0o400 >> index) != 0 {
+            letters[index + 1] = letter
+        }
+        for (bit, place, letter) in [(0o4000, 3, "s"), (0o2000, 6, "s"), (0o1000, 9, "t")]
+        where Int(entry.permissions) & bit != 0 {
+            let isExecutable = letters[place] == UInt8(ascii: "x")
+            letters[place] = Array((isExecutable ? letter : letter.uppercased()).utf8)[0]
+        }
+        return String(decoding: letters, as: UTF8.self)
+    }
+
+    private var kindLetter: UInt8 {
+        switch entry.kind {
+        case .file: UInt8(ascii: "-")
+        case .directory: UInt8(ascii: "d")
+        case .symbolicLink: UInt8(ascii: "l")
+        case .hardLink: UInt8(ascii: "h")
+        }
+    }
+
+    private var path: String {
+        entry.path.bytes.isEmpty ? "." : entry.path.description
+    }
+
+    private var suffix: String {
+        switch entry.kind {
+        case .file: ""
+        case .directory: "/"
+        case .symbolicLink(let target): " -> \(PrintableText.escaping(target))"
+        case .hardLink(let target): " link to \(target)"
+        }
+    }
+}
+
+extension EntryRow {
+    private enum Key: String, CodingKey {
+        case extendedAttributes, kind, linkTarget, linkTargetBase64, modificationTime, path
+        case pathBase64, permissions, size
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(path, forKey: .path)
+        try container.encodeIfPresent(JSONText.base64(of: entry.path.bytes), forKey: .pathBase64)
+        let octal = String(entry.permissions, radix: 8)
+        let zeros = String(repeating: "0", count: max(4 - octal.count, 0))
+        try container.encode(zeros + octal, forKey: .permissions)
+        let time = Timestamp(entry.modificationTime).universalNanoseconds
+        try container.encode(time, forKey: .modificationTime)
+        if !entry.extendedAttributes.isEmpty {
+            let names = entry.extendedAttributes.map { PrintableText.escaping($0.name) }
+            try container.encode(names, forKey: .extendedAttributes)
+        }
+        try encodeKind(into: &container)
+    }
+
+    private func encodeKind(into container: inout KeyedEncodingContainer<Key>) throws {
+        let (kind, target): (String, [UInt8]?) =
+            switch entry.kind {
+            case .file: ("file", nil)
+            case .directory: ("directory", nil)
+            case .symbolicLink(let target): ("symbolicLink", target)
+            case .hardLink(let target): ("hardLink", target.bytes)
+            }
+        try container.encode(kind, forKey: .kind)
+        if case .file(let size) = entry.kind { try container.encode(size, forKey: .size) }
+        guard let target else { return }
+        try container.encode(PrintableText.escaping(target), forKey: .linkTarget)
+        try container.encodeIfPresent(JSONText.base64(of: target), forKey: .linkTargetBase64)
     }
 }

@@ -1,32 +1,23 @@
-import MigrationArchive
-import MigrationCore
+internal import MigrationArchive
+internal import MigrationCore
 
-/// `migrate recover`: an import that was cut off, brought to its end or given up.
+/// `migrate recover`: completes an interrupted import or rolls it back.
 struct RecoverCommand: Command {
-    static let description = CommandDescription(
-        name: "recover",
-        abstract: "Bring an import that was cut off to its end, or give it up.",
-        options: [
-            .container("The container, which nobody may be using."),
-            OptionDescription(
-                name: "discard",
-                help: "Give up what can't be understood or brought to its end; all data is kept."
-            ),
-            .json,
-        ]
-    )
+    private var container: [UInt8] = []
+    private var discards = false
+    private var answersInJSON = false
 
-    let container: [UInt8]
-    let discards: Bool
-    let answersInJSON: Bool
+    static let name = "recover"
+    static let abstract = "Complete an interrupted import, or roll it back."
+
+    static var flags: [Flag<Self>] {
+        Flag.container(help: "The container, which must not be in use.", to: \.container)
+        Flag("discard", sets: \.discards)
+            .help("Give up an import that can't be completed or understood; all data is kept.")
+        Flag.json(sets: \.answersInJSON)
+    }
 
     var subject: String { PrintableText.escaping(container) }
-
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        container = try arguments.path("container")
-        discards = arguments.has("discard")
-        answersInJSON = arguments.has("json")
-    }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let container = try MigrationDataContainer(atPath: container)
@@ -36,7 +27,9 @@ struct RecoverCommand: Command {
     }
 }
 
-/// What `migrate recover` answers.
+// MARK: - Answer
+
+/// The answer of `migrate recover`.
 struct RecoverAnswer: Answer {
     let recovery: String
     var problem: String?
@@ -44,7 +37,7 @@ struct RecoverAnswer: Answer {
 
     init(_ report: RecoveryReport) {
         recovery = report.outcome.rawValue
-        problem = report.problem.map { ErrorText($0, from: nil).description }
+        problem = report.problem.map { ErrorText($0).description }
         kept = report.kept
     }
 

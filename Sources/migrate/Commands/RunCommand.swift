@@ -1,62 +1,61 @@
-import Glibc
-import MigrationArchive
-import MigrationCore
-import MigrationSystem
+internal import Glibc
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
 
-/// `migrate run`: an app, with its container safe from migrations while it runs.
+/// `migrate run`: runs an app and keeps migrations out of its container meanwhile.
 struct RunCommand: LockingCommand {
-    static let description = CommandDescription(
-        name: "run",
-        abstract: "Run an app while no migration can touch its container.",
-        arguments: [
-            ArgumentDescription(
-                name: "command",
-                help: "The app and its arguments; it finds the container in MIGRATION_CONTAINER.",
-                count: .commandLine
-            )
-        ],
-        options: [.container("The app's container."), .wait]
-    )
+    private var container: [UInt8] = []
+    private(set) var commandLine: [[UInt8]] = []
+    private(set) var waitLimit = Duration.zero
 
-    let container: [UInt8]
-    let commandLine: [[UInt8]]
-    let waitLimit: Duration
+    static let name = "run"
+    static let abstract = "Run an app while no migration can touch its container."
 
-    var subject: String { PrintableText.escaping(container) }
+    static var arguments: [Argument<Self>] {
+        [
+            Argument("command", count: .commandLine, as: .bytes, appendingTo: \.commandLine)
+                .help("The app and its arguments; it finds the container in MIGRATION_CONTAINER.")
+        ]
+    }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        container = try arguments.path("container")
-        commandLine = arguments.words
-        waitLimit = try arguments.waitLimit
+    static var flags: [Flag<Self>] {
+        Flag.container(help: "The app's container.", to: \.container)
+        Flag.wait(to: \.waitLimit)
+    }
+
+    func check(_ given: GivenFlags) throws(UsageError) {
         guard commandLine.first != [] else { throw UsageError("the command to run is empty") }
     }
+
+    var subject: String { PrintableText.escaping(container) }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let container = try MigrationDataContainer(atPath: container)
         do {
-            // What can't be read is for the app to hear.
+            // The app reports a record that can't be read.
             if let record = try? container.importRecord() {
-                return try run(in: container, watching: record, context)
+                return try run(in: container, watching: record, context: context)
             }
             context.signals?.restoreInheritance()
             try host(on: context.console).execute(commandLine, in: container)
         } catch let error as SystemError {
-            throw CommandFailure(commandLine: commandLine, cause: error)
+            throw ProgramStartError(commandLine: commandLine, cause: error)
         }
     }
 
-    /// Runs the app, and warns where it leaves the status that was set when it began.
+    /// Runs the app, and warns if it leaves `record`, which was there when it began.
     private func run(
         in container: MigrationDataContainer,
         watching record: ImportRecord,
-        _ context: CommandContext
+        context: CommandContext
     ) throws -> ExitCode {
         let signals =
             context.signals?.inheritedSignals
             ?? ForegroundProcess.Signals(mask: sigset_t(), defaults: [])
         let app = try host(on: context.console).start(commandLine, in: container, signals)
         context.signals?.forward { number in
-            // The terminal sent this one to the app too.
+            // The terminal has sent this signal to the app too.
             guard number != SIGINT || !ForegroundProcess.isInForeground else { return }
             app.send(number)
         }
@@ -74,7 +73,7 @@ struct RunCommand: LockingCommand {
         of record: ImportRecord,
         in container: MigrationDataContainer
     ) -> String? {
-        // The app may have left anything; a status that it broke is no forgotten one.
+        // A record that the app has damaged was not forgotten.
         guard let left = try? container.importRecord(), left == record else { return nil }
         let date = Timestamp(record.date).localSeconds
         guard let read = try? container.importRecordReadDate() else {

@@ -1,40 +1,92 @@
-import MigrationArchive
-import MigrationCore
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationCore
 
-/// `migrate status`: how the last import into a container ended.
+/// `migrate status`: shows how the last import into a container ended.
 struct StatusCommand: Command {
-    static let description = CommandDescription(
-        name: "status",
-        abstract: "Show the import status as the app will see it.",
-        options: [
-            .container("The container."),
-            OptionDescription(name: "clear", help: "Clear the status first."),
-            .json,
-        ]
-    )
+    private var container: [UInt8] = []
+    private var clearsStatus = false
+    private var answersInJSON = false
 
-    let container: [UInt8]
-    let clearsStatus: Bool
-    let answersInJSON: Bool
+    static let name = "status"
+    static let abstract = "Show the import status as the app will see it."
 
-    var isForItsAnswer: Bool { true }
+    static var flags: [Flag<Self>] {
+        Flag.container(help: "The container.", to: \.container)
+        Flag("clear", sets: \.clearsStatus).help("Clear the status first.")
+        Flag.json(sets: \.answersInJSON)
+    }
+
+    var onlyAnswers: Bool { true }
 
     var subject: String { PrintableText.escaping(container) }
-
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        container = try arguments.path("container")
-        clearsStatus = arguments.has("clear")
-        answersInJSON = arguments.has("json")
-    }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let container = try MigrationDataContainer(atPath: container)
         if clearsStatus { try container.clearImportRecord() }
         let answer = StatusAnswer(
             try container.importRecord(),
-            read: try container.importRecordReadDate()
+            readDate: try container.importRecordReadDate()
         )
         try context.console.output.write(answer, inJSON: answersInJSON)
         return .success
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate status`.
+struct StatusAnswer: Answer {
+    /// The outcome of the last import, if there was one.
+    enum Status: String, Encodable, Sendable {
+        case failure, interrupted, none, success
+    }
+
+    let status: Status
+    var bundleIdentifier: String?
+    var date: Timestamp?
+    var failure: PersistedError?
+    var fingerprint: String?
+    var platform: String?
+    var readDate: Timestamp?
+    var resourcesVersion: String?
+
+    var text: String {
+        let reason = failure.map { ": " + PrintableText.escaping($0.description) } ?? ""
+        let rows = [
+            ("reason", failure?.failureReason), ("advice", failure?.recoverySuggestion),
+            ("date", date?.localSeconds), ("app", bundleIdentifier), ("platform", platform),
+            ("version", resourcesVersion), ("fingerprint", fingerprint),
+            ("asked for", readDate.map { "\($0.localSeconds), and not cleared since" }),
+        ]
+        let known = rows.compactMap { name, value in
+            value.map { (name: name, value: PrintableText.escaping($0)) }
+        }
+        return "\(status.rawValue)\(reason)\n" + Table(rows: known).text
+    }
+}
+
+extension StatusAnswer {
+    init(_ record: ImportRecord?, readDate: Date?) {
+        guard let record else {
+            self.init(status: .none)
+            return
+        }
+        let (status, failure): (Status, PersistedError?) =
+            switch record.outcome {
+            case .success: (.success, nil)
+            case .interrupted: (.interrupted, nil)
+            case .failure(let error): (.failure, error)
+            }
+        self.init(
+            status: status,
+            bundleIdentifier: record.bundleIdentifier,
+            date: Timestamp(record.date),
+            failure: failure,
+            fingerprint: record.fingerprint,
+            platform: record.platform,
+            readDate: readDate.map { Timestamp($0) },
+            resourcesVersion: record.resourcesVersion
+        )
     }
 }

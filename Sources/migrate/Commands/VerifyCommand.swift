@@ -1,56 +1,88 @@
-import MigrationCore
+internal import MigrationCore
 
-/// `migrate verify`: reads an archive as an import would, or checks its hashes alone.
+/// `migrate verify`: reads an archive as an import would, or only checks its hashes.
 struct VerifyCommand: Command {
-    static let description = CommandDescription(
-        name: "verify",
-        abstract: "Read everything in an archive as an import would, and restore nothing.",
-        arguments: [.archive],
-        options: [
-            OptionDescription(
-                name: "hashes",
-                help: "Only check every frame against its hash, which is quick."
-            ),
-            .externalLinks.without("hashes"),
-        ] + SignatureOptions.descriptions + DecryptionOptions.descriptions + [
-            .json,
-            .progress,
-        ]
-    )
+    private var archive = ArchiveName()
+    private var keys = DecryptionFlags()
+    private var signature = SignatureFlags()
+    private var scope = VerificationScope.everything
+    private var externalLinks = ExternalLinkPolicy.refuse
+    private var answersInJSON = false
+    private var progress = ProgressMode.auto
 
-    let archive: ArchiveName
-    let signature: RequiredSignature?
-    let scope: VerificationScope
-    let externalLinks: ExternalLinkPolicy
-    let answersInJSON: Bool
-    let progress: ProgressMode
+    static let name = "verify"
+    static let abstract = "Read everything in an archive as an import would, and restore nothing."
+
+    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+
+    private static let hashes = Flag<Self>("hashes", sets: \.scope, to: .hashes)
+        .help("Only check every frame against its hash, which is quick.")
+
+    static var flags: [Flag<Self>] {
+        hashes
+        Flag.externalLinks(to: \.externalLinks).excluding(hashes)
+        SignatureFlags.included(at: \.signature)
+        DecryptionFlags.included(at: \.keys)
+        Flag.json(sets: \.answersInJSON)
+        Flag.progress(to: \.progress)
+    }
+
+    func check(_ given: GivenFlags) throws(UsageError) {
+        _ = try signature.requirement(for: archive)
+    }
 
     var subject: String { archive.sourceText }
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        archive = try arguments.archive
-        signature = try SignatureOptions.read(archive, arguments)
-        scope = arguments.has("hashes") ? .hashes : .everything
-        externalLinks = try arguments.externalLinks
-        answersInJSON = arguments.has("json")
-        progress = try arguments.progress
-    }
-
     func run(in context: CommandContext) async throws -> ExitCode {
-        let source = try archive.source(console: context.console)
-        let inspection = try await ProgressDisplay.showing(
-            progress,
-            on: context.console
-        ) { progress in
+        let console = context.console
+        let signature = try signature.requirement(for: archive)
+        let source = try archive.source(on: console, keys: keys)
+        let inspection = try await ProgressDisplay.showing(progress, on: console) { progress in
             try await source.verify(scope, externalLinks: externalLinks, progress: progress)
         }
-        context.console.logMissingProof(of: archive, inspection)
+        console.logMissingProof(of: archive.sourceText, in: inspection)
         let answer = VerificationAnswer(
-            inspection: InspectionAnswer(archive, inspection),
+            inspection: InspectionAnswer(archive, inspection: inspection),
             checked: scope,
             signature: try signature?.check(ArchiveStatement(inspection))
         )
-        try context.console.output.write(answer, inJSON: answersInJSON)
+        try console.output.write(answer, inJSON: answersInJSON)
         return .success
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate verify`: the checks, and the properties of an archive that was read whole.
+struct VerificationAnswer: Answer {
+    let inspection: InspectionAnswer
+    let checked: VerificationScope
+
+    /// The result of checking the required signature.
+    var signature: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case checked
+        case signature
+    }
+
+    var text: String {
+        guard let fingerprint = inspection.fingerprint else {
+            return "\(inspection.archive): readable to its end, without a fingerprint\n"
+        }
+        let frames = inspection.frameCount.map { GroupedCount($0).of("frame", "frames") + ", " }
+        let finding =
+            checked == .everything
+            ? "sound, read as an import would" : "hashes match, entries not read"
+        let proof = "\(frames ?? "")fingerprint \(fingerprint)"
+        return (["\(inspection.archive): \(finding), \(proof)"] + [signature].compactMap(\.self))
+            .map { "\($0)\n" }.joined()
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try inspection.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(checked, forKey: .checked)
+        try container.encodeIfPresent(signature, forKey: .signature)
     }
 }

@@ -3,25 +3,45 @@ import Testing
 @testable import migrate
 
 struct ArgumentParserTests {
-    private let command = CommandDescription(
-        name: "pack",
-        abstract: "Pack things.",
-        arguments: [
-            ArgumentDescription(name: "box", help: "The box."),
-            ArgumentDescription(name: "thing", help: "A thing.", count: .any),
-        ],
-        options: [
-            OptionDescription(name: "into", help: "Where.", valueName: "dir", isRequired: true),
-            OptionDescription(name: "force", help: "Force."),
-            OptionDescription(name: "skip", help: "Skip.", valueName: "x", isRepeatable: true),
-        ]
-    )
+    private struct Pack: ParsableCommand {
+        var box: [[UInt8]] = []
+        var things: [[UInt8]] = []
+        var directory: [UInt8] = []
+        var isForced = false
+        var skipped: [[UInt8]] = []
+        var label: String?
+        var isQuiet = false
 
-    private func parse(_ words: [String]) throws -> ParsedArguments {
-        let bytes = words.map { [UInt8]($0.utf8) }
-        guard case .arguments(let arguments) = try ArgumentParser(command: command).parse(bytes)
-        else { throw UsageError("help") }
-        return arguments
+        static let name = "pack"
+        static let abstract = "Pack things."
+
+        static var arguments: [Argument<Self>] {
+            [
+                Argument("box", count: .one, as: .bytes, appendingTo: \.box).help("The box."),
+                Argument("thing", count: .any, as: .bytes, appendingTo: \.things).help("A thing."),
+            ]
+        }
+
+        static var flags: [Flag<Self>] {
+            Flag("into", value: "dir", as: .directory, to: \.directory).help("Where.").required
+            Flag("force", sets: \.isForced).help("Force.")
+            Flag("skip", value: "x", as: .bytes, appendingTo: \.skipped).help("Skip.")
+            Flag("label", short: "l", value: "text", as: .text, to: \.label).help("Label.")
+            Flag("quiet", short: "q", sets: \.isQuiet).help("Say nothing.")
+        }
+
+        var words: [[UInt8]] { box + things }
+    }
+
+    private func parse(_ words: [String]) throws -> Pack {
+        try parse(words.map { [UInt8]($0.utf8) })
+    }
+
+    private func parse(_ words: [[UInt8]]) throws -> Pack {
+        guard case .command(let pack) = try ArgumentParser<Pack>().parse(words) else {
+            throw UsageError("help")
+        }
+        return pack
     }
 
     @Test(arguments: [
@@ -31,13 +51,13 @@ struct ArgumentParserTests {
     func `takes options in every form and place`(_ words: [String]) throws {
         let arguments = try parse(words)
         #expect(arguments.words == [[UInt8]("a".utf8), [UInt8]("b".utf8)])
-        #expect(try arguments.text("into") == "d")
-        #expect(!arguments.has("force"))
+        #expect(arguments.directory == [UInt8]("d".utf8))
+        #expect(!arguments.isForced)
     }
 
     @Test func `collects repeated options in their order`() throws {
         let arguments = try parse(["a", "--into=d", "--skip", "1", "--skip=2", "--skip", "-3"])
-        #expect(try arguments.texts("skip") == ["1", "2", "-3"])
+        #expect(arguments.skipped == ["1", "2", "-3"].map { [UInt8]($0.utf8) })
     }
 
     @Test func `takes a single dash and what follows two dashes as arguments`() throws {
@@ -47,28 +67,35 @@ struct ArgumentParserTests {
                 "-", "--skip", "-h", "--",
             ]
         )
-        #expect(try arguments.path("into") == [UInt8(ascii: "-")])
-        #expect(arguments.has("force"))
+        #expect(arguments.directory == [UInt8(ascii: "-")])
+        #expect(arguments.isForced)
     }
 
     @Test func `keeps equals signs and empty text in a value`() throws {
-        #expect(try parse(["a", "--into=x=y"]).text("into") == "x=y")
-        #expect(try parse(["a", "--into=d", "--skip="]).values["skip"] == [[]])
+        #expect(try parse(["a", "--into=x=y"]).directory == [UInt8]("x=y".utf8))
+        #expect(try parse(["a", "--into=d", "--skip="]).skipped == [[]])
     }
 
     @Test func `keeps bytes that are no text until text is asked for`() throws {
         let words: [[UInt8]] = [[0xFF], [UInt8]("--into".utf8), [0x61, 0xE9]]
-        guard case .arguments(let arguments) = try ArgumentParser(command: command).parse(words)
-        else { throw UsageError("help") }
+        let arguments = try parse(words)
         #expect(arguments.words == [[0xFF]])
-        #expect(try arguments.path("into") == [0x61, 0xE9])
-        let error = #expect(throws: UsageError.self) { try arguments.text("into") }
-        #expect(error?.message == "the value 'a\\xE9' of option '--into' is no UTF-8 text")
+        #expect(arguments.directory == [0x61, 0xE9])
+        let label = [UInt8]("--label".utf8)
+        let error = #expect(throws: UsageError.self) { try parse(words + [label, [0x61, 0xE9]]) }
+        #expect(error?.message == "the value 'a\\xE9' of option '--label' is not valid UTF-8")
+    }
+
+    @Test func `takes short names`() throws {
+        let arguments = try parse(["-q", "a", "-l", "x", "--into=d"])
+        #expect(arguments.isQuiet)
+        #expect(arguments.label == "x")
+        #expect(try parse(["a", "--into=d", "-l=y"]).label == "y")
     }
 
     @Test(arguments: ["-h", "--help"])
     func `asks for help before anything is missed`(_ word: String) throws {
-        let outcome = try ArgumentParser(command: command).parse([[UInt8](word.utf8)])
+        let outcome = try ArgumentParser<Pack>().parse([[UInt8](word.utf8)])
         guard case .help = outcome else {
             Issue.record("\(outcome)")
             return

@@ -418,7 +418,7 @@ import Testing
         ] {
             let result = try migrate(command)
             #expect(
-                result.errors.contains("migrate: warning: stream is a backup of Android's"),
+                result.errors.contains("migrate: warning: stream is an Android backup"),
                 "\(command): \(result.errors)"
             )
         }

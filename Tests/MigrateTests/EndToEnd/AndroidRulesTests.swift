@@ -54,8 +54,12 @@ import Testing
     @Test func `prints annotations that nothing in a file can break`() throws {
         try write("<exclude domain=\"fi&#10;::warning::%le\" path=\"a\"/>")
         let result = try place.migrate("android", "lint", place.path("rules.xml"), "--github")
-        let line = try #require(result.output.split(separator: "\n").first)
-        #expect(result.output.split(separator: "\n").count == 1)
+        let lines = result.output.split(separator: "\n")
+        let line = try #require(lines.first)
+        #expect(lines.count == 2)
+        let summary = "::notice title=migrate android lint::"
+        #expect(lines.last?.hasPrefix(summary) == true)
+        #expect(lines.last?.hasSuffix(": 1 errors, 0 warnings") == true)
         #expect(line.hasPrefix("::error file="))
         #expect(line.contains(",line=6,title=unknown-domain::'fi"))
         #expect(line.contains("%25le"))

@@ -28,7 +28,8 @@ struct ExtensionFailureTests {
         }
         let preflight = try MigrateCommand.run(["preflight"] + words)
         #expect(preflight.exitCode == 1)
-        #expect(preflight.output.contains("entitlement  not in order: it was not started\n"))
+        let row = "entitlement  not valid: the extension was not started\n"
+        #expect(preflight.output.contains(row))
         #expect(preflight.output.contains("\nfinding: entitlementMissing: the extension has no"))
         #expect(preflight.errors.isEmpty)
         #expect(!place.exists("ran"))

@@ -146,7 +146,7 @@ struct ExtensionTests {
             lines == [
                 "left behind: Documents/.hidden (1 file, 6 B)",
                 "left behind: Library/Preferences (1 file, 4 B)",
-                "left behind: Library/Caches (1 file, 5 B, which no app needs)",
+                "left behind: Library/Caches (1 file, 5 B, can be recreated)",
             ]
         )
         let strict = ["export", "--expect-complete", "--out", place.path("strict")]

@@ -30,7 +30,7 @@ struct PassphrasePromptTests {
     @Test func `asks twice for a new one, once for an old one, and shows neither`() throws {
         let export = try start(Self.export)
         try terminal.answer("Passphrase: ", with: "correct horse\n")
-        try terminal.answer("The same again: ", with: "correct horse\n")
+        try terminal.answer("Repeat the passphrase: ", with: "correct horse\n")
         let exported = try export.wait()
         #expect(exported.exitCode == 0, "\(exported.errors)")
         #expect(try terminal.isShowing)
@@ -40,14 +40,14 @@ struct PassphrasePromptTests {
         #expect(result.exitCode == 0, "\(result.errors)")
         #expect(place.exists("target/Documents/numbers"))
         try terminal.readRest()
-        #expect(terminal.shown == "Passphrase: \r\nThe same again: \r\nPassphrase: \r\n")
+        #expect(terminal.shown == "Passphrase: \r\nRepeat the passphrase: \r\nPassphrase: \r\n")
         #expect(try terminal.isShowing)
     }
 
     @Test func `makes no archive where the two differ`() throws {
         let export = try start(Self.export)
         try terminal.answer("Passphrase: ", with: "correct horse\n")
-        try terminal.answer("The same again: ", with: "correct house\n")
+        try terminal.answer("Repeat the passphrase: ", with: "correct house\n")
         let result = try export.wait()
         #expect(result.exitCode == 64)
         #expect(result.errors.contains("the two passphrases differ"))

@@ -48,7 +48,7 @@ struct PreflightTests {
         let result = try stage.run("preflight", "--rehearse-version", "99")
         #expect(result.exitCode == code, "\(result.errors)")
         #expect(result.output.contains("\nfinding: versionIgnored: ") == (code == 1))
-        let row = code == 1 ? "version 99: imported all the same\n" : "version 99: refused: "
+        let row = code == 1 ? "version 99: imported anyway\n" : "version 99: refused: "
         #expect(result.output.contains(row), "\(result.output)")
         #expect(try stage.place.names() == ["entitlements", "source"])
         let answer = try stage.run("preflight", "--rehearse-version", "99", "--json").output

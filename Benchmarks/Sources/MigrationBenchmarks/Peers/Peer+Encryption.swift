@@ -1,4 +1,4 @@
-/// What packs a tree and encrypts it for one key, in the age format.
+/// A program that packs a tree and encrypts it for one key, in the age format.
 extension Peer {
     static func encryptingMigrate(_ program: String) -> Peer {
         Peer(

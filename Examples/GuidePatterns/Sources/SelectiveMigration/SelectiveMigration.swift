@@ -1,7 +1,7 @@
 import AppMigrationKit
 import Foundation
 
-/// What a person may leave out.
+/// The data that a person may leave out.
 enum ExportChoice: String, CaseIterable, Sendable {
     case withoutDrafts
 }

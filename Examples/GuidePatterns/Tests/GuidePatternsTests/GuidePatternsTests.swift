@@ -132,7 +132,7 @@ struct Place {
         )
     }
 
-    /// What was imported, without what stays with a container.
+    /// The imported files, without those that stay with a container.
     func importedFiles() throws -> [String: Data] {
         var files = try contents(of: destination).filter { !$0.key.hasPrefix(".migration") }
         for (path, data) in try contents(of: newGroup) {

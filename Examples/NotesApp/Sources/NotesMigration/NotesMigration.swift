@@ -69,7 +69,7 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
         )
     }
 
-    /// What the app shares with its widget.
+    /// The directory that the app shares with its widget.
     private var group: SharedGroup? {
         FileManager.default
             .containerURL(forSecurityApplicationGroupIdentifier: SharedGroup.identifier)

@@ -5,7 +5,7 @@ public struct Note: Codable, Equatable, Identifiable, Sendable {
     /// The folder of notes that were put in none.
     public static let defaultFolder = "Notes"
 
-    /// What tells the note from others, and the name of its file.
+    /// The note's identifier, which is also the name of its file.
     public let id: String
 
     /// The title.

@@ -60,7 +60,7 @@ public struct NotesStore: Sendable {
         try save(note)
     }
 
-    /// What the person has set.
+    /// The person's settings.
     public func settings() throws -> Settings {
         guard FileManager.default.fileExists(atPath: layout.settingsFile.path) else {
             return Settings()

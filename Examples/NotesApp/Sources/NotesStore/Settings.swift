@@ -1,4 +1,4 @@
-/// What the person has set.
+/// The person's settings.
 public struct Settings: Codable, Equatable, Sendable {
     /// The order in which notes are listed.
     public enum SortOrder: String, CaseIterable, Codable, Sendable {

@@ -27,14 +27,14 @@ public struct SharedGroup: Sendable {
         try JSONFile.write(WidgetSnapshot(titles: latest.map(\.title)), to: snapshotFile)
     }
 
-    /// What the widget shows; `nil` before there is anything.
+    /// The content of the widget; `nil` before the app has written any.
     public func snapshot() throws -> WidgetSnapshot? {
         guard FileManager.default.fileExists(atPath: snapshotFile.path) else { return nil }
         return try JSONFile.read(WidgetSnapshot.self, from: snapshotFile)
     }
 }
 
-/// What the app's widget shows.
+/// The content of the app's widget.
 public struct WidgetSnapshot: Codable, Equatable, Sendable {
     /// The titles of the latest notes.
     public let titles: [String]

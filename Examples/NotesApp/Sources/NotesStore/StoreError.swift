@@ -13,7 +13,7 @@ public enum StoreError: Error, Equatable, Sendable {
 }
 
 extension StoreError: LocalizedError {
-    /// What happened, for the person.
+    /// The message for the person.
     public var errorDescription: String? {
         switch self {
         case .unknownVersion(let version):

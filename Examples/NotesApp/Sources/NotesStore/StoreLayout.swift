@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where a store's files lie in the app's container.
+/// The paths of a store's files in the app's container.
 public struct StoreLayout: Sendable {
     /// The notes, one file each.
     public let notesDirectory: URL
@@ -8,7 +8,7 @@ public struct StoreLayout: Sendable {
     /// The attached files, in a directory for each note.
     public let attachmentsDirectory: URL
 
-    /// What the person has set.
+    /// The person's settings.
     public let settingsFile: URL
 
     /// The version of the format that the notes are in.
@@ -37,7 +37,7 @@ extension StoreLayout {
 
     /// The files worth moving to another device, in the format that they are in now.
     ///
-    /// What can be made of them again, such as the widget's snapshot, is not among them.
+    /// Files that the app can make again, such as the widget's snapshot, are not among them.
     public func transportableFiles() throws -> [StoreFile] {
         var files = try StoreFile.all(in: notesDirectory, under: "Notes")
         for directory in try attachmentsDirectory.directories() {
@@ -50,7 +50,7 @@ extension StoreLayout {
         return files
     }
 
-    /// Where a transported file belongs, by the path that it had; `nil` for one that no store has.
+    /// The destination of a transported file, by its old path; `nil` for a file of no store.
     public func destination(of path: String) -> URL? {
         if path == "settings.json" { return settingsFile }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)

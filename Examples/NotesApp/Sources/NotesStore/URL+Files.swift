@@ -1,7 +1,7 @@
 import Foundation
 
 extension URL {
-    /// What is in the directory, by name; nothing where it is missing.
+    /// The directory's items by name; empty if the directory is missing.
     func contents() throws -> [URL] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         return try FileManager.default

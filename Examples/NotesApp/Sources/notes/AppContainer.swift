@@ -1,7 +1,7 @@
 import Foundation
 import NotesStore
 
-/// Where the app finds its data.
+/// The directories in which the app finds its data.
 ///
 /// On iOS the system says it, by `URL.documentsDirectory` and the like; here `migrate run` does, by the
 /// environment.
@@ -18,7 +18,7 @@ enum AppContainer {
         }
     }
 
-    /// What the app shares with its widget; `nil` where there is none.
+    /// The directory that the app shares with its widget; `nil` if there is none.
     static var group: SharedGroup? {
         directory(namedBy: "NOTES_GROUP").map { SharedGroup(in: $0) }
     }

@@ -1,7 +1,7 @@
 import AppMigrationKit
 import Foundation
 
-/// What the app tells the person once, at its first launch after a migration.
+/// The message that the app shows once, at its first launch after a migration.
 enum ImportNotice {
     /// Shows how the import ended, and then clears it: the person was told.
     static func showOnce(by show: (String) -> Void) {

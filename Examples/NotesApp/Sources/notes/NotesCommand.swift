@@ -1,7 +1,7 @@
 import Foundation
 import NotesStore
 
-/// What the person asks of the app.
+/// The request that the person makes of the app.
 enum NotesCommand: Equatable {
     case list
     case show(String)

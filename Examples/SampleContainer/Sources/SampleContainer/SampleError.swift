@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What stopped the container from being made.
+/// The reason why the container could not be made.
 enum SampleError: Error, CustomStringConvertible {
     case usage(String)
     case notEmpty(String)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What the system keeps in a container: settings, which move, and what an export leaves out.
+/// The system's files in a container: settings, which are exported, and files that are not.
 struct SystemFiles {
     private static let identifier = "com.example.notes"
 

@@ -48,7 +48,7 @@ struct TasksMigration: ResourcesImporting {
         }
     }
 
-    /// Where each item goes; an item that is not listed stays in the import's directory.
+    /// The destination of each item; an item that is not listed stays in the import's directory.
     private static func moves(
         to layout: StoreLayout
     ) -> [(storage: AndroidStorage, name: String, destination: URL)] {

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// What the person has set.
+/// The person's settings.
 public struct Settings: Codable, Equatable, Sendable {
-    /// What the list is sorted by.
+    /// The sort order of the list.
     public var sortOrder = "title"
 
     /// Whether the list shows what is done.
     public var showsDone = true
 
-    /// How many minutes before a to-do is due the app reminds of it.
+    /// The number of minutes between a reminder and the time when a to-do is due.
     public var minutesToRemind = 10
 
-    /// How large text is, where 1 is the system's size.
+    /// The text size as a factor of the system's size.
     public var textScale = 1.0
 
     /// The lists that stay on top.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where the app on iOS keeps what it has, in its container.
+/// The paths at which the app on iOS keeps its files, relative to its container.
 public struct StoreLayout: Sendable {
     private let documents: URL
     private let applicationSupport: URL
@@ -19,19 +19,19 @@ public struct StoreLayout: Sendable {
     /// The database of when to remind of what.
     public var reminders: URL { applicationSupport.appending(path: "reminders.db") }
 
-    /// What the person has set.
+    /// The person's settings.
     public var settings: URL { applicationSupport.appending(path: "settings.json") }
 
-    /// What the person began to write.
+    /// Drafts that the person has not finished.
     public var drafts: URL { applicationSupport.appending(path: "Drafts") }
 
-    /// What the widgets show.
+    /// The content of the widgets.
     public var widgets: URL { applicationSupport.appending(path: "Widgets") }
 
     /// The files that are attached to to-dos.
     public var attachments: URL { documents.appending(path: "Attachments") }
 
-    /// What the person exported, for the Files app to show.
+    /// Files that the person exported, which the Files app shows.
     public var exports: URL { documents.appending(path: "Exports") }
 
     /// The sounds of notifications, which iOS looks for there.

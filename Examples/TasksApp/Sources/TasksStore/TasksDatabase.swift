@@ -3,7 +3,7 @@ public import Foundation
 
 /// Something to do.
 public struct ToDo: Equatable, Sendable {
-    /// What is to be done.
+    /// The text of the to-do.
     public let title: String
 
     /// Whether it is done.
@@ -98,7 +98,7 @@ public struct TasksDatabase: ~Copyable {
 
 /// Why a database can't be read.
 public struct DatabaseError: LocalizedError, Equatable {
-    /// What SQLite says.
+    /// The message of SQLite.
     public let message: String
 
     /// The reason, in words for a person.

@@ -3,7 +3,7 @@ import Testing
 
 /// The app's data on a device with Android, and its way to iOS by the command `migrate`.
 struct AndroidDevice {
-    /// How a program ended, and what it printed.
+    /// The exit code and the output of a program.
     struct Run {
         let status: Int32
         let output: String
@@ -128,7 +128,7 @@ struct AndroidDevice {
     }
 }
 
-/// What `migrate android preview --json` answers.
+/// The answer of `migrate android preview --json`.
 struct Preview: Decodable {
     struct Item: Decodable {
         let iosPath: String
@@ -152,7 +152,7 @@ func withAndroidDevice<Result>(_ body: (AndroidDevice) async throws -> Result) a
 }
 
 extension URL {
-    /// What each file beneath the directory holds, by its path; not what the system keeps there.
+    /// The content of each file below the directory, by path, without files of the system.
     var files: [String: Data] {
         get throws {
             let paths = try FileManager.default.subpathsOfDirectory(atPath: path)

@@ -152,7 +152,7 @@ struct TasksMigrationProcessTests {
     }
 }
 
-/// What the app on iOS finds at its first launch.
+/// The data that the app on iOS finds at its first launch.
 private struct ImportedTasks {
     private let root: URL
     private let layout: StoreLayout

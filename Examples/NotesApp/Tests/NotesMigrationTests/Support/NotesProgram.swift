@@ -2,7 +2,7 @@ import Foundation
 
 /// The app as the person starts it.
 enum NotesProgram {
-    /// What the app printed, and how it ended.
+    /// The output and the exit code of the app.
     struct Run {
         let output: String
         let errors: String

@@ -12,7 +12,7 @@ func withScratchDirectory<Result>(
 }
 
 extension URL {
-    /// What each file beneath the directory holds, by its path; not what the system keeps there.
+    /// The content of each file below the directory, by path, without files of the system.
     var files: [String: Data] {
         get throws {
             let paths = try FileManager.default.subpathsOfDirectory(atPath: path)
@@ -41,7 +41,7 @@ extension URL {
         }
     }
 
-    /// What tells the file from every other one of its file system, whatever its name.
+    /// The number that identifies the file on its file system, whatever its name.
     var fileNumber: Int? {
         get throws {
             let attributes = try FileManager.default.attributesOfItem(atPath: path)

@@ -1,0 +1,145 @@
+/// The program's commands as plain data.
+///
+/// Help pages and shell completions are made from this tree.
+struct CommandTree: Sendable {
+    /// The purpose of `migrate help`, which is not a command of its own.
+    static let helpAbstract = "Show the help of a subcommand."
+
+    /// The purpose of the program.
+    let abstract: String
+
+    /// The commands, in the order of the help page.
+    let commands: [CommandDescription]
+
+    /// The words that stand before the names of several commands.
+    let groups: [CommandGroup]
+
+    /// The words that may follow the program's name, without `help`.
+    var firstWords: [String] {
+        commands.map(\.name).filter { !$0.contains(" ") } + groups.map(\.name)
+    }
+
+    /// The commands that are not part of a group.
+    var singleCommands: [CommandDescription] { commands.filter { !$0.name.contains(" ") } }
+
+    /// The second words of the commands in `group`.
+    func members(of group: CommandGroup) -> [String] {
+        commands.map(\.name)
+            .filter { $0.hasPrefix(group.name + " ") }
+            .map { String($0.dropFirst(group.name.count + 1)) }
+    }
+
+    /// The help of the group's word by itself.
+    func description(of group: CommandGroup) -> CommandDescription {
+        let help = "One of: \(members(of: group).joined(separator: ", "))."
+        return CommandDescription(
+            name: group.name,
+            abstract: group.abstract,
+            arguments: [ArgumentDescription(name: "subcommand", help: help)]
+        )
+    }
+}
+
+/// A word that stands before the names of several commands, such as `android`.
+struct CommandGroup: Sendable {
+    let name: String
+    let abstract: String
+}
+
+/// A command: its name, its purpose and the words that it accepts.
+struct CommandDescription: Sendable {
+    let name: String
+    let abstract: String
+    var arguments: [ArgumentDescription] = []
+
+    /// The flags without `--help`, which every command accepts.
+    var flags: [FlagDescription] = []
+
+    /// All flags, in the order of the help page.
+    var allFlags: [FlagDescription] { flags + [.help] }
+
+    /// The synopsis with the required flags, and one word for the others.
+    var synopsis: String {
+        let needed = flags.filter(\.isRequired)
+        let rest = needed.count < flags.count ? ["[<options>]"] : []
+        return words(of: needed, rest: rest).joined(separator: " ")
+    }
+
+    /// The synopsis with every flag, a word at a time.
+    var fullSynopsis: [String] {
+        words(of: flags, rest: [])
+    }
+
+    private func words(of flags: [FlagDescription], rest: [String]) -> [String] {
+        let leading = arguments.filter { $0.count != .commandLine }
+        let trailing = arguments.filter { $0.count == .commandLine }
+        return ["migrate", name] + leading.map(\.synopsis) + flags.map(\.synopsis) + rest
+            + trailing.map(\.synopsis)
+    }
+}
+
+/// A flag as help pages and completions show it.
+struct FlagDescription: Sendable {
+    let name: String
+    var short: Character?
+    var help = ""
+    var valueName: String?
+    var isRequired = false
+    var isRepeatable = false
+    var completion = ValueCompletion.none
+
+    /// The name of the flag that this one needs.
+    var companion: String?
+
+    /// The name of the flag that excludes this one.
+    var rival: String?
+
+    static let help = FlagDescription(name: "help", short: "h", help: "Show this help.")
+
+    /// The flag as it is typed, with the name of its value.
+    var label: String {
+        valueName.map { "--\(name) <\($0)>" } ?? "--\(name)"
+    }
+
+    /// The label with the short name before it.
+    var fullLabel: String {
+        short.map { "-\($0), \(label)" } ?? label
+    }
+
+    /// The flag in a synopsis.
+    var synopsis: String {
+        (isRequired ? label : "[\(label)]") + (isRepeatable ? "..." : "")
+    }
+
+    /// Whether `word` is the flag's long or short name with its dashes.
+    func isNamed(_ word: [UInt8]) -> Bool {
+        word == [UInt8]("--\(name)".utf8) || short.map { word == [UInt8]("-\($0)".utf8) } ?? false
+    }
+}
+
+/// A word that is not a flag, as help pages and completions show it.
+struct ArgumentDescription: Sendable {
+    /// The number of words that an argument stands for.
+    enum Count: Sendable {
+        /// Exactly one.
+        case one
+        /// None or more.
+        case any
+        /// All words after `--`, at least one.
+        case commandLine
+    }
+
+    let name: String
+    var help = ""
+    var count = Count.one
+    var completion = ValueCompletion.none
+
+    /// The argument in a synopsis.
+    var synopsis: String {
+        switch count {
+        case .one: "<\(name)>"
+        case .any: "[<\(name)>...]"
+        case .commandLine: "-- <\(name)>..."
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import MigrationArchive
+internal import MigrationCore
+
+/// An archive as the command line names it: a path, or `-` for a standard stream.
+struct ArchiveName: Hashable, Sendable {
+    /// The bytes of the command line.
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8] = []) {
+        self.bytes = bytes
+    }
+
+    /// Whether the name stands for standard input or output.
+    var isStandardStream: Bool { bytes == [UInt8(ascii: "-")] }
+
+    /// The archive to read, decrypted with `keys`.
+    func source(on console: Console, keys: DecryptionFlags) throws -> ArchiveSource {
+        let source = try source(on: console)
+        guard let decryption = try keys.decryption() else { return source }
+        return source.decrypted(with: decryption)
+    }
+
+    /// The archive to read; standard input must not be a terminal.
+    func source(on console: Console) throws(UsageError) -> ArchiveSource {
+        guard isStandardStream else { return .file(path: bytes) }
+        guard !console.closedStreams.contains(.input) else {
+            throw UsageError("'-' reads the archive from standard input, which is closed")
+        }
+        guard !StandardStream.input.isTerminal else {
+            throw UsageError("'-' reads the archive from standard input, which is a terminal")
+        }
+        return .descriptor(StandardStream.input.rawValue)
+    }
+
+    /// The archive to write; standard output must not be a terminal.
+    func destination(
+        replacingExisting: Bool,
+        on console: Console
+    ) throws(UsageError) -> ArchiveDestination {
+        guard isStandardStream else {
+            return .file(path: bytes, replacingExisting: replacingExisting)
+        }
+        guard !console.closedStreams.contains(.output) else {
+            throw UsageError("'-' writes the archive to standard output, which is closed")
+        }
+        guard !StandardStream.output.isTerminal else {
+            throw UsageError("'-' writes the archive to standard output, which is a terminal")
+        }
+        return .descriptor(StandardStream.output.rawValue)
+    }
+
+    /// The name of an archive that is read, in messages.
+    var sourceText: String {
+        isStandardStream ? "standard input" : PrintableText.escaping(bytes)
+    }
+
+    /// The name of an archive that is written, in messages.
+    var destinationText: String {
+        isStandardStream ? "standard output" : PrintableText.escaping(bytes)
+    }
+}
+
+extension ValueReader where Value == ArchiveName {
+    /// The path of an archive, or `-`.
+    static var archive: Self { ValueReader<[UInt8]>.path.map { ArchiveName($0) } }
+}
+
+extension Argument {
+    /// The archive that a command reads.
+    static func archive(to path: Property<Owner, ArchiveName>) -> Argument {
+        Argument("archive", as: .archive, to: path)
+            .help("The archive, or '-' for standard input.")
+    }
+}

@@ -1,0 +1,76 @@
+internal import MigrationCore
+
+/// The flags that several commands declare alike, each with the property that it sets.
+extension Flag {
+    static func container(
+        help: String,
+        to path: Property<Owner, [UInt8]>
+    ) -> Flag {
+        Flag("container", value: "dir", as: .directory, to: path).help(help).required
+    }
+
+    static func bundleIdentifier(
+        help: String,
+        to path: Property<Owner, String?>
+    ) -> Flag {
+        Flag("bundle-id", value: "id", as: .text, to: path).help(help)
+    }
+
+    static func includeCaches(sets path: Property<Owner, Bool>) -> Flag {
+        Flag("include-caches", sets: path).help("Include Library/Caches.")
+    }
+
+    static func externalLinks(
+        to path: Property<Owner, ExternalLinkPolicy>
+    ) -> Flag {
+        Flag("external-links", value: "policy", as: .choice, to: path)
+            .help(
+                "Symbolic links that lead out: 'refuse' the archive (the default), 'keep' them or "
+                    + "'skip' them."
+            )
+    }
+
+    static func force(
+        replacing kind: String,
+        sets path: Property<Owner, Bool>
+    ) -> Flag {
+        Flag("force", sets: path).help("Replace \(kind) of that name.")
+    }
+
+    static func level(
+        byDefault level: Int,
+        to path: Property<Owner, Int>
+    ) -> Flag {
+        Flag("level", value: "n", as: .number(in: 1...19), to: path)
+            .help("The zstd compression level, from 1 to 19; \(level) by default.")
+    }
+
+    static func threads(to path: Property<Owner, Int?>) -> Flag {
+        Flag("threads", value: "n", as: .number(in: 1...64), to: path)
+            .help("Use this many threads, from 1 to 64; by default one per core, at most three.")
+    }
+
+    static func wait(to path: Property<Owner, Duration>) -> Flag {
+        Flag("wait", value: "s", as: .seconds, to: path)
+            .help(
+                "If the container is in use, wait up to this many seconds; by default fail at "
+                    + "once."
+            )
+    }
+
+    static func json(sets path: Property<Owner, Bool>) -> Flag {
+        Flag("json", sets: path).help("Answer with one JSON document.")
+    }
+
+    static func progress(to path: Property<Owner, ProgressMode>) -> Flag {
+        Flag("progress", value: "mode", as: .choice, to: path)
+            .help(
+                "Show progress on standard error: 'bar', 'plain' (one line per second), 'none', or "
+                    + "'auto', the default: a bar on a terminal."
+            )
+    }
+}
+
+extension ValueReader where Value == MigrationPlatform {
+    static var platform: Self { ValueReader<String>.text.map { MigrationPlatform($0) } }
+}

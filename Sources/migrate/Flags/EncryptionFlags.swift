@@ -1,0 +1,238 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
+
+/// The flags that open an encrypted archive.
+struct DecryptionFlags: FlagGroup {
+    private var identityPaths: [[UInt8]] = []
+    private var passphrase = PassphraseFlags()
+    private var maximumWorkFactor: Int?
+
+    static let identity = Flag<Self>(
+        "identity",
+        value: "file",
+        as: .path,
+        appendingTo: \.identityPaths
+    )
+    .help(
+        "A file with a private key that opens the encrypted archive, as 'age-keygen' writes "
+            + "it; may be repeated. MIGRATE_IDENTITY names one too."
+    )
+
+    static let maximumWorkFactor = Flag<Self>(
+        "max-work-factor",
+        value: "n",
+        as: .number(in: 1...30),
+        to: \.maximumWorkFactor
+    )
+    .help(
+        "Accept passphrases that need up to 2^n KiB of memory, n at most 30; by default 20, "
+            + "which is a gigabyte."
+    )
+
+    static var flags: [Flag<Self>] {
+        identity
+        PassphraseFlags.flags(asking: "Ask at the terminal for the passphrase of the archive.")
+            .map { $0.included(at: \.passphrase) }
+        maximumWorkFactor
+    }
+
+    /// Reads the keys that the flags or the environment name; `nil` if they name none.
+    func decryption() throws -> ArchiveDecryption? {
+        var identityPaths = identityPaths
+        let environment = ProcessInfo.processInfo.environment["MIGRATE_IDENTITY"] ?? ""
+        if identityPaths.isEmpty, !passphrase.isGiven, !environment.isEmpty {
+            identityPaths = [[UInt8](environment.utf8)]
+        }
+        if identityPaths.isEmpty, !passphrase.isGiven { return nil }
+        var decryption = ArchiveDecryption()
+        if let maximumWorkFactor { decryption.maximumWorkFactor = maximumWorkFactor }
+        for path in identityPaths {
+            var text = try KeyFile.read(path, kind: "identity file")
+            do throws(ArchiveError) {
+                try decryption.addIdentities(wiping: &text)
+            } catch {
+                let message = "the identity file is not valid: \(error.message)"
+                throw MigrationError(.invalidOption, message, path: path)
+            }
+        }
+        if var bytes = try passphrase.read(isNew: false) {
+            try decryption.usePassphrase(wiping: &bytes)
+        }
+        return decryption
+    }
+
+    /// The flags that help if an archive can't be opened.
+    static func hint(for code: ArchiveError.Code) -> String? {
+        switch code {
+        case .keyMissing: "give '--identity', '--passphrase' or '--passphrase-file'"
+        case .workFactorTooLarge: "'--max-work-factor' allows more"
+        default: nil
+        }
+    }
+}
+
+/// The flags that encrypt a new archive.
+struct EncryptionFlags: FlagGroup {
+    private var recipients: [String] = []
+    private var recipientFiles: [[UInt8]] = []
+    private var passphrase = PassphraseFlags()
+    private var isArmored = false
+
+    static var flags: [Flag<Self>] {
+        Flag("recipient", value: "key", as: .text, appendingTo: \.recipients)
+            .help(
+                "Encrypt the archive for this public key, as 'age-keygen' writes it; may be "
+                    + "repeated."
+            )
+        Flag("recipients-file", value: "file", as: .path, appendingTo: \.recipientFiles)
+            .help(
+                "Encrypt the archive for the public keys in this file, one per line; may be "
+                    + "repeated."
+            )
+        PassphraseFlags.flags(
+            asking: "Encrypt the archive with a passphrase, which is asked for at the terminal."
+        ).map { $0.included(at: \.passphrase) }
+        Flag("armor", sets: \.isArmored).help("Write the encrypted archive as text.")
+    }
+
+    /// Checks that the flags go together, and that the keys on the command line are valid.
+    func check() throws(UsageError) {
+        let hasRecipients = !recipients.isEmpty || !recipientFiles.isEmpty
+        if hasRecipients, passphrase.isGiven {
+            throw UsageError(
+                "an archive is encrypted for recipients or with a passphrase, not both"
+            )
+        }
+        if isArmored, !hasRecipients, !passphrase.isGiven {
+            throw UsageError("option '--armor' needs '--recipient' or '--passphrase'")
+        }
+        if !recipients.isEmpty { _ = try Self.checked(recipients) }
+    }
+
+    /// Reads the keys or asks for the passphrase twice; `nil` if nothing is encrypted.
+    func encryption() throws -> ArchiveEncryption? {
+        var encryption: ArchiveEncryption
+        if var bytes = try passphrase.read(isNew: true) {
+            encryption = try .passphrase(wiping: &bytes)
+        } else if recipients.isEmpty, recipientFiles.isEmpty {
+            return nil
+        } else {
+            var all = recipients
+            for path in recipientFiles {
+                let text = try KeyFile.read(path, kind: "recipients file")
+                let found = ArchiveEncryption.recipients(inFile: text)
+                do throws(ArchiveError) {
+                    _ = try ArchiveEncryption.recipients(found)
+                } catch {
+                    let message = "the recipients file is not valid: \(error.message)"
+                    throw MigrationError(.invalidOption, message, path: path)
+                }
+                all += found
+            }
+            encryption = try Self.checked(all)
+        }
+        encryption.isArmored = isArmored
+        return encryption
+    }
+
+    private static func checked(_ recipients: [String]) throws(UsageError) -> ArchiveEncryption {
+        do throws(ArchiveError) {
+            return try .recipients(recipients)
+        } catch {
+            throw UsageError("option '--recipient': \(error.message)")
+        }
+    }
+}
+
+/// The source of a passphrase; never the command line, which other users can read.
+private struct PassphraseFlags: Sendable {
+    private var file: [UInt8]?
+    private var isAskedFor = false
+
+    var isGiven: Bool { file != nil || isAskedFor }
+
+    static func flags(asking help: String) -> [Flag<Self>] {
+        let asked = Flag<Self>("passphrase", sets: \.isAskedFor).help(help)
+        let file = Flag<Self>("passphrase-file", value: "file", as: .path, to: \.file)
+            .help("A file that holds the passphrase in one line.")
+        return [file.excluding(asked), asked]
+    }
+
+    /// Reads the passphrase, if one is given; a new one is asked for twice.
+    func read(isNew: Bool) throws -> [UInt8]? {
+        if let file {
+            var bytes = try KeyFile.read(file, kind: "passphrase file")
+            guard KeyFile.takeLine(&bytes) else {
+                KeyFile.wipe(&bytes)
+                let message = "the passphrase file holds no passphrase, or more than one line"
+                throw MigrationError(.invalidOption, message, path: file)
+            }
+            return bytes
+        }
+        guard isAskedFor else { return nil }
+        var first = try ask("Passphrase: ")
+        guard isNew else { return first }
+        var second = try ask("Repeat the passphrase: ")
+        defer { KeyFile.wipe(&second) }
+        guard first == second else {
+            KeyFile.wipe(&first)
+            throw UsageError("the two passphrases differ")
+        }
+        return first
+    }
+
+    private func ask(_ prompt: String) throws -> [UInt8] {
+        do {
+            let line = try SecretInput.line(
+                prompt: prompt,
+                limit: 4096,
+                cancellation: SignalWatch.interruption
+            )
+            guard var bytes = line, KeyFile.takeLine(&bytes) else {
+                throw UsageError("a passphrase must have 1 to 4,096 bytes")
+            }
+            return bytes
+        } catch let error as SystemError {
+            throw UsageError(
+                "there is no terminal to ask for a passphrase (\(error)); '--passphrase-file' reads one"
+            )
+        }
+    }
+}
+
+/// Files that hold keys or a passphrase.
+private enum KeyFile {
+    private static let limit = 1 << 20
+
+    static func read(_ path: [UInt8], kind: String) throws(MigrationError) -> [UInt8] {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try SecretInput.file(path, limit: limit)
+        } catch {
+            throw MigrationError(
+                .invalidOption,
+                "the \(kind) can't be read",
+                path: path,
+                cause: error
+            )
+        }
+        guard let bytes else {
+            let message = "the \(kind) is too large: it may hold at most 1 MiB"
+            throw MigrationError(.invalidOption, message, path: path)
+        }
+        return bytes
+    }
+
+    /// Removes the line ending from `bytes`; returns whether they are one line that is not empty.
+    static func takeLine(_ bytes: inout [UInt8]) -> Bool {
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        return !bytes.isEmpty && !bytes.contains(UInt8(ascii: "\n"))
+    }
+
+    static func wipe(_ bytes: inout [UInt8]) {
+        for index in bytes.indices { bytes[index] = 0 }
+    }
+}

@@ -1,0 +1,262 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
+
+/// The flags that name the app's extension and the terms on which it runs.
+struct ExtensionFlags: FlagGroup {
+    /// The extension's program, an absolute path; `nil` if no extension takes part.
+    private(set) var executable: String?
+
+    /// The property list of its entitlements; `nil` means the one beside the program.
+    private(set) var entitlements: String?
+
+    /// The directories of the app groups, by identifier.
+    private(set) var groups: [String: String] = [:]
+
+    /// The app groups that are left out on purpose.
+    private(set) var omittedGroups: Set<String> = []
+
+    /// The time without progress after which it is stopped; `nil` means the library's default.
+    private(set) var hangTimeout: Duration?
+
+    /// The time that it gets to end after it was cancelled; `nil` means the library's default.
+    private(set) var gracePeriod: Duration?
+
+    /// The limit of its temporary files in bytes; `nil` means the library's default.
+    private(set) var temporarySpace: UInt64?
+
+    /// The limit of its memory in bytes; `nil` means the library's default.
+    private(set) var memoryLimit: UInt64?
+
+    private(set) var confinement = MigrationExtension.ConfinementPolicy.whereAvailable
+
+    static let executable = Flag<Self>(
+        "extension",
+        value: "path",
+        as: .textPath,
+        effect: { terms, path in terms.executable = absolute(path) }
+    )
+    .help("The app's extension.")
+
+    private static let requireSandbox = Flag<Self>(
+        "require-sandbox",
+        sets: \.confinement,
+        to: .required
+    )
+    .help("Run the extension only if the system can confine it.")
+
+    static var flags: [Flag<Self>] {
+        executable
+        terms
+    }
+
+    /// The flags that need `--extension`.
+    static var terms: [Flag<Self>] {
+        termFlags.map { $0.needing(executable) }
+    }
+
+    @FlagList<Self> private static var termFlags: [Flag<Self>] {
+        Flag(
+            "entitlements",
+            value: "file",
+            as: .textPath,
+            effect: { terms, path in terms.entitlements = absolute(path) }
+        )
+        .help(
+            "The extension's entitlements, a property list; by default the file beside the "
+                + "extension with '.entitlements' after its name."
+        )
+        group
+        Flag(
+            "no-group",
+            value: "id",
+            as: .text,
+            isRepeatable: true,
+            effect: { terms, group in terms.omittedGroups.insert(group) }
+        )
+        .help("Leave out the data of an app group on purpose; may be repeated.")
+        Flag("hang-timeout", value: "s", as: .seconds, to: \.hangTimeout)
+            .help("Stop the extension after this many seconds without progress; 30 by default.")
+        Flag("grace-period", value: "s", as: .seconds, to: \.gracePeriod)
+            .help("Give a cancelled extension this many seconds to end; 5 by default.")
+        Flag("temporary-space", value: "size", as: .byteCount, to: \.temporarySpace)
+            .help(
+                "Stop the extension when its temporary files exceed this size (K, M, G: powers of "
+                    + "1024); 1G by default."
+            )
+        Flag("memory-limit", value: "size", as: .byteCount, to: \.memoryLimit)
+            .help(
+                "Stop the extension when it uses more memory than this; by default 4G if a cgroup "
+                    + "can be made, otherwise no limit."
+            )
+        Flag("no-sandbox", sets: \.confinement, to: .none)
+            .help("Do not confine the extension.")
+            .excluding(requireSandbox)
+        requireSandbox
+    }
+
+    private static let group = Flag<Self>(
+        "group",
+        value: "id=dir",
+        as: .assignment,
+        isRepeatable: true
+    ) { (terms, group) throws(ValueError) in
+        guard let path = String(validating: group.value, as: UTF8.self), !path.isEmpty else {
+            throw .malformed
+        }
+        guard terms.groups[group.name] == nil else { throw group.repetition(of: "group") }
+        terms.groups[group.name] = absolute(path)
+    }
+    .help(
+        "The directory of an app group that the entitlements declare; each declared group needs "
+            + "this or --no-group; may be repeated."
+    )
+
+    /// Checks that no app group is both included and left out.
+    func check() throws(UsageError) {
+        guard let group = omittedGroups.intersection(groups.keys).min() else { return }
+        let quoted = UsageError.quoting([UInt8](group.utf8))
+        throw UsageError("the app group \(quoted) is given by '--group' and by '--no-group'")
+    }
+
+    /// `path` from the root: a URL of a relative path would lose `..` after a link.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/") else { return path }
+        let start = path.hasPrefix("./") ? path.dropFirst(2).drop { $0 == "/" } : path[...]
+        return FileManager.default.currentDirectoryPath + "/" + start
+    }
+}
+
+// MARK: - The extension
+
+extension ExtensionFlags {
+    /// The purpose for which an extension runs.
+    enum Purpose: Sendable {
+        case export
+        case `import`
+        case preflight
+    }
+
+    /// The extension on these terms; `nil` if no extension takes part.
+    var appExtension: MigrationExtension? {
+        guard let executable else { return nil }
+        var appExtension = MigrationExtension.executable(at: URL(filePath: executable))
+        appExtension.entitlements = entitlements.map { URL(filePath: $0) }
+        appExtension.applicationGroups = groups.mapValues { URL(filePath: $0) }
+        appExtension.omittedGroups = omittedGroups
+        if let hangTimeout { appExtension.hangTimeout = hangTimeout }
+        if let gracePeriod { appExtension.gracePeriod = gracePeriod }
+        if let temporarySpace { appExtension.temporarySpace = temporarySpace }
+        if let memoryLimit { appExtension.memoryLimit = memoryLimit }
+        appExtension.confinement = confinement
+        return appExtension
+    }
+
+    /// The extension, whose output goes to `console` after a summary of its preflight.
+    func hosted(on console: Console, for purpose: Purpose) -> MigrationExtension? {
+        guard var hosted = appExtension, let executable else { return nil }
+        let name = PrintableText.escaping(URL(filePath: executable).lastPathComponent)
+        hosted.outputHandler = { line in
+            console.log(line.isEmpty ? "\(name):" : "\(name): \(line)")
+        }
+        guard purpose != .preflight else { return hosted }
+        hosted.preflightHandler = { report in
+            let text = PreflightText(report: report, isOfExport: purpose == .export)
+            console.log(text.lines.map { "migrate: \($0)" }.joined(separator: "\n"))
+        }
+        return hosted
+    }
+}
+
+// MARK: - Options of the destination
+
+/// The values of `--option`, which pass to the extension in one message.
+enum DestinationOptions {
+    private static let sizeLimit = 4 << 20
+
+    /// The flag that sets one option in the dictionary at `path`.
+    static func flag<Owner>(
+        to path: Property<Owner, [String: Data]>
+    ) -> Flag<Owner> {
+        Flag(
+            "option",
+            value: "name=value",
+            as: .assignment,
+            isRepeatable: true
+        ) { (owner, option) throws(ValueError) in
+            guard owner[keyPath: path][option.name] == nil else {
+                throw option.repetition(of: "option")
+            }
+            owner[keyPath: path][option.name] = Data(try content(option.value))
+            let size = owner[keyPath: path].values.reduce(0) { $0 + $1.count }
+            guard size <= sizeLimit else { throw surplus }
+        }
+        .help(
+            "An option of the destination, for the extension; '@file' as the value stands for the "
+                + "file's content, and '@@' for one '@'; may be repeated."
+        )
+    }
+
+    private static var surplus: ValueError {
+        .message("the values of option '--option' hold more than \(sizeLimit >> 20) MiB")
+    }
+
+    private static func content(_ value: [UInt8]) throws(ValueError) -> [UInt8] {
+        let at = UInt8(ascii: "@")
+        guard value.first == at else { return value }
+        let rest = Array(value.dropFirst())
+        return rest.first == at ? rest : try contents(ofFileAt: rest)
+    }
+
+    private static func contents(ofFileAt path: [UInt8]) throws(ValueError) -> [UInt8] {
+        let file = UsageError.quoting(path)
+        let isRegular: Bool
+        let contents: [UInt8]?
+        do throws(SystemError) {
+            let descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
+            // A pipe might never end, and no signal would end the wait.
+            isRegular = try descriptor.status().kind == .regular
+            contents = isRegular ? try descriptor.readAll(limit: sizeLimit) : nil
+        } catch {
+            throw .refused("\(file) can't be read: \(error)")
+        }
+        guard isRegular else { throw .refused("\(file) is not a regular file") }
+        guard let contents else { throw surplus }
+        return contents
+    }
+}
+
+// MARK: - The exporting app
+
+/// The flags that describe the exporting app if the archive does not.
+enum SourceFlags {
+    /// The flags that complete the source at `path`.
+    @FlagList<Owner>
+    static func flags<Owner>(
+        to path: Property<Owner, ImportSource>
+    ) -> [Flag<Owner>] {
+        Flag(
+            "source-app",
+            value: "id",
+            as: .text,
+            effect: { $0[keyPath: path].bundleIdentifier = $1 }
+        )
+        .help("The app that the data comes from; by default the one that the archive names.")
+        Flag(
+            "source-platform",
+            value: "p",
+            as: .platform,
+            effect: { $0[keyPath: path].platform = $1 }
+        )
+        .help(
+            "The platform that the data comes from; by default the one that the archive names."
+        )
+        Flag("source-store", value: "s", as: .text, effect: { $0[keyPath: path].store = .init($1) })
+            .help("The store that the app comes from; by default the store of its platform.")
+        Flag("source-version", value: "v", as: .text, effect: { $0[keyPath: path].version = $1 })
+            .help("The version of the data's format; by default the one that the archive names.")
+    }
+
+    static let hint = "give '--source-app', '--source-platform' and '--source-version'"
+}

@@ -1,0 +1,66 @@
+internal import MigrationCore
+
+/// The flags that require a signature of an archive.
+struct SignatureFlags: FlagGroup {
+    private var signature: [UInt8]?
+    private var allowedSigners: [UInt8]?
+    private var signer: String?
+    private var isRequired = false
+
+    private static let allowedSigners = Flag<Self>(
+        "allowed-signers",
+        value: "file",
+        as: .path,
+        to: \.allowedSigners
+    )
+    .help("A file of names and public keys that may have signed, in ssh-keygen's format.")
+
+    private static let signer = Flag<Self>("signer", value: "name", as: .text, to: \.signer)
+        .help("The name among the allowed signers that must have signed the archive.")
+
+    /// Says explicitly that there must be a signature, and fails if no signer is named.
+    static let requirement = Flag<Self>("require-signature", sets: \.isRequired)
+        .help("Refuse an archive that '--signer' has not signed, as '--signer' alone does.")
+        .needing(signer)
+
+    static var flags: [Flag<Self>] {
+        allowedSigners.needing(signer)
+        signer.needing(allowedSigners)
+        signature(
+            help: "The signature; by default the archive's name with '.sig' after it.",
+            to: \.signature
+        )
+    }
+
+    /// The flag that names a signature, stored at `path`.
+    static func signature<Owner>(
+        help: String,
+        to path: Property<Owner, [UInt8]?>
+    ) -> Flag<Owner> {
+        Flag("signature", value: "file", as: .path, to: path).help(help)
+    }
+
+    /// The signature that `archive` must have; `nil` if the flags require none.
+    func requirement(for archive: ArchiveName) throws(UsageError) -> RequiredSignature? {
+        guard let signer, let allowedSigners else {
+            guard signature == nil else {
+                throw UsageError("option '--signature' needs '--allowed-signers' and '--signer'")
+            }
+            return nil
+        }
+        return RequiredSignature(
+            signaturePath: try Self.path(signature, of: archive),
+            allowedSignersPath: allowedSigners,
+            signer: signer
+        )
+    }
+
+    /// The path of the signature of `archive`, which is `given` or beside the archive.
+    static func path(_ given: [UInt8]?, of archive: ArchiveName) throws(UsageError) -> [UInt8] {
+        if let given { return given }
+        guard !archive.isStandardStream else {
+            throw UsageError("with '-' for the archive, '--signature' must name the signature")
+        }
+        return archive.bytes + [UInt8](".sig".utf8)
+    }
+}

@@ -1,0 +1,126 @@
+internal import MigrationArchive
+internal import MigrationCore
+
+/// The size of an archive's content, in one line.
+struct TotalsText: CustomStringConvertible, Sendable {
+    let totals: ArchiveTotals
+
+    init(_ totals: ArchiveTotals) {
+        self.totals = totals
+    }
+
+    var description: String {
+        let links = totals.symbolicLinks + totals.hardLinks
+        let parts = [
+            GroupedCount(totals.files).of("file", "files"),
+            GroupedCount(totals.directories).of("directory", "directories"),
+            GroupedCount(links).of("link", "links"),
+        ]
+        return parts.joined(separator: ", ") + "; \(ByteCount(totals.contentBytes))"
+    }
+}
+
+/// A list of which the text shows the first items.
+enum Listing {
+    /// The lines of the first ten items, and a line that counts the others.
+    ///
+    /// - Parameters:
+    ///   - items: The items that the JSON answer lists.
+    ///   - count: The number of all items, which may be greater.
+    ///   - others: The words after the number of items without a line.
+    ///   - line: The line of an item.
+    /// - Returns: The lines, without line feeds.
+    static func lines<Item>(
+        of items: [Item],
+        count: Int,
+        others: String,
+        line: (Item) -> String
+    ) -> [String] {
+        let shown = items.prefix(10).map(line)
+        guard count > shown.count else { return shown }
+        let list = items.count < count ? "the first \(GroupedCount(items.count))" : "them"
+        let rest = "\(GroupedCount(count - shown.count)) \(others) (--json lists \(list))"
+        return shown + ["… and \(rest)"]
+    }
+
+    /// The same lines as text, each with its end.
+    static func text<Item>(
+        of items: [Item],
+        count: Int,
+        others: String = "more",
+        line: (Item) -> String
+    ) -> String {
+        lines(of: items, count: count, others: others, line: line).map { "\($0)\n" }.joined()
+    }
+}
+
+/// The omissions of an export or an import, in a bounded number of lines.
+struct OmissionLines: Sendable {
+    /// The words before each item, such as `left out`.
+    let title: String
+
+    let omissions: OmissionList
+
+    var text: String {
+        Listing.text(of: omissions.items, count: omissions.count) { omission in
+            "\(title): \(omission.path) (\(Self.remark(on: omission)))"
+        }
+    }
+
+    private static func remark(on omission: Omission) -> String {
+        let reason = reason(omission.reason) + (omission.detail.map { " \($0)" } ?? "")
+        return hasContent(omission.reason) ? "\(ByteCount(omission.bytes)), \(reason)" : reason
+    }
+
+    private static func hasContent(_ reason: Omission.Reason) -> Bool {
+        switch reason {
+        case .leftOutByDefault, .excluded, .unreadableToOwner: true
+        default: false
+        }
+    }
+
+    private static func reason(_ reason: Omission.Reason) -> String {
+        switch reason {
+        case .leftOutByDefault: "by default"
+        case .excluded: "excluded"
+        case .specialFile: "special file"
+        case .extendedAttribute: "extended attribute"
+        case .specialPermissions: "special permissions"
+        case .externalLink: "link that leads out"
+        case .unreadableToOwner: "unreadable to the container's owner"
+        case .applicationGroup: "app group, on request"
+        }
+    }
+}
+
+/// The files that an extension did not append, in a bounded number of lines.
+struct LeftBehindLines: Sendable {
+    private let leftBehind: LeftBehind
+
+    init(_ leftBehind: LeftBehind) {
+        self.leftBehind = leftBehind
+    }
+
+    var text: String {
+        // Data that the app may need comes before caches.
+        let items =
+            leftBehind.items.filter { !$0.isPurgeable }
+            + leftBehind.items.filter(\.isPurgeable)
+        return Listing.text(
+            of: items,
+            count: leftBehind.count,
+            others: "more left behind",
+            line: Self.line
+        )
+    }
+
+    private static func line(_ item: LeftBehind.Item) -> String {
+        let group = item.group.map { PrintableText.escaping($0) + ": " } ?? ""
+        let size =
+            item.files == 0
+            ? "can't be opened"
+            : "\(GroupedCount(item.files).of("file", "files")), \(ByteCount(item.bytes))"
+        let remark = item.isPurgeable ? ", can be recreated" : ""
+        return "left behind: \(group)\(item.path) (\(size)\(remark))"
+    }
+}

@@ -1,0 +1,64 @@
+internal import MigrationArchive
+internal import MigrationCore
+
+/// The mistakes that were found in an extension, one per line.
+struct FindingLines: Sendable {
+    let lines: [String]
+
+    init(_ findings: [ExtensionFinding]) {
+        lines = findings.map { finding in
+            "finding: \(finding.code.rawValue): "
+                + PrintableText.escapingRest(of: "\(finding.message); \(finding.fix)")
+        }
+    }
+}
+
+/// The signs by which an archive of another program may turn out to be incomplete.
+protocol CompletenessReport {
+    var fingerprint: Fingerprint? { get }
+    var lacksEndMark: Bool { get }
+    var hasTrailer: Bool { get }
+    var isAndroidBackup: Bool { get }
+}
+
+extension ImportReport: CompletenessReport {}
+extension ArchiveInspection: CompletenessReport {}
+
+extension Console {
+    /// Warns that nothing proves another program's archive complete.
+    func logMissingProof(of name: String, in report: some CompletenessReport) {
+        if report.fingerprint == nil {
+            log(
+                "migrate: note: \(name) carries no fingerprint: "
+                    + "nothing proves that it is complete"
+            )
+        }
+        if report.isAndroidBackup {
+            log(
+                "migrate: warning: \(name) is an Android backup and was read as a tar file: convert it "
+                    + "with 'migrate android convert'"
+            )
+        }
+        if report.lacksEndMark {
+            log("migrate: warning: \(name) has no end mark: it may have been cut short")
+        }
+        if report.hasTrailer {
+            log("migrate: warning: \(name) has bytes after its end mark, which were not read")
+        }
+    }
+
+    /// Prints the warnings and findings about an extension, below the answer.
+    func logFindings(of report: ExtensionReport?) throws {
+        guard let report, !report.findings.isEmpty || !report.warnings.isEmpty else { return }
+        try output.flush()
+        for warning in report.warnings {
+            log("migrate: warning: \(PrintableText.escapingRest(of: warning))")
+        }
+        for line in FindingLines(report.findings).lines { log("migrate: \(line)") }
+    }
+
+    /// Warns about files of earlier imports that could not be removed.
+    func logLeftovers(of report: ImportReport) {
+        for leftover in report.leftovers { log("migrate: warning: \(leftover)") }
+    }
+}

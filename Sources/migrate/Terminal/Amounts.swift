@@ -1,0 +1,63 @@
+/// A number of bytes, shown in decimal units with one digit after the point.
+struct ByteCount: Hashable, Sendable, CustomStringConvertible {
+    let value: UInt64
+
+    init(_ value: UInt64) {
+        self.value = value
+    }
+
+    var description: String {
+        guard value >= 1000 else { return "\(value) B" }
+        var unit: UInt64 = 1000
+        var names = ["kB", "MB", "GB", "TB", "PB", "EB"][...]
+        // A value that rounds to 1000.0 of one unit is 1.0 of the next.
+        while names.count > 1, value / unit >= 1000 || tenths(of: unit) >= 10_000 {
+            unit *= 1000
+            names = names.dropFirst()
+        }
+        let tenths = tenths(of: unit)
+        return "\(tenths / 10).\(tenths % 10) \(names[names.startIndex])"
+    }
+
+    private func tenths(of unit: UInt64) -> UInt64 {
+        let (whole, rest) = value.quotientAndRemainder(dividingBy: unit)
+        return whole * 10 + (rest + unit / 20) / (unit / 10)
+    }
+}
+
+/// A number of things, shown with a comma after every three digits.
+struct GroupedCount: Hashable, Sendable, CustomStringConvertible {
+    let value: UInt64
+
+    init(_ value: some BinaryInteger) {
+        self.value = UInt64(clamping: value)
+    }
+
+    var description: String {
+        var groups: [String] = []
+        var rest = value
+        while rest >= 1000 {
+            groups.append(padded(rest % 1000, to: 3))
+            rest /= 1000
+        }
+        return ([String(rest)] + groups.reversed()).joined(separator: ",")
+    }
+
+    /// The number with the name of the things, such as `1 file` or `1,204 files`.
+    func of(_ singular: String, _ plural: String) -> String {
+        "\(self) \(value == 1 ? singular : plural)"
+    }
+}
+
+/// A share of a whole in percent, such as `37 %`.
+func percentage(_ part: UInt64, of whole: UInt64) -> String? {
+    guard whole > 0 else { return nil }
+    return "\(Int((Double(part) / Double(whole) * 100).rounded())) %"
+}
+
+/// A number in decimal digits, with zeros before it up to `width`.
+func padded(_ number: some BinaryInteger, to width: Int) -> String {
+    let digits = String(number)
+    guard digits.utf8.count < width else { return digits }
+    return String(repeating: "0", count: width - digits.utf8.count) + digits
+}

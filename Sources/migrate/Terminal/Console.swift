@@ -1,0 +1,58 @@
+internal import Glibc
+internal import MigrationSystem
+
+/// The streams that a command writes to.
+struct Console: Sendable {
+    /// The stream for the answer.
+    let output: TextOutput
+
+    /// The stream for messages and progress.
+    let errors: TextOutput
+
+    /// The standard streams that were closed when the process started.
+    let closedStreams: Set<StandardStream>
+
+    /// Makes a console of the process's own streams.
+    init(closedStreams: Set<StandardStream> = []) {
+        output = TextOutput(descriptor: StandardStream.output.rawValue, capacity: 64 * 1024)
+        errors = TextOutput(descriptor: StandardStream.error.rawValue, capacity: 0)
+        self.closedStreams = closedStreams
+    }
+
+    /// Prints a line on standard error.
+    func log(_ line: String) {
+        // If standard error fails, there is no other place for the message.
+        try? errors.write(line + "\n")
+    }
+}
+
+/// One of the three streams that a process is started with.
+enum StandardStream: Int32, CaseIterable, Sendable {
+    case input
+    case output
+    case error
+
+    /// Whether the stream is a terminal.
+    var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// Opens `/dev/null` in place of each closed stream, and returns the closed streams.
+    ///
+    /// Otherwise the next opened file would get the stream's number and receive its output.
+    static func replaceClosed() -> Set<StandardStream> {
+        var closed: Set<StandardStream> = []
+        for stream in allCases where fcntl(stream.rawValue, F_GETFD) == -1 && errno == EBADF {
+            closed.insert(stream)
+            guard open("/dev/null", O_RDWR) == stream.rawValue else {
+                Surroundings.end("/dev/null can't be opened: \(SystemError("open"))")
+            }
+        }
+        return closed
+    }
+
+    /// The width of the terminal in columns; `nil` if the stream is not a terminal.
+    var columns: Int? {
+        var size = winsize()
+        guard ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+}

@@ -1,0 +1,66 @@
+internal import Foundation
+internal import Glibc
+internal import MigrationSystem
+
+/// The resources that the process needs before it can work.
+///
+/// Without them, Swift's runtime and Dispatch hang or end the process without a message.
+enum Surroundings {
+    /// The least number of descriptors that these libraries and the signal watch open.
+    private static let descriptors = 10
+
+    /// One thread each for signals, the operation, its input or output, and progress, besides the
+    /// threads of Swift's concurrency.
+    private static var threads: Int { ProcessInfo.processInfo.activeProcessorCount + 4 }
+
+    /// Ends the process with the reason if something is missing.
+    static func check() {
+        checkDescriptors()
+        // Swift reads the words of the command line from there.
+        if CommandLine.argc == 0, access("/proc/self/cmdline", R_OK) != 0 {
+            end("/proc is missing: \(SystemError("open")); mount it first")
+        }
+        checkThreads()
+    }
+
+    /// Prints why the process can't work, and ends it.
+    static func end(_ reason: String) -> Never {
+        let line = [UInt8]("migrate: error: \(reason)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+        exit(ExitCode.failure.rawValue)
+    }
+
+    private static func checkDescriptors() {
+        var opened: [Int32] = []
+        defer { for descriptor in opened { close(descriptor) } }
+        for _ in 0..<descriptors {
+            let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                end(
+                    "too few files may be open: \(SystemError("open")); 'ulimit -n 64' allows more"
+                )
+            }
+            opened.append(descriptor)
+        }
+    }
+
+    private static func checkThreads() {
+        let isDone = Monitor(false)
+        let running = Monitor(0)
+        defer {
+            isDone.withLock { $0 = true }
+            running.wait { $0 == 0 ? () : nil }
+        }
+        for _ in 0..<threads {
+            running.withLock { $0 += 1 }
+            do throws(SystemError) {
+                try SystemThread.start(named: "migrate") {
+                    isDone.wait { $0 ? () : nil }
+                    running.withLock { $0 -= 1 }
+                }
+            } catch {
+                end("too few threads may run: \(error); see 'ulimit -u'")
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+internal import Glibc
+internal import MigrationSystem
+
+/// A buffered text stream to a file descriptor, for answers and for messages.
+final class TextOutput: Sendable {
+    private struct State: Sendable {
+        var buffer: [UInt8] = []
+        var failure: OutputError?
+        var lastLine = ""
+    }
+
+    private let descriptor: Int32
+    private let capacity: Int
+    private let state = Monitor(State())
+
+    /// Makes a stream that writes whenever it holds `capacity` bytes; 0 writes at once.
+    init(descriptor: Int32, capacity: Int) {
+        self.descriptor = descriptor
+        self.capacity = capacity
+    }
+
+    /// The failure that ended the stream, if any.
+    var failure: OutputError? { state.withLock { $0.failure } }
+
+    /// Appends `text`.
+    func write(_ text: String) throws(OutputError) {
+        try state.withLock { state throws(OutputError) in
+            if state.lastLine.isEmpty {
+                state.buffer.append(contentsOf: text.utf8)
+            } else {
+                let line = Self.drawing(state.lastLine)
+                state.buffer.append(contentsOf: (Self.erasure + text + line).utf8)
+            }
+            if state.buffer.count >= capacity { try drain(&state) }
+        }
+    }
+
+    /// Keeps `line` below everything that is written to the terminal, replacing the line before.
+    ///
+    /// While such a line is shown, callers write whole lines only. An empty line removes it.
+    func showLastLine(_ line: String) throws(OutputError) {
+        try state.withLock { state throws(OutputError) in
+            state.lastLine = line
+            let text = line.isEmpty ? Self.erasure : Self.drawing(line)
+            state.buffer.append(contentsOf: text.utf8)
+            try drain(&state)
+        }
+    }
+
+    private static let erasure = "\r\u{1B}[K"
+
+    /// The cursor stays at the start, so an answer on the same terminal overwrites the line.
+    private static func drawing(_ line: String) -> String {
+        "\r\(line)\u{1B}[K\r"
+    }
+
+    /// Writes the buffer's content.
+    func flush() throws(OutputError) {
+        try state.withLock { state throws(OutputError) in try drain(&state) }
+    }
+
+    private func drain(_ state: inout State) throws(OutputError) {
+        if let failure = state.failure { throw failure }
+        do throws(OutputError) {
+            var position = 0
+            while position < state.buffer.count {
+                position += try writePart(of: state.buffer, from: position)
+            }
+            state.buffer.removeAll(keepingCapacity: true)
+        } catch {
+            state.failure = error
+            state.buffer = []
+            throw error
+        }
+    }
+
+    private static let interruption = Result { () throws(SystemError) in
+        try CancellationEvent(of: SignalWatch.interruption)
+    }
+
+    /// Writes at most what a pipe accepts without blocking, so that a signal can end the wait.
+    private func writePart(of bytes: [UInt8], from start: Int) throws(OutputError) -> Int {
+        try waitUntilWritable()
+        let count = min(bytes.count - start, 4096)
+        let written = bytes.withUnsafeBytes {
+            Glibc.write(descriptor, $0.baseAddress?.advanced(by: start), count)
+        }
+        if written >= 0 { return written }
+        switch errno {
+        case EINTR, EAGAIN: return 0
+        case EPIPE: throw .brokenPipe
+        default: throw .failed(SystemError("write"))
+        }
+    }
+
+    private func waitUntilWritable() throws(OutputError) {
+        do throws(SystemError) {
+            let isReady = try Self.interruption.get().waits(for: descriptor, until: .writable)
+            if isReady { return }
+        } catch {
+            throw .failed(error)
+        }
+        throw .interrupted
+    }
+}
+
+// MARK: - Errors
+
+/// The reason why text could not be written.
+enum OutputError: Error, Hashable, Sendable {
+    /// The stream was closed when the process started.
+    case closed
+
+    /// The reader has gone.
+    case brokenPipe
+
+    /// A signal came while the reader was not reading.
+    case interrupted
+
+    /// The system call failed.
+    case failed(SystemError)
+
+    /// The exit code of a command that this error ends.
+    var exitCode: ExitCode {
+        switch self {
+        case .brokenPipe: .signal(SIGPIPE)
+        case .interrupted: .failure
+        case .closed, .failed: .cannotCreateOutput
+        }
+    }
+}
+
+extension OutputError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .closed: "standard output is closed"
+        case .brokenPipe: "nobody reads standard output"
+        case .interrupted: "interrupted while writing to standard output"
+        case .failed(let error): "writing to standard output: \(error)"
+        }
+    }
+}
