@@ -1,7 +1,7 @@
 internal import Foundation
 package import MigrationSystem
 
-/// Where in a directory that a person names the container lies, and what says whose it is.
+/// The layout of a directory that a person names: where the container is, and which app owns it.
 package struct ContainerLayout {
     /// The property list in which Apple's container manager keeps a container's identifier.
     package static let metadataName = ByteString(
@@ -11,7 +11,7 @@ package struct ContainerLayout {
     /// The directory at a container's root that holds this project's bookkeeping.
     package static let bookkeepingName = ByteString(utf8: ".migration")
 
-    /// What at a container's root belongs to the place, not to the app: no data moves it.
+    /// The names at a container's root that do not belong to the app, so they never move.
     package static let ownNames = [bookkeepingName, metadataName]
 
     /// The directories that a fresh container has.
@@ -23,13 +23,13 @@ package struct ContainerLayout {
     /// The root of the container.
     package let root: PathName
 
-    /// The bundle identifier that the container's own files say; `nil` where none does.
+    /// The bundle identifier in the container's own files; `nil` if none has one.
     package let recordedIdentifier: String?
 
-    /// Whether files of Apple's system say that the container is from one of its devices.
+    /// Whether files of Apple's system show that the container is from one of its devices.
     package let isFromApple: Bool
 
-    /// Looks at the directory at `path`, which need not exist.
+    /// Examines the directory at `path`, which need not exist.
     ///
     /// An `.xcappdata` bundle, as Xcode downloads it, has the container in `AppData` and the
     /// identifier in `AppDataInfo.plist`.
@@ -58,11 +58,11 @@ package struct ContainerLayout {
             return try FileDescriptor.status(atPath: path).kind == .directory
         } catch {
             if error.isMissing || error.isNotDirectory { return false }
-            throw MigrationError(.containerInvalid, "can't be read", path: path, cause: error)
+            throw MigrationError(.containerInvalid, "the container can't be read", path: path, cause: error)
         }
     }
 
-    /// Reads a property list; `nil` where there is none.
+    /// Reads a property list; returns `nil` if there is no file.
     private static func propertyList(
         at path: ByteString
     ) throws(MigrationError) -> PropertyList? {
@@ -71,10 +71,10 @@ package struct ContainerLayout {
             bytes = try FileDescriptor.open(path, .reading).readAll(limit: PropertyList.sizeLimit)
         } catch {
             if error.isMissing || error.isNotDirectory { return nil }
-            throw MigrationError(.containerInvalid, "can't be read", path: path, cause: error)
+            throw MigrationError(.containerInvalid, "the container can't be read", path: path, cause: error)
         }
         guard let list = bytes.flatMap({ PropertyList($0) }) else {
-            throw MigrationError(.containerInvalid, "is no property list", path: path)
+            throw MigrationError(.containerInvalid, "the file isn't a property list", path: path)
         }
         return list
     }

@@ -1,7 +1,8 @@
 public import Foundation
+internal import Glibc
 package import MigrationSystem
 
-/// An app's data container: a directory with the app's documents and what it keeps beside them.
+/// An app's data container: a directory with the app's documents and its other files.
 ///
 /// Corresponds to AppMigrationKit's type of that name. An extension gets its container from the
 /// system; a tool makes one with ``init(at:bundleIdentifier:)``.
@@ -11,8 +12,9 @@ public struct MigrationDataContainer: Sendable {
 
     /// The root directory of the container.
     ///
-    /// This URL and those of the directories in the container have no slash at their ends. Make those of
-    /// files with `appending(path:)`: `URL(filePath:relativeTo:)` would name what is beside the directory.
+    /// This URL and those of the container's directories don't end with a slash. Make the URLs of
+    /// files with `appending(path:)`, because `URL(filePath:relativeTo:)` would name a sibling of
+    /// the directory.
     public let containerRootDirectory: URL
 
     /// The directory of the person's documents, `Documents` in the root.
@@ -21,13 +23,14 @@ public struct MigrationDataContainer: Sendable {
     /// The directory of the app's own files, `Library/Application Support` in the root.
     public var applicationSupportDirectory: URL
 
-    /// The root as the file system names it.
+    /// The path of the root in the file system.
     package let rootPath: PathName
 
-    /// What the container's own files, or the person, said of its identifier; `nil` for a mere guess.
+    /// The identifier that the person or the container's own files gave; `nil` if it is only a
+    /// guess.
     package let knownIdentifier: String?
 
-    /// The platform that the container is from, by what lies in it.
+    /// The platform that the container is from, judged by its files.
     package let platform: MigrationPlatform
 }
 
@@ -39,15 +42,15 @@ extension MigrationDataContainer {
     ///
     /// - Parameters:
     ///   - directory: The directory; its last component must not be a symbolic link.
-    ///   - bundleIdentifier: The app's bundle identifier, whatever the container's own files say;
-    ///     `nil` takes what those say, else the directory's name.
-    /// - Throws: ``MigrationError`` of code `containerInvalid` where the path is no directory, is a
-    ///   link, or has a parent that is missing, and where the container's metadata can't be read.
+    ///   - bundleIdentifier: The app's bundle identifier, which overrides the container's own
+    ///     files; `nil` takes the identifier from those files, or else the directory's name.
+    /// - Throws: ``MigrationError`` of code `containerInvalid` if the path isn't a directory, is a
+    ///   link, or has no parent, and if the container's metadata can't be read.
     public init(at directory: URL, bundleIdentifier: String? = nil) throws(MigrationError) {
         guard let path = directory.fileSystemPath else {
             throw MigrationError(
                 .containerInvalid,
-                "is no path of a file system",
+                "the URL does not name a file",
                 path: ByteString(utf8: directory.absoluteString)
             )
         }
@@ -55,7 +58,7 @@ extension MigrationDataContainer {
     }
 
     /// Makes a container of the directory at a path of any bytes.
-    package init(atPath path: [UInt8], bundleIdentifier: String? = nil) throws(MigrationError) {
+    package init(atPath path: ByteString, bundleIdentifier: String? = nil) throws(MigrationError) {
         let layout = try ContainerLayout(at: Self.resolve(path))
         try Self.checkIsDirectory(layout.root)
         self.init(
@@ -65,7 +68,7 @@ extension MigrationDataContainer {
         )
     }
 
-    /// Makes a container of the directory at `root`, which is known to be one.
+    /// Makes a container of the directory at `root`, which the caller has checked.
     package init(root: PathName, knownIdentifier: String?, platform: MigrationPlatform = .current) {
         rootPath = root
         self.knownIdentifier = knownIdentifier
@@ -82,7 +85,7 @@ extension MigrationDataContainer {
         )
     }
 
-    /// The same container by another path that leads to it.
+    /// The same container at another path that leads to it.
     package func located(at path: PathName) -> MigrationDataContainer {
         MigrationDataContainer(
             root: path,
@@ -91,7 +94,7 @@ extension MigrationDataContainer {
         )
     }
 
-    private static func resolve(_ path: [UInt8]) throws(MigrationError) -> PathName {
+    private static func resolve(_ path: ByteString) throws(MigrationError) -> PathName {
         do {
             return try PathName(resolving: path)
         } catch {
@@ -115,19 +118,28 @@ extension MigrationDataContainer {
             let message = "the container is a symbolic link; name the directory itself"
             throw MigrationError(.containerInvalid, message, path: root.path)
         default:
-            let message = "the container is no directory"
+            let message = "the container isn't a directory"
             throw MigrationError(.containerInvalid, message, path: root.path)
         }
     }
 }
 
-extension MigrationPlatform {
-    /// The platform that this process runs on.
-    package static var current: MigrationPlatform {
-        #if os(macOS)
-        .macOS
-        #else
-        .linux
-        #endif
+// MARK: - The container of a process
+
+extension MigrationDataContainer {
+    /// The environment variable that names the directory of a process's container.
+    package static let environmentVariable = "MIGRATION_CONTAINER"
+
+    /// The container that `MIGRATION_CONTAINER` names; `nil` if it isn't set.
+    ///
+    /// - Throws: ``MigrationError`` of code `containerInvalid` if it names something that isn't a
+    ///   container.
+    package static var namedByEnvironment: MigrationDataContainer? {
+        get throws(MigrationError) {
+            // Foundation's environment is text, but a path can be any bytes.
+            let path = unsafe getenv(environmentVariable).map { unsafe ByteString(cString: $0) }
+            guard let path, !path.isEmpty else { return nil }
+            return try MigrationDataContainer(atPath: path)
+        }
     }
 }

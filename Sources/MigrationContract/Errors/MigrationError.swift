@@ -1,34 +1,35 @@
 public import Foundation
 internal import MigrationArchive
+package import MigrationSystem
 
-/// An error of a migration: of a container, of a destination, or of a persisted status.
+/// An error of a migration: in a container, an extension, a destination or a persisted status.
 ///
-/// Errors in an archive's bytes, or in reading or writing them, are `ArchiveError`. Switch over
-/// ``code`` to decide what to do; show ``description`` to a person. New codes may appear in a minor
-/// release, so keep a `default` branch.
+/// An error in an archive's bytes, or in reading or writing them, is an `ArchiveError`. Switch over
+/// ``code`` to decide what to do, and show ``description`` to a person. A minor release may add
+/// codes, so keep a `default` branch.
 public struct MigrationError: Error, Sendable {
     /// The kind of failure.
     public let code: Code
 
-    /// What is wrong, in one sentence without the path and the cause.
+    /// The failure in one sentence, without the path and the cause.
     public let message: String
 
-    /// The path that the failure is about, as it may be printed.
+    /// The path that the failure is about, in a form that is safe to print.
     public var path: String? { pathBytes.map(PrintableText.escaping) }
 
-    /// The path as it is.
-    package let pathBytes: [UInt8]?
+    /// The bytes of the path.
+    package let pathBytes: ByteString?
 
-    /// The error beneath this one, if there is one.
+    /// The error that caused this one, if there is one.
     public let cause: (any Error)?
 
-    /// The last lines that an extension's process printed, where it ended before its time.
+    /// The last lines that an extension's process printed, if it ended too early.
     public let printedLines: [String]
 
     package init(
         _ code: Code,
         _ message: String,
-        path: [UInt8]? = nil,
+        path: ByteString? = nil,
         cause: (any Error)? = nil,
         printedLines: [String] = []
     ) {
@@ -81,52 +82,52 @@ extension MigrationError {
         /// An app or another migration holds the container.
         public static let containerBusy = Code(value: .containerBusy)
 
-        /// The container holds data that nobody said to replace.
+        /// The container holds data, and the caller did not ask to replace it.
         public static let containerHoldsData = Code(value: .containerHoldsData)
 
-        /// The container is missing, is no directory, is a link, or can't be read.
+        /// The container is missing, isn't a directory, is a link, or can't be read.
         public static let containerInvalid = Code(value: .containerInvalid)
 
-        /// The archive is of another app than the container.
+        /// The archive and the container belong to different apps.
         public static let identifierMismatch = Code(value: .identifierMismatch)
 
-        /// An import was cut off before it came to an end.
+        /// An import was interrupted.
         public static let interrupted = Code(value: .interrupted)
 
-        /// An option has a value that it can't have.
+        /// An option has an invalid value.
         public static let invalidOption = Code(value: .invalidOption)
 
-        /// There is less room than is needed.
+        /// There isn't enough space.
         public static let outOfSpace = Code(value: .outOfSpace)
 
-        /// A file of the archive's name is there already.
+        /// A file with the archive's name already exists.
         public static let outputExists = Code(value: .outputExists)
 
         /// The output can't be written.
         public static let outputFailed = Code(value: .outputFailed)
 
-        /// The archive does not have the signature that is required of it.
+        /// The archive lacks the required signature.
         public static let signatureInvalid = Code(value: .signatureInvalid)
 
-        /// Nothing can be signed, or no signature checked: `ssh-keygen` is missing, too old, or refuses.
+        /// A signature can't be made or checked: `ssh-keygen` is missing, too old, or refuses.
         public static let signingFailed = Code(value: .signingFailed)
 
-        /// The persisted status can't be read, or is of a version that is newer than this.
+        /// The persisted status can't be read, or a newer version wrote it.
         public static let statusUnreadable = Code(value: .statusUnreadable)
 
-        /// An extension went on after its session was cancelled.
+        /// An extension continued after its session was cancelled.
         public static let cancellationIgnored = Code(value: .cancellationIgnored)
 
-        /// The system can't confine an extension, and that was required.
+        /// The system can't confine an extension, and the caller required it.
         public static let confinementUnavailable = Code(value: .confinementUnavailable)
 
-        /// The name of a directory must be encoded in a URL, which can't be hidden from the extension.
+        /// A URL encodes a directory's name, and the host can't hide the name from the extension.
         public static let pathNeedsEncoding = Code(value: .pathNeedsEncoding)
 
-        /// The extension's entitlement for the container is missing or says something else.
+        /// The extension's entitlement for the container is missing or names another container.
         public static let entitlementInvalid = Code(value: .entitlementInvalid)
 
-        /// The extension's process ended before its work was done.
+        /// The extension's process ended before it finished its work.
         public static let extensionCrashed = Code(value: .extensionCrashed)
 
         /// The extension threw an error, which is the ``MigrationError/cause``.
@@ -135,31 +136,31 @@ extension MigrationError {
         /// The extension made no progress for too long.
         public static let extensionHung = Code(value: .extensionHung)
 
-        /// The extension can't do what was asked: a conformance, an option or a platform is missing.
+        /// The extension lacks a conformance, an option or a platform that the request needs.
         public static let extensionUnsuitable = Code(value: .extensionUnsuitable)
 
-        /// An extension took more of the machine than it may: memory, or space for temporary files.
+        /// An extension exceeded its limit of memory or of space for temporary files.
         public static let limitExceeded = Code(value: .limitExceeded)
 
-        /// A path can't be that of an item, or of one in an archive.
+        /// A path isn't valid for an item, or for an entry of an archive.
         public static let invalidPath = Code(value: .invalidPath)
 
-        /// Nobody said which extension and container a test is of.
+        /// A test has neither an extension nor a container to test.
         public static let nothingToTest = Code(value: .nothingToTest)
 
-        /// An extension left something behind, and nothing was to be.
+        /// An extension left files behind, and the caller required a complete export.
         public static let exportIncomplete = Code(value: .exportIncomplete)
 
-        /// An item lies in no place that the extension may export from.
+        /// An item is outside the directories that the extension may export from.
         public static let outsideContainer = Code(value: .outsideContainer)
 
-        /// The host and the extension's process don't understand each other, or it can't be ended.
+        /// The host and the extension's process can't communicate, or the process can't be ended.
         public static let sessionFailed = Code(value: .sessionFailed)
 
         /// The name of the code, stable across releases.
         public var description: String { "\(value)" }
 
-        /// Finds the code of a number; `nil` where there is none.
+        /// Finds the code of a number; `nil` if there is none.
         package init?(number: Int) {
             guard let value = Value(rawValue: number) else { return nil }
             self.value = value
@@ -171,18 +172,23 @@ extension MigrationError {
 }
 
 extension MigrationError: CustomNSError {
-    /// The domain under which the error is persisted.
+    /// The domain of the persisted error.
     public static var errorDomain: String { "MigrationCore.MigrationError" }
 
     /// The number of the code, stable across releases.
     public var errorCode: Int { code.number }
 
-    /// The description, for whoever knows only `NSError`.
+    /// The description, for code that knows only `NSError`.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
+extension MigrationError: LocalizedError {
+    /// The description, which `localizedDescription` returns too.
+    public var errorDescription: String? { description }
+}
+
 extension MigrationError: CustomStringConvertible {
-    /// What is wrong, where, and why, for a report: the last lines of an extension included.
+    /// The failure, its path and its cause for a report, with the last lines of an extension.
     public var description: String {
         var text = message
         if let path { text += ": \(path)" }
@@ -191,7 +197,7 @@ extension MigrationError: CustomStringConvertible {
         return text + "; it printed last:\n" + printedLines.joined(separator: "\n")
     }
 
-    /// What is wrong and why, for a person: without paths of the host and what an extension printed.
+    /// The failure and its cause for a person, without paths of the host and an extension's output.
     package var wordsForPerson: String {
         guard let cause else { return message }
         return message + ": " + ((cause as? MigrationError)?.wordsForPerson ?? cause.wordsForReport)

@@ -1,11 +1,10 @@
 public import Foundation
 internal import MigrationArchive
 
-/// An error as it is carried out of an extension's process, and persisted for the app.
+/// An error that was sent from an extension's process, or persisted for the app.
 ///
-/// It holds what an `NSError` says to a person and, of its other keys, those whose values a property list
-/// can hold. What can't be carried is dropped key by key: other values, and what is left when all of it
-/// takes more than 40 KiB.
+/// It holds the texts that an `NSError` has for a person, and those of its other values that a
+/// property list can hold. Other values are dropped, and so are values that exceed 40 KiB in all.
 public struct PersistedError: Sendable, Equatable {
     /// The domain of the error.
     public let domain: String
@@ -13,59 +12,58 @@ public struct PersistedError: Sendable, Equatable {
     /// The code of the error in its domain.
     public let code: Int
 
-    /// What the error says to a person.
+    /// The description of the error for a person.
     public let description: String
 
-    /// Why it failed, if the error says it.
+    /// The reason for the failure, if the error gives one.
     public private(set) var failureReason: String?
 
-    /// What the person can do about it, if the error says it.
+    /// Advice for the person, if the error gives any.
     public private(set) var recoverySuggestion: String?
 
-    /// Where help is to be found, if the error says it.
+    /// The anchor of a help page, if the error gives one.
     public private(set) var helpAnchor: String?
 
-    /// The error beneath this one, if there is one.
+    /// The error that caused this one, if there is one.
     public var underlyingError: PersistedError? { underlying.first }
 
-    /// The errors beneath this one, where there are several.
+    /// The errors that caused this one, if there are several.
     public private(set) var underlyingErrors: [PersistedError] = []
 
     private var underlying: [PersistedError] = []
     private var information: [String: PropertyListValue] = [:]
 
     package init(domain: String, code: Int, description: String) {
-        self.domain = ErrorText.domain(domain)
+        self.domain = BoundedText.domain(domain)
         self.code = code
-        self.description = ErrorText.description(description)
+        self.description = BoundedText.description(description)
     }
 }
 
-// MARK: - From an error
+// MARK: - Conversion from an error and to one
 
 extension PersistedError {
-    /// The most bytes that an error takes, with all that is beneath it.
+    /// The most bytes that an error takes, including the errors that caused it.
     private static let room = 40 << 10
 
-    /// The most errors of which each is beneath the one before.
+    /// The greatest depth of errors that caused each other.
     private static let levels = 8
 
-    /// The key of several errors beneath one, which Foundation on Linux does not name.
+    /// The key of several underlying errors; Foundation on Linux has no constant for it.
     private static let underlyingErrorsKey = "NSMultipleUnderlyingErrorsKey"
 
-    /// What has a place of its own.
+    /// The keys whose values have properties of their own.
     private static let ownKeys: Set = [
         NSLocalizedDescriptionKey, NSLocalizedFailureReasonErrorKey,
         NSLocalizedRecoverySuggestionErrorKey, NSHelpAnchorErrorKey, NSUnderlyingErrorKey,
         underlyingErrorsKey,
     ]
 
-    /// Takes over what is to be carried of an error.
+    /// Makes the persisted form of an error.
     ///
-    /// Of an error of a migration that is what it says to a person; paths of the host, and what an
-    /// extension printed, are for a report.
+    /// It does not include a ``MigrationError``'s path on the host, nor the output of an extension.
     ///
-    /// - Parameter error: The error, such as an extension threw it.
+    /// - Parameter error: Any error, such as one that an extension threw.
     public init(_ error: any Error) {
         var room = Self.room
         self.init(error, levels: Self.levels, room: &room)
@@ -74,7 +72,7 @@ extension PersistedError {
     private init(_ error: any Error, levels: Int, room: inout Int) {
         let bridged = error as NSError
         self.init(domain: bridged.domain, code: bridged.code, description: error.wordsForPerson)
-        room -= ErrorText.writtenSize(of: domain) + ErrorText.writtenSize(of: description) + 256
+        room -= BoundedText.writtenSize(of: domain) + BoundedText.writtenSize(of: description) + 256
         guard !(error is MigrationError || error is ArchiveError || error is CancellationError)
         else {
             return
@@ -82,8 +80,8 @@ extension PersistedError {
         let values = bridged.userInfo
         func text(_ key: String, _ own: String?) -> String? {
             guard let text = values[key] as? String ?? own else { return nil }
-            let short = ErrorText.detail(text)
-            return Self.take(ErrorText.writtenSize(of: short) + key.utf8.count, from: &room)
+            let short = BoundedText.detail(text)
+            return Self.take(BoundedText.writtenSize(of: short) + key.utf8.count, from: &room)
                 ? short : nil
         }
         let localized = error as? any LocalizedError
@@ -96,13 +94,13 @@ extension PersistedError {
         for (key, value) in values.sorted(by: { $0.key < $1.key }) where !Self.ownKeys.contains(key)
         {
             guard let value = PropertyListValue(value),
-                Self.take(Self.size(of: value) + ErrorText.writtenSize(of: key) + 16, from: &room)
+                Self.take(Self.size(of: value) + BoundedText.writtenSize(of: key) + 16, from: &room)
             else { continue }
             information[key] = value
         }
         guard levels > 1 else { return }
-        let beneath = (values[NSUnderlyingErrorKey] as? any Error).map { [$0] } ?? []
-        underlying = Self.persisted(beneath, levels: levels - 1, room: &room)
+        let single = (values[NSUnderlyingErrorKey] as? any Error).map { [$0] } ?? []
+        underlying = Self.persisted(single, levels: levels - 1, room: &room)
         let several = values[Self.underlyingErrorsKey] as? [any Error] ?? []
         underlyingErrors = Self.persisted(several, levels: levels - 1, room: &room)
     }
@@ -129,21 +127,21 @@ extension PersistedError {
         return true
     }
 
-    /// How many bytes JSON writes for `value`, about.
+    /// Estimates the number of bytes that JSON needs for `value`.
     private static func size(of value: PropertyListValue) -> Int {
         switch value {
-        case .string(let text): ErrorText.writtenSize(of: text) + 16
+        case .string(let text): BoundedText.writtenSize(of: text) + 16
         case .data(let data): data.count * 4 / 3 + 16
         case .array(let values): values.reduce(32) { $0 + size(of: $1) + 16 }
         case .dictionary(let values):
-            values.reduce(32) { $0 + ErrorText.writtenSize(of: $1.key) + size(of: $1.value) + 16 }
+            values.reduce(32) { $0 + BoundedText.writtenSize(of: $1.key) + size(of: $1.value) + 16 }
         default: 64
         }
     }
 }
 
 extension PersistedError {
-    /// The error again, as an `NSError` that has all that was carried.
+    /// An `NSError` with everything that was persisted.
     public var error: NSError {
         var values = information.mapValues(\.value)
         values[NSLocalizedDescriptionKey] = description
@@ -168,8 +166,8 @@ extension PersistedError: Codable {
 
     /// Reads the persisted form.
     ///
-    /// - Parameter decoder: What the form is read from.
-    /// - Throws: An error for a form that is malformed.
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: An error if the form is malformed.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         try values.checkLevel()
@@ -192,8 +190,8 @@ extension PersistedError: Codable {
 
     /// Writes the persisted form.
     ///
-    /// - Parameter encoder: What the form is written to.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: The encoder's errors.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(domain, forKey: .domain)
@@ -207,5 +205,148 @@ extension PersistedError: Codable {
             try values.encode(underlyingErrors, forKey: .underlyingErrors)
         }
         if !information.isEmpty { try values.encode(information, forKey: .userInfo) }
+    }
+}
+
+// MARK: - Other values
+
+/// A value that a property list can hold, in a form for JSON.
+///
+/// Messages don't contain property lists, because an extension's process isn't trusted: 200 bytes
+/// of a binary property list can expand to more than fits in memory.
+private indirect enum PropertyListValue: Sendable, Equatable {
+    case string(String)
+    case integer(Int64)
+    case real(Double)
+    case boolean(Bool)
+    case date(Date)
+    case data(Data)
+    case array([PropertyListValue])
+    case dictionary([String: PropertyListValue])
+
+    /// The greatest depth of arrays and dictionaries.
+    private static let levels = 8
+
+    /// Converts `value`; returns `nil` if a property list can't hold it, or a value in it.
+    init?(_ value: Any) {
+        self.init(value, levels: Self.levels)
+    }
+
+    private init?(_ value: Any, levels: Int) {
+        guard levels > 0 else { return nil }
+        switch value {
+        case let value as String: self = .string(value)
+        case let value as NSNumber:
+            guard let number = Self.number(value) else { return nil }
+            self = number
+        case let value as Date:
+            guard value.timeIntervalSinceReferenceDate.isFinite else { return nil }
+            self = .date(value)
+        case let value as Data: self = .data(value)
+        case let values as [Any]:
+            var array: [PropertyListValue] = []
+            for value in values {
+                guard let value = Self(value, levels: levels - 1) else { return nil }
+                array.append(value)
+            }
+            self = .array(array)
+        case let values as [String: Any]:
+            var dictionary: [String: PropertyListValue] = [:]
+            for (key, value) in values {
+                guard let value = Self(value, levels: levels - 1) else { return nil }
+                dictionary[key] = value
+            }
+            self = .dictionary(dictionary)
+        default: return nil
+        }
+    }
+
+    private static func number(_ number: NSNumber) -> PropertyListValue? {
+        // A number made from a `Bool` is one of two objects.
+        if number === true as NSNumber || number === false as NSNumber {
+            return .boolean(number.boolValue)
+        }
+        switch unsafe String(cString: number.objCType) {
+        case "f", "d": return .real(number.doubleValue)
+        default:
+            return Int64(exactly: number).map { .integer($0) }
+        }
+    }
+
+    /// The value in Foundation's types.
+    var value: Any {
+        switch self {
+        case .string(let value): value
+        case .integer(let value): Int(value)
+        case .real(let value): value
+        case .boolean(let value): value
+        case .date(let value): value
+        case .data(let value): value
+        case .array(let values): values.map(\.value)
+        case .dictionary(let values): values.mapValues(\.value)
+        }
+    }
+}
+
+extension PropertyListValue: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case string, integer, real, boolean, date, data, array, dictionary
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        try values.checkLevel()
+        switch values.allKeys.first {
+        case .string?: self = .string(try values.decode(String.self, forKey: .string))
+        case .integer?: self = .integer(try values.decode(Int64.self, forKey: .integer))
+        case .real?:
+            // JSON has neither NaN nor infinity.
+            let text = try values.decode(String.self, forKey: .real)
+            self = .real(Double(text) ?? .nan)
+        case .boolean?: self = .boolean(try values.decode(Bool.self, forKey: .boolean))
+        case .date?:
+            let interval = try values.decode(Double.self, forKey: .date)
+            self = .date(Date(timeIntervalSinceReferenceDate: interval))
+        case .data?: self = .data(try values.decode(Data.self, forKey: .data))
+        case .array?:
+            self = .array(try values.decode([PropertyListValue].self, forKey: .array))
+        case .dictionary?:
+            let dictionary = try values.decode(
+                [String: PropertyListValue].self,
+                forKey: .dictionary
+            )
+            self = .dictionary(dictionary)
+        case nil: throw values.invalid("a value of a property list")
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .string(let value): try values.encode(value, forKey: .string)
+        case .integer(let value): try values.encode(value, forKey: .integer)
+        case .real(let value): try values.encode("\(value)", forKey: .real)
+        case .boolean(let value): try values.encode(value, forKey: .boolean)
+        case .date(let value):
+            try values.encode(value.timeIntervalSinceReferenceDate, forKey: .date)
+        case .data(let value): try values.encode(value, forKey: .data)
+        case .array(let value): try values.encode(value, forKey: .array)
+        case .dictionary(let value): try values.encode(value, forKey: .dictionary)
+        }
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Throws if the value is nested deeper than anything that was encoded.
+    fileprivate func checkLevel() throws {
+        guard codingPath.count <= 64 else { throw invalid("nested less deep") }
+    }
+
+    fileprivate func invalid(_ expected: String) -> DecodingError {
+        let context = DecodingError.Context(
+            codingPath: codingPath,
+            debugDescription: "it is not \(expected)"
+        )
+        return .dataCorrupted(context)
     }
 }

@@ -1,7 +1,7 @@
-package import Foundation
+public import Foundation
 internal import MigrationSystem
 
-/// What a host gives the extension that it runs.
+/// The directories that a host gives the extension that it runs.
 package struct ExtensionContext: Sendable {
     /// The container of the extension's app.
     package let container: MigrationDataContainer
@@ -9,10 +9,14 @@ package struct ExtensionContext: Sendable {
     /// The directories of the app groups that the session grants, by identifier.
     package let groups: [String: URL]
 
-    /// The extension's own directory for files that end with the session.
+    /// The extension's own directory for files that the host removes after the session.
     package let temporaryDirectory: URL?
 
-    package init(container: MigrationDataContainer, groups: [String: URL], temporaryDirectory: URL?) {
+    package init(
+        container: MigrationDataContainer,
+        groups: [String: URL],
+        temporaryDirectory: URL?
+    ) {
         self.container = container
         self.groups = groups
         self.temporaryDirectory = temporaryDirectory
@@ -25,19 +29,20 @@ extension ExtensionContext {
 
     private static let installed = Monitor<ExtensionContext?>(nil)
 
-    /// Makes `context` that of the whole process, which is an extension's own.
+    /// Makes `context` the context of the whole process, which belongs to one extension.
     package static func install(_ context: ExtensionContext) {
         installed.withLock { $0 = context }
     }
 
-    /// The context that a host gave; `nil` where no host runs the caller.
+    /// The context that a host gave; `nil` if no host runs the caller.
     package static var hosted: ExtensionContext? {
         current ?? installed.withLock { $0 }
     }
 
-    /// The context that a host gave, else one of the container that the environment names.
+    /// The context that a host gave, or one with the container that the environment names.
     ///
-    /// - Throws: ``MigrationError`` of code `containerInvalid` where the environment names no container.
+    /// - Throws: ``MigrationError`` of code `containerInvalid` if the environment names something
+    ///   that isn't a container.
     package static var active: ExtensionContext? {
         get throws(MigrationError) {
             if let hosted { return hosted }
@@ -46,3 +51,22 @@ extension ExtensionContext {
         }
     }
 }
+
+#if !canImport(Darwin)
+extension FileManager {
+    /// Returns the directory of an app group that the session grants to the extension, or `nil`.
+    ///
+    /// Corresponds to Foundation's method of that name, which Linux lacks. The host does not clear
+    /// the directory when an import fails. If the extension runs in its host's process, call this
+    /// method in the task that the host called or in a child of that task.
+    ///
+    /// - Parameter groupIdentifier: The identifier of the app group.
+    /// - Returns: The group's directory; `nil` outside a session, and if the session does not grant
+    ///   the group.
+    public func containerURL(
+        forSecurityApplicationGroupIdentifier groupIdentifier: String
+    ) -> URL? {
+        ExtensionContext.hosted?.groups[groupIdentifier]
+    }
+}
+#endif

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What is persisted of a container's last import, for the app's next launch.
+/// The persisted outcome of a container's last import, for the app's next launch.
 public struct ImportRecord: Sendable, Equatable {
     /// How an import ended.
     public enum Outcome: Sendable, Equatable {
@@ -10,7 +10,7 @@ public struct ImportRecord: Sendable, Equatable {
         /// The import failed with this error; the container holds what it held before.
         case failure(PersistedError)
 
-        /// The import was cut off; the container holds what it held before.
+        /// The import was interrupted; the container holds what it held before.
         case interrupted
     }
 
@@ -20,20 +20,20 @@ public struct ImportRecord: Sendable, Equatable {
     /// When it ended, to the second.
     public let date: Date
 
-    /// The bundle identifier of the app that the importer was told the data is of; `nil` where nothing
-    /// says it.
+    /// The bundle identifier of the app that the data comes from, as the importer was told; `nil`
+    /// if it was told none.
     public let bundleIdentifier: String?
 
-    /// The platform that the importer was told the data is from; `nil` where nothing says it.
+    /// The platform that the data comes from, as the importer was told; `nil` if it was told none.
     public let platform: String?
 
-    /// The version of the data's format that the importer was told; `nil` where nothing says it.
+    /// The version of the data's format, as the importer was told; `nil` if it was told none.
     public let resourcesVersion: String?
 
-    /// The fingerprint of the archive in hexadecimal digits; `nil` where it has none.
+    /// The fingerprint of the archive in hexadecimal digits; `nil` if it has none.
     public let fingerprint: String?
 
-    /// The token of what the import may have left beside the container.
+    /// The token in the names of files that the import may have left beside the container.
     package var staging: String?
 
     package init(
@@ -56,9 +56,9 @@ public struct ImportRecord: Sendable, Equatable {
 }
 
 extension ImportRecord.Outcome {
-    /// The failure of an import with `error`, in words that are meant for a person.
+    /// The failure of an import with `error`, described for a person.
     ///
-    /// What an app's own extension threw is persisted as such.
+    /// An error that an app's extension threw is persisted as it is.
     package init(failure error: any Error) {
         let failure = error as? MigrationError
         if failure?.code == .extensionFailed, let cause = failure?.cause {
@@ -93,7 +93,7 @@ extension ImportRecord: Codable {
         case interrupted
     }
 
-    /// A record of a version that this code does not know.
+    /// The error of a record that a newer version wrote.
     package struct NewerVersion: Error, CustomStringConvertible {
         let version: Int
 
@@ -101,13 +101,13 @@ extension ImportRecord: Codable {
             self.version = version
         }
 
-        package var description: String { "it is of version \(version), which is newer than this" }
+        package var description: String { "it has version \(version), which is newer than this program" }
     }
 
     /// Reads the persisted form.
     ///
-    /// - Parameter decoder: What the form is read from.
-    /// - Throws: An error for a form that is malformed or of a newer version.
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: An error if the form is malformed or has a newer version.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let version = try values.decode(Int.self, forKey: .version)
@@ -128,8 +128,8 @@ extension ImportRecord: Codable {
 
     /// Writes the persisted form, with its version.
     ///
-    /// - Parameter encoder: What the form is written to.
-    /// - Throws: What the encoder throws.
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: The encoder's errors.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(Self.version, forKey: .version)

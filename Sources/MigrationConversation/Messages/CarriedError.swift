@@ -21,11 +21,11 @@ package struct CarriedError: Codable, Sendable {
             (kind, path) = (.cancellation, nil)
             self.error = PersistedError(error)
         case let error as ArchiveError:
-            (kind, path) = (.archive, error.entry.map { Data(ErrorText.path($0.bytes)) })
+            (kind, path) = (.archive, error.entry.map { Data(BoundedText.path($0.bytes)) })
             let text = error.message + (error.cause.map { ": \($0)" } ?? "")
             self.error = PersistedError(text, of: error)
         case let error as MigrationError:
-            (kind, path) = (.migration, error.pathBytes.map { Data(ErrorText.path($0)) })
+            (kind, path) = (.migration, error.pathBytes.map { Data(BoundedText.path($0)) })
             self.error = PersistedError(error.wordsForPerson, of: error)
         default:
             (kind, path) = (.other, nil)
@@ -37,7 +37,7 @@ package struct CarriedError: Codable, Sendable {
     ///
     /// Whoever sent it may have said as much as a message holds.
     package var carried: any Error {
-        let path = path.map { ErrorText.path([UInt8]($0)) }
+        let path = path.map { BoundedText.path([UInt8]($0)) }
         switch kind {
         case .cancellation: return CancellationError()
         case .archive:

@@ -92,7 +92,7 @@ final class AppExtensionHost {
         _ description: ExtensionDescription
     ) throws(MigrationError) -> ExtensionDescription {
         var description = description
-        description.name = ErrorText.name(description.name)
+        description.name = BoundedText.name(description.name)
         let size = (description.exports?.options ?? []).reduce(0) { $0 + $1.utf8.count + 1 }
         guard size <= optionLimit else {
             let message = "\(description.name) has options of more than \(optionLimit) bytes"
@@ -139,7 +139,7 @@ extension AppExtensionHost {
             exports: description.exports.map { exports in
                 PreflightReport.Exports(
                     sizeEstimate: exports.sizeEstimate,
-                    resourcesVersion: ErrorText.description(exports.resourcesVersion),
+                    resourcesVersion: BoundedText.description(exports.resourcesVersion),
                     isCompressible: exports.isCompressible,
                     options: exports.options
                 )

@@ -53,7 +53,7 @@ struct VersionRehearsalRun {
         let unknown = Attempt(directory, "unknown", identifier, archive, source)
         let refusal = try refusal(of: unknown)
         report.rehearsedVersion = PreflightReport.RehearsedVersion(
-            version: ErrorText.description(rehearsal.version),
+            version: BoundedText.description(rehearsal.version),
             isRefused: refusal != nil,
             refusal: refusal
         )
@@ -111,7 +111,7 @@ struct VersionRehearsalRun {
             _ = try run(unknown)
             return nil
         } catch let error as MigrationError where error.code == .extensionFailed {
-            return ErrorText.description((error.cause ?? error).wording)
+            return BoundedText.description((error.cause ?? error).wording)
         }
     }
 

@@ -6,10 +6,10 @@ extension URL {
         self.init(path, isDirectory: true)
     }
 
-    /// Names the directory of a container at a path of any bytes, with no slash at its end.
+    /// Names the directory of a container at a path of any bytes, without a slash at the end.
     ///
-    /// So what is left of the path of a file in it, once that of the container is taken away, begins with
-    /// a slash.
+    /// If an extension removes this path from the path of a file in it, the rest begins with a
+    /// slash.
     package init(containerAtPath path: ByteString) {
         self.init(path, isDirectory: false)
     }
@@ -30,7 +30,7 @@ extension URL {
         }
     }
 
-    /// The path that the system knows the file by; `nil` where this is no file's URL.
+    /// The path of the file in the file system; `nil` if this isn't a file URL.
     package var fileSystemPath: ByteString? {
         guard isFileURL else { return nil }
         return unsafe withUnsafeFileSystemRepresentation { path in
@@ -40,12 +40,13 @@ extension URL {
 }
 
 extension ByteString {
-    /// The path of `url`, or what stands in its place where it is no file's.
+    /// The path of `url`, or its path component if it isn't a file URL.
     package init(pathOf url: URL) {
         self = url.fileSystemPath ?? ByteString(utf8: url.path)
     }
 
-    /// The path of the same file where `directory` is called `other`; `nil` where it lies elsewhere.
+    /// The path of the same file if `directory` is renamed to `other`; `nil` if it isn't in
+    /// `directory`.
     package func moved(from directory: ByteString, to other: ByteString) -> ByteString? {
         guard starts(with: directory) else { return nil }
         let rest = dropFirst(directory.count)
@@ -53,7 +54,7 @@ extension ByteString {
         return other + rest
     }
 
-    /// What follows the last slash, slashes at the end apart.
+    /// The text after the last slash, ignoring slashes at the end.
     package var lastPathComponent: ByteString {
         let slash = UInt8(ascii: "/")
         let end = (lastIndex { $0 != slash } ?? -1) + 1

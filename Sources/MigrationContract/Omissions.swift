@@ -1,0 +1,79 @@
+internal import MigrationSystem
+
+/// Something that an export did not archive, or that an import did not restore.
+public struct Omission: Hashable, Sendable, Codable {
+    /// Why something was omitted.
+    public enum Reason: String, Hashable, Sendable, Codable, CaseIterable {
+        /// Caches, temporary files, the system's own data, or the container's own bookkeeping.
+        case leftOutByDefault
+
+        /// It matches a pattern that the person gave.
+        case excluded
+
+        /// It is a socket, a FIFO or a device, which an archive can't hold.
+        case specialFile
+
+        /// It is an extended attribute outside the `user.` namespace, or an access control list.
+        case extendedAttribute
+
+        /// It is a set-user-id, set-group-id or sticky bit, which an import does not restore.
+        case specialPermissions
+
+        /// Root exported the container, and the container's owner can't read this file or
+        /// directory.
+        case unreadableToOwner
+
+        /// It is a symbolic link that leads out of the container, and the person asked to skip
+        /// those.
+        case externalLink
+
+        /// It is an app group that the person left out; the path is the group's identifier.
+        case applicationGroup
+    }
+
+    /// The path relative to the container, in a form that is safe to print.
+    public let path: String
+
+    /// Why it was omitted.
+    public let reason: Reason
+
+    /// The bytes of content that an export omitted, including everything below the path.
+    ///
+    /// It is 0 for an import.
+    public let bytes: UInt64
+
+    /// Details that the path does not give, such as the name of an attribute.
+    public let detail: String?
+
+    package init(path: String, reason: Reason, bytes: UInt64, detail: String?) {
+        self.path = path
+        self.reason = reason
+        self.bytes = bytes
+        self.detail = detail
+    }
+}
+
+/// Everything that was omitted: the first 1,000 omissions in full, and the number of all of them.
+public struct OmissionList: Sendable, Codable {
+    /// The first omissions, at most 1,000.
+    public private(set) var items: [Omission] = []
+
+    /// The number of all omissions.
+    public private(set) var count = 0
+
+    /// The bytes of content in all omissions.
+    public private(set) var bytes: UInt64 = 0
+
+    package init() {}
+
+    package mutating func append(_ omission: Omission) {
+        count += 1
+        bytes.addSaturating(omission.bytes)
+        if items.count < 1_000 { items.append(omission) }
+    }
+
+    /// Counts omissions that were not kept in full.
+    package mutating func countFurther(_ number: Int) {
+        count += number
+    }
+}
