@@ -14,7 +14,7 @@ struct CommandRunner: Sendable {
             switch try Invocation(arguments) {
             case .help(let command): return print(HelpPage(of: command).text)
             case .programHelp: return print(HelpPage(of: CommandCatalog.tree).text)
-            case .version: return print("migrate \(Migrate.version)\n")
+            case .version: return print("migrate \(MigrationHost.version)\n")
             case .command(let command): return await run(command)
             }
         } catch {

@@ -3,9 +3,6 @@ internal import Glibc
 /// The entry point of the `migrate` command.
 @main
 struct Migrate {
-    /// The command's version, as `--version` prints it.
-    static let version = "0.1.0"
-
     static func main() async {
         let closedStreams = StandardStream.replaceClosed()
         Surroundings.check()

@@ -58,7 +58,7 @@ package struct ContainerLayout {
             return try FileDescriptor.status(atPath: path).kind == .directory
         } catch {
             if error.isMissing || error.isNotDirectory { return false }
-            throw MigrationError(.containerInvalid, "the container can't be read", path: path, cause: error)
+            throw unreadable(path, error)
         }
     }
 
@@ -71,11 +71,16 @@ package struct ContainerLayout {
             bytes = try FileDescriptor.open(path, .reading).readAll(limit: PropertyList.sizeLimit)
         } catch {
             if error.isMissing || error.isNotDirectory { return nil }
-            throw MigrationError(.containerInvalid, "the container can't be read", path: path, cause: error)
+            throw unreadable(path, error)
         }
         guard let list = bytes.flatMap({ PropertyList($0) }) else {
             throw MigrationError(.containerInvalid, "the file isn't a property list", path: path)
         }
         return list
+    }
+
+    private static func unreadable(_ path: ByteString, _ error: SystemError) -> MigrationError {
+        let message = "the container can't be read"
+        return MigrationError(.containerInvalid, message, path: path, cause: error)
     }
 }

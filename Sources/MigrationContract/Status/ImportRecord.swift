@@ -101,7 +101,9 @@ extension ImportRecord: Codable {
             self.version = version
         }
 
-        package var description: String { "it has version \(version), which is newer than this program" }
+        package var description: String {
+            "it has version \(version), which is newer than this program"
+        }
     }
 
     /// Reads the persisted form.

@@ -1,11 +1,11 @@
 public import Foundation
 internal import MigrationSystem
 
-/// How the migration into the app's container ended, for the app to ask at its first launch.
+/// The outcome of the migration into the app's container, which the app reads at its first launch.
 ///
-/// Corresponds to AppMigrationKit's type of that name. The process that asks finds its container by
-/// the environment variable `MIGRATION_CONTAINER`, else by ``containerDirectory``; in a test whose
-/// trait gave it a container, that is it.
+/// Corresponds to AppMigrationKit's type of that name. The status is that of the container which
+/// the environment variable `MIGRATION_CONTAINER` names, or else of ``containerDirectory``. In a
+/// test whose trait gives it a container, it is the status of that container.
 public enum MigrationStatus {
     /// The data was imported.
     case success
@@ -28,20 +28,20 @@ public enum MigrationStatus {
 extension MigrationStatus: Sendable {}
 
 extension MigrationStatus {
-    /// The container that the current task asks about, in place of the process's.
+    /// The container whose status the current task reads, instead of the process's.
     @TaskLocal package static var given: MigrationDataContainer?
 
     private static let directory = Monitor<URL?>(nil)
 
-    /// The container that ``importStatus`` speaks of where `MIGRATION_CONTAINER` is not set.
+    /// The container whose status ``importStatus`` is, if `MIGRATION_CONTAINER` is not set.
     ///
-    /// An addition to Apple's interface, for a process that no system has told its container.
+    /// An addition to Apple's interface, for a process that was not started for a container.
     public static var containerDirectory: URL? {
         get { directory.withLock { $0 } }
         set { directory.withLock { $0 = newValue } }
     }
 
-    /// The container that the status is of; `nil` where nothing names one.
+    /// The container whose status is read; `nil` if nothing names one.
     package static var container: MigrationDataContainer? {
         get throws {
             if let given { return given }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationContract
 
-/// An error on its way between a host and an extension's process.
+/// An error that a host and an extension's process send each other.
 package struct CarriedError: Codable, Sendable {
     private enum Kind: String, Codable {
         case archive
@@ -33,9 +33,9 @@ package struct CarriedError: Codable, Sendable {
         }
     }
 
-    /// The error again: one of the project's own as it was, another as an `NSError`.
+    /// The error that was sent: this project's errors as they were, others as an `NSError`.
     ///
-    /// Whoever sent it may have said as much as a message holds.
+    /// Its texts are shortened again, because the sender isn't trusted.
     package var carried: any Error {
         let path = path.map { BoundedText.path([UInt8]($0)) }
         switch kind {
@@ -56,7 +56,8 @@ package struct CarriedError: Codable, Sendable {
 }
 
 extension PersistedError {
-    /// An error of the project's own, with `text` for what it says without its path.
+    /// Makes the persisted form of one of this project's errors, with a description without its
+    /// path.
     fileprivate init(_ text: String, of error: any Error) {
         let bridged = error as NSError
         self.init(domain: bridged.domain, code: bridged.code, description: text)

@@ -4,8 +4,8 @@ package import MigrationSystem
 
 /// One end of the socket between a host and an extension's process.
 ///
-/// A message is its length (four bytes, little-endian, without themselves), a byte for its kind, and
-/// its payload.
+/// A message is its length (four bytes, little-endian, without themselves), a byte for its kind,
+/// and its payload.
 package final class SessionChannel: Sendable {
     /// The most bytes of a message that a host takes.
     package static let hostLimit = 1 << 20
@@ -64,7 +64,8 @@ package final class SessionChannel: Sendable {
         }
     }
 
-    /// Sends bytes of a message from `start` on, as many as go at once; returns how many those were.
+    /// Sends bytes of a message from `start` on, as many as go at once; returns how many those
+    /// were.
     package func sendSome(_ message: [UInt8], from start: Int) throws(SystemError) -> Int {
         try socket.descriptor.sendSome(message.span.extracting(droppingFirst: start))
     }
@@ -137,7 +138,10 @@ package final class SessionChannel: Sendable {
 
 extension [UInt8] {
     /// Appends a message of which `body` writes the payload.
-    package mutating func appendMessage(_ kind: UInt8, _ body: (inout [UInt8]) throws -> Void) rethrows {
+    mutating func appendMessage(
+        _ kind: UInt8,
+        _ body: (inout [UInt8]) throws -> Void
+    ) rethrows {
         let start = count
         append(contentsOf: [0, 0, 0, 0, kind])
         try body(&self)

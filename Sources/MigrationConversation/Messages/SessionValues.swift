@@ -2,10 +2,13 @@ package import Foundation
 package import MigrationContract
 internal import MigrationSystem
 
-/// The version of the messages; a host and an extension built with another don't work together.
+/// The version of the messages; a host works only with extensions that were built with the same
+/// one.
 package let sessionVersion = 2
 
-/// How a session begins: what the extension's process is told of the place that it works in.
+// MARK: - From the host
+
+/// The first message of a session, with the places in which the extension works.
 package struct SessionStart: Codable, Sendable {
     package var version = sessionVersion
     package let container: Data
@@ -29,21 +32,18 @@ package struct SessionStart: Codable, Sendable {
     }
 }
 
-/// What an extension says of itself.
-package struct ExtensionDescription: Codable, Sendable {
-    /// What it says of its exports.
-    package struct Exports: Codable, Sendable {
-        package let sizeEstimate: Int
-        package let resourcesVersion: String
-        package let isCompressible: Bool
-        /// The names of the options that it knows.
-        package let options: [String]
+extension ExtensionContext {
+    /// Makes the context of an extension's process from the first message of its host.
+    package init(_ start: SessionStart) {
+        // The path is not resolved, because a URL may have to encode characters in the resolved
+        // one.
+        let root = PathName(absolute: ByteString(start.container))
+        self.init(
+            container: MigrationDataContainer(root: root, knownIdentifier: start.bundleIdentifier),
+            groups: start.groups.mapValues { URL(containerAtPath: ByteString($0)) },
+            temporaryDirectory: URL(directoryAtPath: ByteString(start.temporaryDirectory))
+        )
     }
-
-    package let version: Int
-    package var name: String
-    package let exports: Exports?
-    package let imports: Bool
 }
 
 /// A request to export.
@@ -70,24 +70,51 @@ package struct ImportCall: Codable, Sendable {
     }
 }
 
-/// What the extension's process saw of the work that it is done with.
+// MARK: - From the extension
+
+/// An extension's description of itself.
+package struct ExtensionDescription: Codable, Sendable {
+    package let version: Int
+    package var name: String
+    package let exports: ExportDescription?
+    package let imports: Bool
+}
+
+/// An extension's description of its exports.
+public struct ExportDescription: Sendable, Codable {
+    /// The estimate of the content's bytes.
+    public let sizeEstimate: Int
+
+    /// The version of the exported format.
+    public package(set) var resourcesVersion: String
+
+    /// Whether compression of the content is useful.
+    public let isCompressible: Bool
+
+    /// The names of the options that the extension supports.
+    public let options: [String]
+}
+
+/// The observations of an extension's process, sent when the extension has finished its work.
 package struct SessionSummary: Codable, Sendable {
-    /// Whether the archiver threw a cancellation that the extension did not let pass.
+    /// Whether the archiver threw a cancellation that the extension caught.
     package var wasCancelled = false
 
-    /// What was seen of an import's progress.
+    /// The observations of an import's progress.
     package var progress = ImportProgressSummary()
 }
 
-extension ExtensionContext {
-    /// The context that a host's first message tells of.
-    package init(_ start: SessionStart) {
-        // As it is: resolved it may have characters that a URL must encode.
-        let root = PathName(absolute: ByteString(start.container))
-        self.init(
-            container: MigrationDataContainer(root: root, knownIdentifier: start.bundleIdentifier),
-            groups: start.groups.mapValues { URL(containerAtPath: ByteString($0)) },
-            temporaryDirectory: URL(directoryAtPath: ByteString(start.temporaryDirectory))
-        )
-    }
+/// The observations of an extension's progress during an import.
+package struct ImportProgressSummary: Codable, Sendable {
+    /// Whether the extension returned different objects.
+    package var isNewPerRead = false
+
+    /// Whether the number of completed units changed.
+    package var hasMoved = false
+
+    /// The completed units at the end.
+    package var completed: Int64 = 0
+
+    /// The total units at the end.
+    package var total: Int64 = 0
 }

@@ -3,8 +3,8 @@ internal import MigrationSystem
 
 /// Remembers the paths in an archive, so that none is written twice and each has its directories.
 ///
-/// Only a hash of each path is kept, since an export may have millions. Of a million paths, a chance of
-/// one in 30 million is left that some path is taken for another and refused.
+/// Only a hash of each path is kept, since an export may have millions. Of a million paths, a
+/// chance of one in 30 million is left that some path is taken for another and refused.
 package struct ArchivedPaths {
     /// Whether a directory is archived under a path, by the path's hash.
     private var isDirectory: [Int: Bool] = [:]
@@ -15,10 +15,11 @@ package struct ArchivedPaths {
 
     /// Adds the path of an entry that is about to be written, and the directories that it lacks.
     ///
-    /// - Returns: The directories on the way to `path` that no entry made yet, from the root down. Each is
-    ///   made when it is asked for: all paths above a deep one take much more memory than it does.
-    /// - Throws: `ArchiveError` of code `entryExists` where `path` is taken, or a file is in its way;
-    ///   nothing is added then.
+    /// - Returns: The directories on the way to `path` that no entry made yet, from the root down.
+    ///   Each is made when it is asked for: all paths above a deep one take much more memory than
+    ///   it does.
+    /// - Throws: `ArchiveError` of code `entryExists` where `path` is taken, or a file is in its
+    ///   way; nothing is added then.
     package mutating func insert(
         _ path: EntryPath,
         isDirectory isOfDirectory: Bool

@@ -17,7 +17,7 @@ package struct ExtensionAdapter: Sendable {
 
     /// Asks the extension what it can do.
     package func description() async -> ExtensionDescription {
-        var exports: ExtensionDescription.Exports?
+        var exports: ExportDescription?
         if let exporting { exports = await Self.exports(of: exporting) }
         return ExtensionDescription(
             version: sessionVersion,
@@ -66,8 +66,8 @@ package struct ExtensionAdapter: Sendable {
 
     private static func exports(
         of exporting: some ResourcesExportingWithOptions
-    ) async -> ExtensionDescription.Exports {
-        ExtensionDescription.Exports(
+    ) async -> ExportDescription {
+        ExportDescription(
             sizeEstimate: await exporting.resourcesSizeEstimate,
             resourcesVersion: exporting.resourcesVersion,
             isCompressible: exporting.resourcesCompressible,

@@ -4,7 +4,8 @@ internal import MigrationSystem
 
 /// Reads an extension's progress again and again, on a thread of its own, while it imports.
 ///
-/// The extension owns the object and may block every other thread, so nothing else would see it move.
+/// The extension owns the object and may block every other thread, so nothing else would see it
+/// move.
 final class ImportProgressObserver: Sendable {
     private static let interval = 0.05
 

@@ -111,7 +111,7 @@ final class AppExtensionHost {
     /// What the extension says of its exports.
     ///
     /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where it does not export.
-    func exports() throws(MigrationError) -> ExtensionDescription.Exports {
+    func exports() throws(MigrationError) -> ExportDescription {
         guard let exports = description.exports else { throw lacking("ResourcesExporting") }
         return exports
     }
@@ -137,12 +137,9 @@ extension AppExtensionHost {
             entitlement: entitlement?.identifier,
             groups: appExtension.groups(declared: entitlement?.applicationGroups ?? []),
             exports: description.exports.map { exports in
-                PreflightReport.Exports(
-                    sizeEstimate: exports.sizeEstimate,
-                    resourcesVersion: BoundedText.description(exports.resourcesVersion),
-                    isCompressible: exports.isCompressible,
-                    options: exports.options
-                )
+                var exports = exports
+                exports.resourcesVersion = BoundedText.description(exports.resourcesVersion)
+                return exports
             },
             imports: description.imports,
             availableSpace: availableSpace,

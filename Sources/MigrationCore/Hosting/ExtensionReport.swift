@@ -1,19 +1,7 @@
 /// What an extension says of itself, before any data moves.
 public struct PreflightReport: Sendable, Codable {
-    /// What the extension says of its exports.
-    public struct Exports: Sendable, Codable {
-        /// The estimate of the content's bytes.
-        public let sizeEstimate: Int
-
-        /// The version of the exported format.
-        public let resourcesVersion: String
-
-        /// Whether the content is worth compressing.
-        public let isCompressible: Bool
-
-        /// The names of the options that the extension knows.
-        public let options: [String]
-    }
+    /// An extension's description of its exports.
+    public typealias Exports = ExportDescription
 
     /// An app group of the extension.
     public struct ApplicationGroup: Sendable, Codable, Equatable {

@@ -111,6 +111,6 @@ import Testing
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(text.contains("MIGRATION_CONTAINER names no container"))
-        #expect(text.contains("the container is no directory"))
+        #expect(text.contains("the container isn't a directory"))
     }
 }
