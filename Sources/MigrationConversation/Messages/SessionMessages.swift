@@ -143,7 +143,7 @@ private enum SessionCoding {
         do {
             return try JSONDecoder().decode(Value.self, from: Data(payload))
         } catch {
-            throw MigrationError(.sessionFailed, "a message is malformed: it isn't a \(Value.self)")
+            throw MigrationError(.sessionFailed, "a message does not hold a valid \(Value.self)")
         }
     }
 }
