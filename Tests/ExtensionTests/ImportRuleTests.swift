@@ -117,7 +117,7 @@ struct ImportRuleTests {
         _ hosting: Hosting
     ) async throws {
         let stage = try Stage()
-        try await stage.makeArchive("progress 3 8\nsleep 150\nprogress 8 8")
+        try await stage.makeArchive("progress 3 8\nsleep 400\nprogress 8 8")
         let progress = Progress(totalUnitCount: -1)
         try await stage.importArchive(stage.scripted(hosting), progress: progress)
         #expect(progress.totalUnitCount == 8)

@@ -131,7 +131,7 @@ private final class OpenedBatch: @unchecked Sendable {
         return UInt64((count + PayloadStream.sealedSize - 1) / PayloadStream.sealedSize)
     }
 
-    /// Opens the chunks; of an empty last batch an empty one, which is not sound.
+    /// Opens the chunks; an empty last batch has one empty chunk, which is not valid.
     func open(with stream: borrowing PayloadStream) {
         var start = 0
         var number = firstNumber

@@ -123,7 +123,7 @@ struct ChunkCipher: ~Copyable {
         unsafe seal([content], into: bytes, nonce: nonce)
     }
 
-    /// Encrypts `pieces`, one behind the other, into all but the last 16 bytes of `bytes`, and puts
+    /// Encrypts `pieces`, one after the other, into all but the last 16 bytes of `bytes`, and puts
     /// the tag into those.
     func seal(
         _ pieces: [UnsafeRawBufferPointer],

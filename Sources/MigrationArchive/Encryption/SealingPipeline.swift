@@ -134,7 +134,7 @@ private final class ChunkBatch: @unchecked Sendable {
     var number: UInt64 = 0
     var isLast = false
 
-    /// What is sealed from where it lies; of every other batch the content is in `bytes`.
+    /// The caller's memory that is sealed; without it the content is in `bytes`.
     private var pieces: PieceReader?
 
     var isEmpty: Bool { filled == 0 }
@@ -159,13 +159,13 @@ private final class ChunkBatch: @unchecked Sendable {
         filled += input.count
     }
 
-    /// Becomes a full batch of what lies in `pieces`, which stay as they are until it is sealed.
+    /// Fills the batch with `pieces`, which must not change until they are sealed.
     func borrow(_ pieces: [UnsafeRawBufferPointer]) {
         unsafe self.pieces = PieceReader(pieces)
         filled = Self.capacity
     }
 
-    /// Seals all chunks; of an empty last batch an empty one.
+    /// Seals all chunks; an empty last batch has one empty chunk.
     func seal(with stream: borrowing PayloadStream) {
         let count = self.count
         let number = self.number * UInt64(Self.chunks)
@@ -200,9 +200,9 @@ private final class ChunkBatch: @unchecked Sendable {
     }
 }
 
-/// Pieces of memory, one behind the other, of which parts are taken in order.
+/// Pieces of memory that are read as one, from front to back.
 ///
-/// Safe because only who takes a part reads it.
+/// Safe because only the caller that takes a part reads it.
 @safe
 private struct PieceReader {
     private let pieces: [UnsafeRawBufferPointer]
@@ -217,7 +217,7 @@ private struct PieceReader {
         count = unsafe pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// Takes the next `size` bytes, of which there are so many, in the pieces in which they lie.
+    /// Takes the next `size` bytes, which must exist, as parts of the pieces.
     mutating func take(_ size: Int) -> [UnsafeRawBufferPointer] {
         var taken: [UnsafeRawBufferPointer] = unsafe []
         var missing = size

@@ -7,7 +7,7 @@ internal import MigrationSystem
 /// The extension owns the object and may block every other thread, so nothing else would see it
 /// move.
 final class ImportProgressObserver: Sendable {
-    private static let interval = 0.05
+    private static let interval = 0.1
 
     private struct State {
         var isFinished = false
