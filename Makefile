@@ -14,6 +14,7 @@ demo: ## moves containers from one place to another, and an app from Android to 
 
 test: ## runs everything that CI runs
 	Scripts/install-dependencies test
+	Scripts/folder-circles $$(ls Sources | grep -vx migrate)
 	$(SWIFT) build --build-tests
 	Scripts/demo --debug
 	$(SWIFT) run --quiet --package-path Examples/RoundTrip
