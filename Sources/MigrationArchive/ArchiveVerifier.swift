@@ -15,18 +15,6 @@ package enum ArchiveVerifier {
         )
     }
 
-    /// Facts about an archive that was found to be sound.
-    package struct Result: Sendable {
-        package let header: ArchiveHeader?
-        package let totals: ArchiveTotals
-        package let fingerprint: Fingerprint?
-        package let streamBytes: UInt64?
-        package let frameCount: Int?
-        package let lacksEndMark: Bool
-        package let hasTrailer: Bool
-        package let isAndroidBackup: Bool
-    }
-
     /// Checks an archive as far as `scope` says; the tar file of another program, which has no hashes,
     /// is read from end to end in any case.
     package static func verify(
@@ -34,7 +22,7 @@ package enum ArchiveVerifier {
         scope: Scope,
         threadCount: Int,
         onProgress: (UInt64) -> Void
-    ) throws -> Result {
+    ) throws -> ArchiveInspection {
         switch scope {
         case .hashes:
             return try verifyHashes(of: input, threadCount: threadCount, onProgress: onProgress)
@@ -44,7 +32,7 @@ package enum ArchiveVerifier {
             options.isLenient = reader.header == nil
             let extractor = ArchiveExtractor(restoringNothing: options, makeFile: makeFile)
             try extractor.extract(from: reader, onProgress: onProgress)
-            return Result(reader, totals: extractor.totals)
+            return inspection(of: input, reader, totals: extractor.totals)
         }
     }
 
@@ -52,7 +40,7 @@ package enum ArchiveVerifier {
         of input: ArchiveInput,
         threadCount: Int,
         onProgress: (UInt64) -> Void
-    ) throws -> Result {
+    ) throws -> ArchiveInspection {
         try input.useThreads(threadCount)
         guard case .migration(let header) = try ArchiveFormat.detect(in: input) else {
             return try readThrough(input, onProgress: onProgress)
@@ -70,10 +58,11 @@ package enum ArchiveVerifier {
         guard let index = prefetcher.index else {
             throw ArchiveError(.truncated, "the archive ends before its hashes")
         }
-        return Result(
+        return ArchiveInspection(
             header: header,
             totals: index.totals,
             fingerprint: index.fingerprint,
+            archiveBytes: input.fileSize ?? input.position,
             streamBytes: index.streamBytes,
             frameCount: index.frames.count,
             lacksEndMark: false,
@@ -85,31 +74,28 @@ package enum ArchiveVerifier {
     private static func readThrough(
         _ input: ArchiveInput,
         onProgress: (UInt64) -> Void
-    ) throws -> Result {
+    ) throws -> ArchiveInspection {
         let reader = try ArchiveReader(input, access: .selective)
         var totals = ArchiveTotals()
         while let entry = try reader.next() {
             totals.count(entry)
             onProgress(reader.consumedBytes)
         }
-        return Result(reader, totals: totals)
+        return inspection(of: input, reader, totals: totals)
     }
-}
 
-extension ArchiveVerifier.Result {
-    /// Takes the facts from `reader`, which has read to the end, and `totals` if the archive has none.
-    fileprivate init(_ reader: ArchiveReader, totals: ArchiveTotals) {
+    /// The description of the archive that `reader` read to its end; `totals` were counted.
+    private static func inspection(
+        of input: ArchiveInput,
+        _ reader: ArchiveReader,
+        totals: ArchiveTotals
+    ) -> ArchiveInspection {
         var totals = reader.totals ?? totals
         if reader.header == nil { totals.dataBytes = totals.contentBytes }
-        self.init(
-            header: reader.header,
+        return ArchiveInspection(
+            reader,
             totals: totals,
-            fingerprint: reader.fingerprint,
-            streamBytes: reader.streamBytes,
-            frameCount: reader.frameCount,
-            lacksEndMark: reader.lacksEndMark,
-            hasTrailer: reader.hasTrailer,
-            isAndroidBackup: reader.isAndroidBackup
+            archiveBytes: input.fileSize ?? input.position
         )
     }
 }

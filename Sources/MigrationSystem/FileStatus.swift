@@ -140,6 +140,37 @@ extension FileDescriptor {
         return FileStatus(status)
     }
 
+    /// The metadata of `name` in this directory; `nil` if nothing has that name.
+    package borrowing func statusIfPresent(
+        of name: ArraySlice<UInt8>
+    ) throws(SystemError) -> FileStatus? {
+        do {
+            return try status(of: name)
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
+    }
+
+    /// The metadata of `name` in this directory; `nil` if nothing has that name.
+    package borrowing func statusIfPresent(
+        of name: ByteString
+    ) throws(SystemError) -> FileStatus? {
+        try statusIfPresent(of: name[...])
+    }
+
+    /// The metadata of `path`, whose links are not followed; `nil` if nothing is there.
+    package static func statusIfPresent(
+        atPath path: ByteString
+    ) throws(SystemError) -> FileStatus? {
+        do {
+            return try status(atPath: path)
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
+    }
+
     /// The metadata of `path`; a link in its last component is not followed.
     package static func status(atPath path: ByteString) throws(SystemError) -> FileStatus {
         var status = stat()

@@ -28,8 +28,7 @@ package struct PathName: Hashable, Sendable {
     /// Resolves everything in `path` but its last component, which may be a link or missing.
     package init(resolving path: ByteString) throws(SystemError) {
         let slash = UInt8(ascii: "/")
-        var trimmed = path[...]
-        while trimmed.count > 1, trimmed.last == slash { trimmed = trimmed.dropLast() }
+        let trimmed = path.withoutTrailingSlashes
         let index = trimmed.lastIndex(of: slash)
         let last = ByteString(trimmed[(index.map { $0 + 1 } ?? trimmed.startIndex)...])
         guard !last.isEmpty, last != ByteString(utf8: "."), last != ByteString(utf8: "..") else {
@@ -61,5 +60,15 @@ package struct PathName: Hashable, Sendable {
         }
         guard let resolved else { throw SystemError("realpath") }
         return resolved
+    }
+}
+
+extension ByteString {
+    /// The path without the slashes at its end; a path of slashes alone keeps one.
+    package var withoutTrailingSlashes: ArraySlice<UInt8> {
+        let slash = UInt8(ascii: "/")
+        var path = self[...]
+        while path.count > 1, path.last == slash { path = path.dropLast() }
+        return path
     }
 }

@@ -27,7 +27,7 @@ package struct PendingFile: ~Copyable {
     ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.
     package static func make(
         at path: PathName,
-        replacingExisting: Bool
+        replacesExisting: Bool
     ) throws(SystemError) -> PendingFile {
         let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
         // Two long names may be equal after they are cut.
@@ -36,14 +36,14 @@ package struct PendingFile: ~Copyable {
         }
         // Only the root directory has no name.
         if path.name.isEmpty { throw SystemError("open", code: SystemError.existingCode) }
-        if !replacingExisting, try exists(path.name, in: directory) {
+        if !replacesExisting, try exists(path.name, in: directory) {
             throw SystemError("open", code: SystemError.existingCode)
         }
         return PendingFile(
             directory: directory,
             name: path.name,
             file: try create(temporaryName(for: path.name), in: directory),
-            replacesExisting: replacingExisting
+            replacesExisting: replacesExisting
         )
     }
 

@@ -23,7 +23,7 @@ struct BoundsTests {
         #expect(shown > 500_000)
         #expect(shown <= 1 << 20)
         let rest = 100 * 1000 * 37 - shown
-        #expect(lines.all.last == "(\(rest) more bytes were printed, which are not shown)")
+        #expect(lines.all.last == "(\(rest) more bytes of output are not shown)")
         #expect(lines.all.count == shown / 37 + 1)
     }
 

@@ -112,7 +112,7 @@ struct ConfinementTests {
         let report = try await stage.export(scripted)
         let confinement = try #require(report.appExtension?.confinement)
         #expect(!confinement.isConfined)
-        #expect(confinement.gaps == ["everything: no confinement was asked for"])
+        #expect(confinement.gaps == ["everything: no confinement was requested"])
         #expect(try await stage.archivedText("notes").hasSuffix("read /etc/passwd done"))
     }
 

@@ -38,9 +38,9 @@ struct EntitlementTests {
         )
         let hosted = missing
         let error = await #expect(throws: MigrationError.self) {
-            try await MigrationHost().exportContainer(
+            try await MigrationHost().export(
                 container,
-                to: .file(path: stage.archive.bytes, replacingExisting: false),
+                to: .file(path: stage.archive.bytes, replacesExisting: false),
                 using: hosted
             )
         }
@@ -92,7 +92,8 @@ struct EntitlementTests {
         let finding = try #require(report.findings.first)
         #expect(finding.code == .entitlementMismatched)
         #expect(finding.message.contains("com.example.old"))
-        #expect(finding.fix.contains("when an app's bundle identifier changes, this entitlement"))
+        let advice = "if an app's bundle identifier changes, change this entitlement"
+        #expect(finding.fix.contains(advice))
     }
 
     @Test(
@@ -114,14 +115,14 @@ struct EntitlementTests {
         let scripted = stage.scripted(hosting)
         let container = try stage.container(at: root)
         let preflight = try await host.preflight(container, using: scripted)
-        let exported = try await host.exportContainer(
+        let exported = try await host.export(
             container,
-            to: .file(path: (stage.root / "other").bytes, replacingExisting: false),
+            to: .file(path: (stage.root / "other").bytes, replacesExisting: false),
             using: scripted
         )
         #expect(exported.header.bundleIdentifier == Stage.identifier)
         var options = ImportOptions()
-        options.replacesData = true
+        options.replacesExisting = true
         let imported = try await host.importArchive(
             .file(path: stage.archive.bytes),
             into: container,

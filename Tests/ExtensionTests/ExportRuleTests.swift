@@ -41,7 +41,7 @@ struct ExportRuleTests {
         } else {
             let error = try await stage.failure(of: stage.scripted(hosting))
             #expect(error.code == .extensionUnsuitable)
-            let text = "gives a resourcesVersion of \(size) bytes; at most 8192 can be archived"
+            let text = "has a resourcesVersion of \(size) bytes; at most 8192 can be archived"
             #expect(error.message.hasSuffix(text))
             #expect(error.message.lowercased().hasPrefix("scripted"))
         }

@@ -107,7 +107,8 @@ struct ExtensionRuleTests {
         scripted.applicationGroups = ["shared": URL(filePath: stage.source.url.path + place)]
         let exported = try await stage.failure(of: scripted)
         #expect(exported.code == .invalidOption)
-        #expect(exported.message == "the app group shared and the container are not apart")
+        let message = "the directory of the app group shared overlaps with the container"
+        #expect(exported.message == message)
     }
 
     @Test(arguments: Hosting.allCases)

@@ -24,7 +24,7 @@ struct FindingTests {
     @Test(
         arguments: Hosting.allCases,
         [
-            (8192 + 100, "the difference is 2 times 4096, which is what Linux"),
+            (8192 + 100, "the difference is 2 times 4096, the size of a directory on Linux"),
             (8192 + 101, nil), (3 * 4096 + 100, nil),
         ]
     )
@@ -53,7 +53,7 @@ struct FindingTests {
         let report = try await stage.export(stage.scripted(hosting), options: options)
         let finding = try #require(report.appExtension?.findings.first)
         #expect(finding.code == .estimateOff)
-        #expect(finding.message.hasSuffix("options that no estimate can see: theme"))
+        #expect(finding.message.hasSuffix("options that no estimate can know: theme"))
     }
 
     @Test(
@@ -76,8 +76,8 @@ struct FindingTests {
     @Test(
         arguments: Hosting.allCases,
         [
-            ("relative:note", "Documents/note is: make the URL with appending(path:)"),
-            ("encoded:größe", "Documents/größe is: take path(percentEncoded: false)"),
+            ("relative:note", "Documents/note does: make the URL with appending(path:)"),
+            ("encoded:größe", "Documents/größe does: use path(percentEncoded: false)"),
         ]
     )
     func `sourceMisnamed: an item whose URL names another`(

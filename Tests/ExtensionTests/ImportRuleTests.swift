@@ -89,7 +89,7 @@ struct ImportRuleTests {
         try stage.destination.makeDirectory()
         try (stage.destination / "kept").write("kept")
         var options = ImportOptions()
-        options.replacesData = true
+        options.replacesExisting = true
         _ = await #expect(throws: MigrationError.self) {
             try await stage.importArchive(stage.scripted(hosting), options: options)
         }
@@ -184,7 +184,7 @@ struct ImportRuleTests {
             """
         try list.write(text)
         var options = ImportOptions()
-        options.replacesData = true
+        options.replacesExisting = true
         try await stage.importArchive(stage.scripted(hosting), options: options)
         #expect(try stage.importedText(name) == text)
     }

@@ -182,9 +182,9 @@ struct LeftBehindTests {
     @Test func `the whole container leaves nothing behind that it does not list as left out`()
         async throws
     {
-        let report = try await MigrationHost().exportContainer(
+        let report = try await MigrationHost().export(
             stage.container(at: stage.source),
-            to: .file(path: stage.archive.bytes, replacingExisting: true)
+            to: .file(path: stage.archive.bytes, replacesExisting: true)
         )
         #expect(report.leftBehind == nil)
     }

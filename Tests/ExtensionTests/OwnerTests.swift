@@ -82,7 +82,7 @@ struct OwnerTests {
         #expect(notes.contains("attempt chmod \(Stage.program.path) EPERM"))
         let phrase = try #require(report.appExtension?.confinement.user)
         #expect(phrase.contains("user \(user)"))
-        #expect(phrase.contains("whose container it is"))
+        #expect(phrase.contains("who owns the container"))
         #expect(try stage.leftovers() == [])
     }
 
@@ -90,7 +90,7 @@ struct OwnerTests {
         let stage = try Stage("identity\nnotes tmp:notes\nappend tmp:notes as notes")
         let report = try await stage.export(stage.scripted())
         #expect(try await stage.archivedText("notes").contains("identity 0 0 0 0 "))
-        #expect(report.appExtension?.confinement.user == "root, whose container it is")
+        #expect(report.appExtension?.confinement.user == "root, who owns the container")
         try await stage.makeArchive("write Documents/new new")
         try await stage.importArchive(stage.scripted())
         #expect(try owners(of: stage.destination) == [0])
@@ -168,8 +168,8 @@ struct OwnerTests {
             atPath: stage.source.bytes,
             bundleIdentifier: Stage.identifier
         )
-        let archive = ArchiveDestination.file(path: stage.archive.bytes, replacingExisting: true)
-        _ = try await MigrationHost().exportContainer(container, to: archive)
+        let archive = ArchiveDestination.file(path: stage.archive.bytes, replacesExisting: true)
+        _ = try await MigrationHost().export(container, to: archive)
         try stage.destination.makeDirectory()
         try give(stage.destination)
         _ = try await MigrationHost().importArchive(
@@ -197,8 +197,8 @@ struct OwnerTests {
             atPath: stage.source.bytes,
             bundleIdentifier: Stage.identifier
         )
-        let archive = ArchiveDestination.file(path: stage.archive.bytes, replacingExisting: true)
-        let report = try await MigrationHost().exportContainer(container, to: archive)
+        let archive = ArchiveDestination.file(path: stage.archive.bytes, replacesExisting: true)
+        let report = try await MigrationHost().export(container, to: archive)
         let omissions = report.omissions.items.filter { $0.reason == .unreadableToOwner }
         #expect(
             omissions.map { "\($0.path) \($0.bytes)" } == [
@@ -213,7 +213,7 @@ struct OwnerTests {
         var strict = ExportOptions()
         strict.isStrict = true
         await #expect(throws: ArchiveError.self) {
-            try await MigrationHost().exportContainer(container, to: archive, options: strict)
+            try await MigrationHost().export(container, to: archive, options: strict)
         }
     }
 

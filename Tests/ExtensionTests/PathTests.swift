@@ -97,7 +97,7 @@ struct PathTests {
         let stage = try Stage("append Documents as a", named: name)
         let error = try await stage.failure(of: stage.scripted(.inProcess))
         #expect(error.code == .pathNeedsEncoding)
-        #expect(error.message.contains("give the directory a name of letters"))
+        #expect(error.message.contains("use only letters, digits"))
         #expect(!stage.archive.exists)
     }
 

@@ -25,7 +25,7 @@ struct ProtocolTests {
         ),
         (
             #"printf '\012\000\000\000"\001\000\000\000\001\000\000\000\000' >&3"#, .sessionFailed,
-            "unexpected message while it was asked"
+            "unexpected message instead of its description"
         ),
         (#"printf '\010\000\000\000\043[1,100]' >&3"#, .sessionFailed, "unexpected message"),
         (#"printf '\010\000\000\000\043[1' >&3; exit 0"#, .extensionCrashed, "with code 0"),
@@ -141,7 +141,7 @@ struct ProtocolTests {
     @Test(arguments: [
         ("/nonexistent/program", "there is no such extension"),
         ("/etc/hostname", "can't be started"),
-        ("/usr", "is no program"),
+        ("/usr", "is not a program"),
     ])
     func `says why an extension can't be started`(_ path: String, _ text: String) async throws {
         let stage = try Stage()

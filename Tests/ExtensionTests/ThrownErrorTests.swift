@@ -174,7 +174,7 @@ struct ThrownErrorTests {
         let earlier = try stage.container(at: stage.destination).importRecord()
         #expect(earlier?.outcome == .success)
         var replacing = ImportOptions()
-        replacing.replacesData = true
+        replacing.replacesExisting = true
         let options = replacing
         await #expect(throws: MigrationError.self) {
             try await stage.importArchive(exporting, options: options)

@@ -11,7 +11,7 @@ struct PendingFileTests {
 
     @Test func `appears under its name only when it is complete`() throws {
         let place = try Place()
-        let file = try PendingFile.make(at: place.path("a"), replacingExisting: false)
+        let file = try PendingFile.make(at: place.path("a"), replacesExisting: false)
         try write([1, 2], to: file)
         #expect(try place.names() == [[UInt8]("a.partial".utf8)])
         #expect(try place.directory.status(of: [UInt8]("a.partial".utf8)).permissions == 0o600)
@@ -26,7 +26,7 @@ struct PendingFileTests {
         try place.makeFile(name, [7])
         let path = place.path(name)
         let error = systemError {
-            let file = try PendingFile.make(at: path, replacingExisting: true)
+            let file = try PendingFile.make(at: path, replacesExisting: true)
             file.discard()
         }
         #expect(error?.code == ENAMETOOLONG)
@@ -36,7 +36,7 @@ struct PendingFileTests {
     @Test func `leaves nothing where it is discarded`() throws {
         let place = try Place()
         try place.makeFile("a", [7])
-        let file = try PendingFile.make(at: place.path("a"), replacingExisting: true)
+        let file = try PendingFile.make(at: place.path("a"), replacesExisting: true)
         try write([1], to: file)
         file.discard()
         #expect(try place.names() == [[0x61]])
@@ -49,12 +49,12 @@ struct PendingFileTests {
         let path = place.path("a")
         #expect(
             systemError {
-                let file = try PendingFile.make(at: path, replacingExisting: false)
+                let file = try PendingFile.make(at: path, replacesExisting: false)
                 file.discard()
             }?.isExisting == true
         )
         #expect(try place.names() == [[0x61]])
-        let file = try PendingFile.make(at: path, replacingExisting: true)
+        let file = try PendingFile.make(at: path, replacesExisting: true)
         try write([1], to: file)
         try file.commit()
         #expect(try place.content("a") == [1])
@@ -62,7 +62,7 @@ struct PendingFileTests {
 
     @Test func `keeps a file that came while it was written`() throws {
         let place = try Place()
-        let file = try PendingFile.make(at: place.path("a"), replacingExisting: false)
+        let file = try PendingFile.make(at: place.path("a"), replacesExisting: false)
         try place.makeFile("a", [7])
         do {
             try file.commit()
@@ -77,10 +77,10 @@ struct PendingFileTests {
     @Test func `is busy while another one is written`() throws {
         let place = try Place()
         let path = place.path("a")
-        let first = try PendingFile.make(at: path, replacingExisting: false)
+        let first = try PendingFile.make(at: path, replacesExisting: false)
         try write([1], to: first)
         let error = systemError {
-            let second = try PendingFile.make(at: path, replacingExisting: true)
+            let second = try PendingFile.make(at: path, replacesExisting: true)
             second.discard()
         }
         #expect(error?.isBusy == true)
@@ -91,7 +91,7 @@ struct PendingFileTests {
     @Test func `takes over what a dead process left`() throws {
         let place = try Place()
         try place.makeFile("a.partial", [9, 9, 9, 9])
-        let file = try PendingFile.make(at: place.path("a"), replacingExisting: false)
+        let file = try PendingFile.make(at: place.path("a"), replacesExisting: false)
         try write([1], to: file)
         try file.commit()
         #expect(try place.names() == [[0x61]])
@@ -108,7 +108,7 @@ struct PendingFileTests {
         let path = place.path("a")
         #expect(
             systemError {
-                let file = try PendingFile.make(at: path, replacingExisting: false)
+                let file = try PendingFile.make(at: path, replacesExisting: false)
                 file.discard()
             } != nil
         )
@@ -118,7 +118,7 @@ struct PendingFileTests {
     @Test func `takes names of 255 bytes`() throws {
         let place = try Place()
         let name = String(repeating: "n", count: 255)
-        let file = try PendingFile.make(at: place.path(name), replacingExisting: false)
+        let file = try PendingFile.make(at: place.path(name), replacesExisting: false)
         try file.commit()
         #expect(try place.names() == [[UInt8](name.utf8)])
     }
@@ -127,7 +127,7 @@ struct PendingFileTests {
         let place = try Place()
         let path = PathName(parent: place.path + [UInt8]("/no".utf8), name: [0x61])
         let error = systemError {
-            let file = try PendingFile.make(at: path, replacingExisting: false)
+            let file = try PendingFile.make(at: path, replacesExisting: false)
             file.discard()
         }
         #expect(error?.isMissing == true)

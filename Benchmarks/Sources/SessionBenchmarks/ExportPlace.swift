@@ -43,9 +43,9 @@ struct ExportPlace {
         _ appExtension: MigrationExtension
     ) async throws {
         let archive = root.appending(path: "archive.tar.zst")
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             container,
-            to: .file(archive, replacingExisting: true),
+            to: .file(archive, replacesExisting: true),
             using: appExtension
         )
     }

@@ -32,7 +32,7 @@ public enum StreamPromises {
             .stream(stream),
             options: options,
             cancellation: CancellationFlag()
-        ).run(to: .file(path: archivePath, replacingExisting: true))
+        ).run(to: .file(path: archivePath, replacesExisting: true))
         Milestones.reach(report.lost.count == 0 ? converted : salvaged)
         let files = try checkArchive(options.layout, report)
         if options.layout == .ios { try checkReturn(files) }
@@ -103,7 +103,7 @@ public enum StreamPromises {
             options: StreamConversion.Options(package: "com.x", app: app),
             spoolingTo: ground,
             cancellation: CancellationFlag()
-        ).run(.file(path: archivePath), to: .file(path: streamPath, replacingExisting: true))
+        ).run(.file(path: archivePath), to: .file(path: streamPath, replacesExisting: true))
         Milestones.reach(returned)
         let file = try FileDescriptor.openFollowingLinks(streamPath, .reading)
         let stream = try BackupStream.open(

@@ -1,20 +1,27 @@
 package import MigrationSystem
 
+/// How to treat symbolic links that lead out of the directory they are restored to.
+public enum ExternalLinkPolicy: String, Sendable, CaseIterable {
+    /// The import fails.
+    case refuse
+
+    /// They are restored as they are; they are never followed.
+    case keep
+
+    /// They are omitted, and the report lists them.
+    case skip
+}
+
 /// Restores entries beneath a directory, each relative to its parent's descriptor and never through a link.
 ///
 /// Directories are made as they come, accessible to their owner alone; the files in them follow on
 /// several threads. Links are made when all files exist, and directories get their modes and times
 /// last, the deepest ones first.
 package final class ArchiveExtractor {
-    /// What to do with links that lead out of the directory.
-    package enum ExternalLinks: Sendable {
-        case refuse, keep, skip
-    }
-
     /// What is restored, and how.
     package struct Options: Sendable {
         /// What to do with links that lead out.
-        package var externalLinks = ExternalLinks.refuse
+        package var externalLinks = ExternalLinkPolicy.refuse
         /// Whether a path may come twice and parents may be missing, as in other programs' tar files.
         package var isLenient = false
         /// The paths to restore with everything below them; empty for all.

@@ -2,15 +2,17 @@ public import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// What a signature says of an archive: its content, the app, and the version of the data's format.
+/// The statement that a signature confirms: an archive's content, its app, and the version of its
+/// format.
 ///
-/// The fingerprint stands for the content, so that a signature also holds for the same archive
-/// encrypted, or no longer encrypted.
+/// The fingerprint represents the content, so a signature stays valid if the archive is encrypted
+/// or decrypted later.
 public struct ArchiveStatement: Sendable, Hashable {
-    /// The bytes that are signed.
+    /// The signed bytes.
     fileprivate let text: [UInt8]
 
-    /// For what a signature is made (`ssh-keygen -n`), so that none made for anything else counts.
+    /// The purpose of a signature (`ssh-keygen -n`), so that signatures for other purposes don't
+    /// count.
     fileprivate static let namespace = "archive@migration"
 
     init(header: ArchiveHeader?, fingerprint: Fingerprint?) throws(ArchiveError) {
@@ -33,20 +35,20 @@ public struct ArchiveStatement: Sendable, Hashable {
 
     /// Signs the statement with an SSH key, and writes the signature beside the archive.
     ///
-    /// `ssh-keygen` does it, so that agents, hardware keys and keys with a passphrase work; it asks at
-    /// the terminal itself.
+    /// `ssh-keygen` makes the signature, so agents, hardware keys and keys with a passphrase work.
+    /// It asks for a passphrase at the terminal.
     ///
     /// - Parameters:
-    ///   - key: The file of the private key, or of the public key where an agent has the private one.
-    ///   - file: The signature, which appears whole or not at all.
-    ///   - replacingExisting: Whether a file that is there is replaced; otherwise it is an error.
-    /// - Throws: ``MigrationError`` of code `signingFailed` where there is no `ssh-keygen`, it is too
-    ///   old, or it refuses the key, and of codes `outputExists` and `outputFailed`.
-    public func sign(key: URL, to file: URL, replacingExisting: Bool = false) throws {
+    ///   - key: The file of the private key, or of the public key if an agent has the private one.
+    ///   - file: The file of the signature, which appears completely or not at all.
+    ///   - replacesExisting: Whether to replace an existing file; otherwise one is an error.
+    /// - Throws: ``MigrationError`` of code `signingFailed` if `ssh-keygen` is missing, too old or
+    ///   refuses the key, and of codes `outputExists` and `outputFailed`.
+    public func sign(key: URL, to file: URL, replacesExisting: Bool = false) throws {
         try sign(
             keyPath: ByteString(pathOf: key),
             toPath: ByteString(pathOf: file),
-            replacingExisting: replacingExisting
+            replacesExisting: replacesExisting
         )
     }
 
@@ -54,7 +56,7 @@ public struct ArchiveStatement: Sendable, Hashable {
     package func sign(
         keyPath: [UInt8],
         toPath path: [UInt8],
-        replacingExisting: Bool
+        replacesExisting: Bool
     ) throws {
         let words = [
             "-q", "-Y", "sign", "-f", String(decoding: keyPath, as: UTF8.self), "-n",
@@ -62,13 +64,13 @@ public struct ArchiveStatement: Sendable, Hashable {
         ]
         let result = try SSHKeygen.run(words, input: text, showsErrors: true)
         guard result.isSuccess, !result.output.isEmpty else {
-            let problem = "ssh-keygen does not sign with this key"
+            let problem = "ssh-keygen can't sign with this key"
             throw MigrationError(.signingFailed, problem, path: keyPath)
         }
         do throws(SystemError) {
             let file = try PendingFile.make(
                 at: PathName(resolving: path),
-                replacingExisting: replacingExisting
+                replacesExisting: replacesExisting
             )
             do throws(SystemError) {
                 try file.file.descriptor.writeAll(result.output.span)
@@ -81,7 +83,7 @@ public struct ArchiveStatement: Sendable, Hashable {
             throw MigrationError(
                 error.isExisting ? .outputExists : .outputFailed,
                 error.isExisting
-                    ? "a signature of that name is there already; it is replaced only on request"
+                    ? "a signature of that name already exists; use --force to replace it"
                     : "the signature can't be written",
                 path: path,
                 cause: error.isExisting ? nil : error
@@ -90,7 +92,7 @@ public struct ArchiveStatement: Sendable, Hashable {
     }
 }
 
-/// Who must have signed an archive.
+/// The signature that an archive must have.
 public struct RequiredSignature: Sendable {
     private let signature: [UInt8]
     private let allowedSigners: [UInt8]
@@ -102,7 +104,7 @@ public struct RequiredSignature: Sendable {
     ///   - signature: The file of the signature.
     ///   - allowedSigners: A file of names and public keys, as `ssh-keygen(1)` describes it under
     ///     *ALLOWED SIGNERS*.
-    ///   - signer: The name in it that must have signed.
+    ///   - signer: The name of the required signer in that file.
     public init(signature: URL, allowedSigners: URL, signer: String) {
         self.init(
             signaturePath: ByteString(pathOf: signature),
@@ -120,11 +122,11 @@ public struct RequiredSignature: Sendable {
 
     /// Throws unless the signer has signed `statement`.
     ///
-    /// - Parameter statement: What must be signed.
-    /// - Returns: What `ssh-keygen` says of the signature: the signer and the key.
-    /// - Throws: ``MigrationError`` of code `signatureInvalid` where the signature is missing, of
-    ///   another archive, of another key or out of its time, and of code `signingFailed` where there is
-    ///   no `ssh-keygen`, or it is too old.
+    /// - Parameter statement: The statement that must be signed.
+    /// - Returns: The signer and the key, in the words of `ssh-keygen`.
+    /// - Throws: ``MigrationError`` of code `signatureInvalid` if the signature is missing,
+    ///   expired, or for another archive or key, and of code `signingFailed` if `ssh-keygen` is
+    ///   missing or too old.
     @discardableResult
     public func check(_ statement: ArchiveStatement) throws -> String {
         for (path, name) in [(signature, "signature"), (allowedSigners, "file of signers")] {
@@ -153,23 +155,23 @@ public struct RequiredSignature: Sendable {
 // MARK: - ssh-keygen
 
 /// The program that makes and checks SSH signatures.
-enum SSHKeygen {
+private enum SSHKeygen {
     /// How a run ended.
     struct Result {
         let isSuccess: Bool
         let output: [UInt8]
-        /// All that it printed, on one line, as an error quotes it.
+        /// Its output on one line, for an error.
         let errors: String
     }
 
     /// Runs it with `input` on standard input.
     ///
-    /// - Throws: ``MigrationError`` of code `signingFailed` where it is missing or too old.
+    /// - Throws: ``MigrationError`` of code `signingFailed` if it is missing or too old.
     static func run(_ words: [String], input: [UInt8], showsErrors: Bool) throws -> Result {
         let program = try find()
         let result = try run(program, words, input, showsErrors: showsErrors)
         if !result.isSuccess, try isTooOld(program) {
-            let message = "ssh-keygen is too old to sign files: OpenSSH 8.1 or newer does it"
+            let message = "ssh-keygen is too old to sign files: install OpenSSH 8.1 or newer"
             throw MigrationError(.signingFailed, message)
         }
         return result
@@ -183,11 +185,11 @@ enum SSHKeygen {
                 return URL(filePath: program)
             }
         }
-        let message = "there is no ssh-keygen, which signs archives: install OpenSSH"
+        let message = "ssh-keygen, which signs archives, is missing: install OpenSSH"
         throw MigrationError(.signingFailed, message)
     }
 
-    /// Whether it knows nothing of signatures.
+    /// Whether it does not support signatures.
     private static func isTooOld(_ program: URL) throws -> Bool {
         let words = ["-Y", "check-novalidate", "-n", "archive@migration", "-s", "/dev/null"]
         return try run(program, words, [], showsErrors: false).errors.contains("option -- ")
@@ -206,7 +208,8 @@ enum SSHKeygen {
         process.standardInput = source
         process.standardOutput = output
         if !showsErrors { process.standardError = errors }
-        // Before there is a reader that may be gone: it is smaller than a pipe, and so is the answer.
+        // Before a reader exists that might vanish: the input and the answer are smaller than a
+        // pipe.
         try source.fileHandleForWriting.write(contentsOf: Data(input))
         do {
             try process.run()
@@ -217,7 +220,7 @@ enum SSHKeygen {
         let answer = try output.fileHandleForReading.readToEnd() ?? Data()
         let complaint = showsErrors ? Data() : try errors.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        // Why it did not verify is on standard output in part.
+        // Part of the reason for a failure is on standard output.
         let text = String(decoding: complaint + answer, as: UTF8.self)
             .split(whereSeparator: \.isNewline).joined(separator: "; ")
         return Result(

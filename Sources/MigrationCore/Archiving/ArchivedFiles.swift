@@ -1,14 +1,14 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Remembers which files of a source an archive holds, whatever they are called in it.
+/// The source files that an archive holds, under any name.
 ///
-/// Only a hash of each file's identity is kept, since an export may have millions.
+/// Only a hash of each file's identity is kept, because an export may have millions.
 struct ArchivedFiles {
     private var hashes: Set<Int> = []
     private let output: FileStatus.Identity?
 
-    /// Remembers files beside the archive's own, which is `output`.
+    /// Makes an empty set for the archive whose own file is `output`.
     init(apartFrom output: FileStatus.Identity?) {
         self.output = output
     }
@@ -25,7 +25,7 @@ struct ArchivedFiles {
     func isOutput(_ status: FileStatus) -> Bool { status.identity == output }
 }
 
-/// Remembers where files with several names were archived first, until the last name was seen.
+/// The first archived path of each file with several names, until its last name was seen.
 struct HardLinkTable {
     private struct Slot {
         let path: EntryPath
@@ -34,15 +34,15 @@ struct HardLinkTable {
 
     private var slots: [FileStatus.Identity: Slot] = [:]
 
-    /// Returns the path under which the file was archived; `nil` for the first of its names.
-    mutating func takePath(of status: FileStatus) -> EntryPath? {
+    /// The path under which the file was archived; `nil` for the first of its names.
+    mutating func nextPath(of status: FileStatus) -> EntryPath? {
         guard status.linkCount > 1, var slot = slots[status.identity] else { return nil }
         slot.remaining -= 1
         slots[status.identity] = slot.remaining > 0 ? slot : nil
         return slot.path
     }
 
-    /// Takes note that the first name of the file is being archived at `path`.
+    /// Notes that the first name of the file is archived at `path`.
     mutating func remember(_ status: FileStatus, at path: EntryPath) {
         guard status.linkCount > 1 else { return }
         slots[status.identity] = Slot(path: path, remaining: status.linkCount - 1)

@@ -2,40 +2,40 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Writes items of a source tree to the archive as entries, and keeps what the report says of them.
+/// Writes items of a source tree to the archive as entries, and collects the facts for the report.
 final class EntryArchiver {
     private let writer: ArchiveWriter
     private let progress: Progress?
     private var links = HardLinkTable()
 
-    /// The identity of the archive's own file, which no archive can hold.
+    /// The identity of the archive's own file, which the archive can't hold.
     private let outputIdentity: FileStatus.Identity?
 
-    /// Whether what no archive can hold ends the export.
+    /// Whether an item that no archive can hold fails the export.
     private let isStrict: Bool
 
-    /// The user for whom root exports; `nil` where this process exports its own user's files.
+    /// The user for whom root exports; `nil` if this process exports its own user's files.
     var reader: UserIdentity?
 
-    /// Is called whenever content was read.
+    /// Called after content was read.
     var activityHandler: (() -> Void)?
 
-    /// The paths in the archive, where items are appended by whoever names them.
+    /// The paths in the archive, if an extension chooses them.
     private var paths: ArchivedPaths?
 
-    /// The files in the archive, where items are appended by whoever names them.
+    /// The files in the archive, if an extension chooses them.
     private(set) var files: ArchivedFiles?
 
-    /// How many entries were begun.
+    /// The number of entries begun.
     private(set) var entryCount = 0
 
-    /// What was left out so far.
+    /// The omissions so far.
     private(set) var omissions = OmissionList()
 
-    /// Links that lead out of the container, the first 1,000 of them, printable.
+    /// The first 1,000 links that lead out of the container, printable.
     private(set) var externalLinks: [String] = []
 
-    /// How many links lead out of the container.
+    /// The number of links that lead out of the container.
     private(set) var externalLinkCount = 0
 
     init(
@@ -50,14 +50,14 @@ final class EntryArchiver {
         self.isStrict = isStrict
     }
 
-    /// Begins to check that no path is archived twice, to make directories that are missing, and to
-    /// remember which files are archived.
+    /// Turns on the rules for items that an extension appends: no path is archived twice, missing
+    /// directories are made, and the archived files are remembered.
     func checkPaths() {
         paths = ArchivedPaths()
         files = ArchivedFiles(apartFrom: outputIdentity)
     }
 
-    /// Takes note that `count` bytes of content were archived.
+    /// Adds `count` bytes of content to the progress.
     func noteProgress(_ count: Int) {
         progress?.completedUnitCount += Int64(count)
         activityHandler?()
@@ -67,15 +67,15 @@ final class EntryArchiver {
 // MARK: - Files that were read ahead
 
 extension EntryArchiver {
-    private func omitsUnreadable(_ file: UnreadFile, _ status: FileStatus) throws -> Bool {
+    private func omitsUnreadable(_ file: SourceFile, _ status: FileStatus) throws -> Bool {
         if reader == nil { return false }
         let name = ByteString(file.name)
         return try omitsUnreadable(name, in: file.directory, status, at: file.path.bytes)
     }
 
-    /// Appends a file, and returns how many bytes of its content the progress does not know of.
+    /// Appends a file, and returns the bytes of its content that the progress does not include yet.
     func append(
-        _ file: UnreadFile,
+        _ file: SourceFile,
         _ reading: ItemBatch.Reading,
         of batch: ItemBatch
     ) throws -> Int {
@@ -136,18 +136,18 @@ extension EntryArchiver {
         try appendContent(of: file, before, at: path)
     }
 
-    /// Appends a file of which another name is in the archive as a link; returns whether it is one.
+    /// Appends a file as a hard link if another of its names is archived; returns whether it was.
     private func appendFurtherName(_ status: FileStatus, at path: EntryPath) throws -> Bool {
         if status.identity == outputIdentity {
-            let message = "the archive would hold itself: write it outside of the container"
+            let message = "the archive would contain itself: write it outside the container"
             throw MigrationError(.invalidOption, message, path: path.bytes)
         }
-        guard let first = links.takePath(of: status) else { return false }
+        guard let first = links.nextPath(of: status) else { return false }
         try write(Self.entry(status, at: path, .hardLink(target: first)))
         return true
     }
 
-    /// Appends the open `file`, which must stay as it was `before`.
+    /// Appends the open `file`, whose status must stay as it was `before`.
     private func appendContent(of file: OpenFile, _ before: FileStatus, at path: EntryPath) throws {
         let attributes = try attributes(of: file, at: path.bytes)
         let entry = Self.entry(before, at: path, .file(size: before.size), attributes)
@@ -160,7 +160,7 @@ extension EntryArchiver {
         files?.insert(before)
     }
 
-    /// Appends a file that was read, of which the progress does not learn.
+    /// Appends a file that was read ahead, without adding to the progress.
     private func append(
         _ content: Span<UInt8>,
         _ attributes: FileAttributes,
@@ -192,10 +192,11 @@ extension EntryArchiver {
             throw SourceWalker.unreadable(item.path, error)
         }
         guard after.isUnchanged(since: item.status) else { throw Self.changed(path) }
-        if let first = links.takePath(of: item.status) {
+        if let first = links.nextPath(of: item.status) {
             return try write(Self.entry(item.status, at: path, .hardLink(target: first)))
         }
-        // A link has none that an archive carries: the system keeps those of users for files.
+        // An archive carries none of a link's attributes: the system allows `user.*` only for
+        // files.
         for name in attributes {
             try omitUnrepresentable(item.path, .extendedAttribute, PrintableText.escaping(name))
         }
@@ -215,7 +216,7 @@ extension EntryArchiver {
         try writer.append(entry)
     }
 
-    /// Takes note of an entry that is about to be written, and writes the directories that it lacks.
+    /// Notes an entry that is about to be written, and writes its missing directories.
     private func prepare(for entry: ArchiveEntry) throws {
         if let missing = try paths?.insert(entry.path, isDirectory: entry.kind == .directory) {
             for path in missing { try writeDirectory(at: path, as: entry.modificationTime) }
@@ -235,7 +236,7 @@ extension EntryArchiver {
         try writer.append(directory)
     }
 
-    /// Reads the attributes that an archive carries; the others are reported.
+    /// Reads the attributes that an archive carries, and reports the others.
     private func attributes(
         of file: OpenFile,
         at path: ByteString
@@ -287,10 +288,10 @@ extension EntryArchiver {
 // MARK: - What is left out
 
 extension EntryArchiver {
-    /// Reports `omission`.
-    func leaveOut(_ omission: Omission) { omissions.append(omission) }
+    /// Adds `omission` to the report.
+    func omit(_ omission: Omission) { omissions.append(omission) }
 
-    /// Leaves out what no archive can hold, which ends a strict export.
+    /// Omits something that no archive can hold; a strict export fails instead.
     private func omitUnrepresentable(
         _ path: ByteString,
         _ reason: Omission.Reason,
@@ -298,11 +299,12 @@ extension EntryArchiver {
     ) throws(ArchiveError) {
         guard isStrict else { return omissions.append(Omission(path, reason, detail: detail)) }
         let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
-        let message = "can't be archived, and nothing may be left out: \(thing)"
+        let message = "can't be archived, and a strict export may not omit it: \(thing)"
         throw ArchiveError(.unrepresentable, message, entry: EntryPath(bytes: path))
     }
 
-    /// The omission of `name` in `directory` where root can read it, and who it exports for can't.
+    /// The omission of `name` in `directory` if root can read it, but the user it exports for
+    /// can't.
     func unreadable(
         _ name: ByteString,
         in directory: OpenFile,
@@ -325,7 +327,7 @@ extension EntryArchiver {
         return Omission(path, .unreadableToOwner, bytes: bytes)
     }
 
-    /// Leaves out a file that its container's owner can't read; returns whether it did.
+    /// Omits a file that the container's owner can't read; returns whether it did.
     func omitsUnreadable(
         _ name: ByteString,
         in directory: OpenFile,
@@ -368,7 +370,7 @@ struct FileAttributes {
         }
     }
 
-    /// What stands for the names that the system could not list, in a report; throws any other error.
+    /// A placeholder for names that the system can't list, for the report; rethrows other errors.
     static func unlisted(_ error: SystemError) throws(SystemError) -> [ByteString] {
         guard error.isUnsupported else { throw error }
         return [ByteString(utf8: "all, which the system can't list: \(error)")]

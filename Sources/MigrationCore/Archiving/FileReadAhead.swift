@@ -89,7 +89,7 @@ struct ItemQueue {
 /// Something that is to be archived, or reported as left out, when its turn comes.
 enum PendingItem {
     /// A file, or what was one when its directory was read.
-    case file(UnreadFile)
+    case file(SourceFile)
     /// A directory by itself, without what is in it.
     case directory(SourceItem, opened: OpenFile)
     /// The end of a directory, of which everything came before.
@@ -99,7 +99,7 @@ enum PendingItem {
 }
 
 /// A file of which no more is known than where it is.
-struct UnreadFile {
+struct SourceFile {
     /// The path under which the archive holds it.
     let path: EntryPath
     /// The open directory that holds it.
@@ -114,8 +114,8 @@ struct UnreadFile {
 
 // MARK: - Batches
 
-/// A few items that follow one another, of which the files are opened, and read where they are small,
-/// together.
+/// A few items that follow one another, of which the files are opened, and read where they are
+/// small, together.
 ///
 /// Whatever goes wrong with a file leaves it unread: who archives it meets the error again. Only
 /// that it changed is said at once, since nobody would see it again.
@@ -210,7 +210,7 @@ final class ItemBatch: @unchecked Sendable {
         }
     }
 
-    private func reading(of unread: UnreadFile) throws(SystemError) -> Reading {
+    private func reading(of unread: SourceFile) throws(SystemError) -> Reading {
         let file = try unread.directory.descriptor.openFile(unread.name)
         let before = try file.status()
         guard before.kind == .regular else { return .none }

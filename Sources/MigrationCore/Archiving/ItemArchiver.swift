@@ -4,7 +4,7 @@ internal import MigrationSystem
 
 /// Reads items of a source tree and archives them in order.
 final class ItemArchiver {
-    /// Where the items become entries, and what the report says of them.
+    /// Turns the items into entries, and collects the facts for the report.
     let entries: EntryArchiver
 
     let cancellation: CancellationFlag
@@ -30,7 +30,7 @@ final class ItemArchiver {
     }
 }
 
-// MARK: - Items whose turn comes later
+// MARK: - Queued items
 
 extension ItemArchiver {
     /// Archives `item` after those of earlier calls, at the latest when ``settle()`` is called.
@@ -52,7 +52,7 @@ extension ItemArchiver {
             case .directory(let item, let opened): try entries.append(item, directory: opened)
             case .end(let directory): try directory.checkIsUnchanged()
             case .other(let item): try entries.append(item)
-            case .omission(let omission): entries.leaveOut(omission)
+            case .omission(let omission): entries.omit(omission)
             }
         }
         entries.noteProgress(count)
@@ -63,10 +63,12 @@ extension ItemArchiver {
 // MARK: - Items by name
 
 extension ItemArchiver {
-    /// Appends the item at `location` under `name`: a file, a link, or a directory with what is in it.
+    /// Appends the item at `location` under `name`: a file, a link, or a directory with what is in
+    /// it.
     ///
-    /// - Returns: The bytes of content that the item itself has, 0 where it is no file.
-    /// - Throws: An error after which the archive is as before only if ``EntryArchiver/entryCount`` is as before.
+    /// - Returns: The bytes of content of a file; otherwise 0.
+    /// - Throws: An error; the archive is unchanged only if ``EntryArchiver/entryCount`` is
+    ///   unchanged.
     func appendItem(at location: SourceRoots.Location, as name: ByteString) throws -> UInt64 {
         let path = try Self.path(name)
         guard let itemName = location.name.map(ByteString.init) else {
@@ -112,7 +114,7 @@ extension ItemArchiver {
         }
     }
 
-    /// The path in the archive that whoever appends an item spells as `name`.
+    /// The path in the archive for an item that is appended as `name`.
     static func path(_ name: ByteString) throws(MigrationError) -> EntryPath {
         let path = EntryPath(bytes: name)
         guard let violation = path.violation else { return path }
@@ -157,9 +159,9 @@ extension ItemArchiver {
 
 // MARK: - Everything in a directory
 
-/// Says what is archived of a tree that is walked.
+/// Chooses the entries to archive while a tree is walked.
 struct EntryFilter {
-    /// Why the entry at a path is left out; `nil` where it is not.
+    /// The reason for omitting the entry at a path; `nil` to archive it.
     let reason: (ByteString, _ isDirectory: Bool) -> Omission.Reason?
 
     /// Whether every file right in the directory at a path is kept, whatever its name.
@@ -170,13 +172,14 @@ extension ItemArchiver {
     /// Appends everything in the container at `root` that `selection` keeps, each at its own path.
     func appendContents(of root: OpenFile, selecting selection: ContainerSelection) throws {
         let filter = EntryFilter(
-            reason: selection.reasonForLeavingOut,
+            reason: selection.reasonForOmitting,
             keepsAllFiles: selection.keepsAllFiles
         )
         try appendContents(of: root.descriptor.duplicate(), base: [], filter)
     }
 
-    /// Appends everything in `directory` that `filter` keeps; its own path in the archive is `base`.
+    /// Appends everything in `directory` that `filter` keeps; its own path in the archive is
+    /// `base`.
     func appendContents(
         of directory: consuming FileDescriptor,
         base: ByteString,
@@ -192,7 +195,7 @@ extension ItemArchiver {
         let archiver: ItemArchiver
         let filter: EntryFilter
 
-        static var takesRuns: Bool { true }
+        static var visitsRuns: Bool { true }
 
         func visit(_ run: FileRun) throws {
             let keepsAll = filter.keepsAllFiles(run.path)
@@ -234,7 +237,7 @@ extension ItemArchiver {
 
         func passesOver(_ item: SourceItem) throws -> Bool {
             guard let reason = filter.reason(item.path, true) else { return false }
-            // Nobody can tell its bytes.
+            // Its size is unknown.
             try archiver.appendSoon(.omission(Omission(item.path, reason)))
             return true
         }
@@ -266,14 +269,14 @@ extension ItemArchiver {
             try walker.walk(&measure)
             return measure.contentBytes
         } catch let error as ArchiveError where error.code != .damaged {
-            // What can't be read here is left out anyway; its bytes stay uncounted.
+            // The directory is omitted anyway; the size of unreadable files stays uncounted.
             return 0
         }
     }
 }
 
 extension Omission {
-    /// Says that the item at `path` is left out.
+    /// The omission of the item at `path`.
     init(_ path: ByteString, _ reason: Reason, bytes: UInt64 = 0, detail: String? = nil) {
         self.init(
             path: PrintableText.escaping(path),

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// The places that an extension may export from, held open so that nobody can put others in their stead.
+/// The directories that an extension may export from, held open so that nobody can replace them.
 struct SourceRoots {
     enum Kind {
         case container
@@ -8,11 +8,11 @@ struct SourceRoots {
         case temporaryDirectory
     }
 
-    /// An item, by the open directory that holds it.
+    /// An item in an open directory.
     struct Location {
         let kind: Kind
         let directory: OpenFile
-        /// The name in the directory; `nil` where the item is the root itself.
+        /// The name in the directory; `nil` for the root itself.
         let name: ArraySlice<UInt8>?
     }
 
@@ -26,9 +26,9 @@ struct SourceRoots {
     private var roots: [Root] = []
     /// Other paths by which an extension knows directories.
     private var aliases: [(path: ByteString, directory: ByteString)] = []
-    /// The container's bookkeeping, which no export carries, whatever its path is spelled like.
+    /// The identity of the container's bookkeeping, which is never exported, by whatever path.
     private var bookkeeping: FileStatus.Identity?
-    /// The directory of the last item, since the next one mostly lies there too.
+    /// The directory of the last item, because the next item usually lies there too.
     private var last: (path: ArraySlice<UInt8>, kind: Kind, directory: OpenFile)?
 
     /// Adds the directory at `path`, an absolute path with no link in it.
@@ -39,12 +39,12 @@ struct SourceRoots {
         if kind == .container { bookkeeping = try Self.bookkeeping(in: directory) }
     }
 
-    /// Takes what lies at `alias` for what lies at `path`, which has no link in it.
+    /// Makes `alias` another name of `path`, which has no link in it.
     mutating func addAlias(_ alias: ByteString, of path: ByteString) {
         aliases.append((alias, path))
     }
 
-    /// The directories that an extension has URLs of, by every path that leads to them.
+    /// The directories whose URLs an extension has, by every path that leads to them.
     var baseDirectories: [ByteString] {
         let own = roots.flatMap { root in
             let inner = root.kind == .container ? ["Documents", "Library/Application Support"] : []
@@ -57,8 +57,8 @@ struct SourceRoots {
 
     /// Finds the item at `path` without following a link out of the root that it lies in.
     ///
-    /// - Throws: ``MigrationError`` of code `outsideContainer` where it lies in none, or the way there
-    ///   leads out; `invalidPath` where nothing is there.
+    /// - Throws: ``MigrationError`` of code `outsideContainer` if it lies in no root or its path
+    ///   leads out, and of code `invalidPath` if nothing is there.
     mutating func locate(_ path: ByteString) throws(MigrationError) -> Location {
         let moved = aliases.lazy.compactMap { path.moved(from: $0.path, to: $0.directory) }
         let path = moved.first ?? path
@@ -81,18 +81,18 @@ struct SourceRoots {
                 ? isBookkeeping(name, in: root) : liesInBookkeeping(directory, beneath: root)
         }
         guard !isRefused else {
-            let message = "is the container's bookkeeping, which no export carries"
+            let message = "is the container's bookkeeping, which is never exported"
             throw MigrationError(.outsideContainer, message, path: path)
         }
-        // Elsewhere the extension may put another directory in its place, and the container's own
-        // has a name that none may export.
+        // Outside the container, the extension could replace the directory. In the container's
+        // root, a name could be that of the bookkeeping.
         if root.kind == .container, directory !== root.directory {
             last = (parent, root.kind, directory)
         }
         return Location(kind: root.kind, directory: directory, name: name)
     }
 
-    /// Opens the directory at `parent`; where that is the root, it is what `root` holds.
+    /// Opens the directory at `parent`; returns the open directory of `root` for the root itself.
     private static func open(
         _ parent: ByteString,
         in root: Root,
@@ -103,7 +103,7 @@ struct SourceRoots {
         if relative.isEmpty { return root.directory }
         return try reaching(path) { () throws(SystemError) in
             let opened = OpenFile(try root.directory.descriptor.openDirectoryBeneath(relative))
-            // Dots and links may lead back to where they began.
+            // Dots and links may lead back to the root.
             let isRoot = try opened.descriptor.status().identity == root.identity
             return isRoot ? root.directory : opened
         }
@@ -125,12 +125,11 @@ struct SourceRoots {
         _ path: ByteString
     ) throws(MigrationError) -> ArraySlice<UInt8> {
         let slash = UInt8(ascii: "/")
-        var item = path[...]
-        while item.count > 1, item.last == slash { item = item.dropLast() }
+        let item = path.withoutTrailingSlashes
         let name = item[(item.lastIndex(of: slash).map { $0 + 1 } ?? item.startIndex)...]
         let isDots = (1...2).contains(name.count) && name.allSatisfy { $0 == UInt8(ascii: ".") }
         guard item.first == slash, !isDots, !path.contains(0) else {
-            throw MigrationError(.invalidPath, "is no absolute path of an item", path: path)
+            throw MigrationError(.invalidPath, "is not an absolute path of an item", path: path)
         }
         return item
     }
@@ -142,25 +141,20 @@ struct SourceRoots {
     }
 
     private static func outside(_ path: ByteString) -> MigrationError {
-        let message = "lies outside of what the extension may export"
+        let message = "lies outside the directories that the extension may export"
         return MigrationError(.outsideContainer, message, path: path)
     }
 }
 
 // MARK: - The container's bookkeeping
 
-// A directory is known by its identity, since links, dots and a file system that folds case give it
-// many paths.
+// The bookkeeping is recognized by identity, because links, dots and a file system that folds case
+// can give it many paths.
 extension SourceRoots {
     private static func bookkeeping(
         in container: OpenFile
     ) throws(SystemError) -> FileStatus.Identity? {
-        do {
-            return try container.descriptor.status(of: ContainerLayout.bookkeepingName).identity
-        } catch {
-            guard error.isMissing else { throw error }
-            return nil
-        }
+        try container.descriptor.statusIfPresent(of: ContainerLayout.bookkeepingName)?.identity
     }
 
     /// Whether `name` in a root is the bookkeeping.
@@ -169,15 +163,10 @@ extension SourceRoots {
         in root: Root
     ) throws(SystemError) -> Bool {
         guard let bookkeeping else { return false }
-        do {
-            return try root.directory.descriptor.status(of: name).identity == bookkeeping
-        } catch {
-            guard error.isMissing else { throw error }
-            return false
-        }
+        return try root.directory.descriptor.statusIfPresent(of: name)?.identity == bookkeeping
     }
 
-    /// Whether `directory` is the bookkeeping or lies in it, as what is above it says.
+    /// Whether `directory` is the bookkeeping or lies in it, according to its parents.
     private func liesInBookkeeping(
         _ directory: OpenFile,
         beneath root: Root
@@ -189,7 +178,7 @@ extension SourceRoots {
             if identity == bookkeeping { return true }
             path += ByteString(utf8: "/..")
             let above = try directory.descriptor.status(of: path).identity
-            // Nothing is above the top, where a directory ends up that somebody moves out of the root.
+            // The search reaches the top if somebody moves the directory out of the root.
             if above == identity { break }
             identity = above
         }

@@ -1,10 +1,10 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Walks a tree in the order of an archive: a directory before what is in it, names in byte order.
+/// Walks a tree in the order of an archive: a directory before its contents, names in byte order.
 ///
-/// No link is followed, no path is longer than a name, and few directories are open at a time,
-/// however deep the tree is. A directory that changes while it is walked ends the walk.
+/// The walk follows no links, passes only single names to the system, and keeps few directories
+/// open, even in deep trees. If a directory changes meanwhile, the walk fails.
 struct SourceWalker {
     private struct Level {
         /// The open directory; `nil` while the walk is far below it.
@@ -15,10 +15,10 @@ struct SourceWalker {
         var index = 0
     }
 
-    /// The most files in a run: between two of them a cancellation is seen.
+    /// The most files in a run: a cancellation takes effect between two runs.
     private static let longestRun = 4096
 
-    /// The most levels whose directories are open at a time.
+    /// The most directories that are open at a time.
     private static let openLevels = 64
 
     private let cancellation: CancellationFlag
@@ -26,7 +26,7 @@ struct SourceWalker {
     private var path: ByteString
     private var directory: OpenFile
 
-    /// Prepares a walk over what is in `root`, whose own path in the archive is `base`.
+    /// Prepares a walk over the contents of `root`, whose own path in the archive is `base`.
     init(
         root: consuming FileDescriptor,
         base: ByteString = [],
@@ -42,7 +42,7 @@ struct SourceWalker {
         try enterLevel(try statusOfDirectory())
         while !levels.isEmpty {
             try cancellation.check()
-            if Visitor.takesRuns, let run = nextRun() {
+            if Visitor.visitsRuns, let run = nextRun() {
                 try visitor.visit(run)
                 continue
             }
@@ -66,7 +66,7 @@ struct SourceWalker {
         return levels[last].listing[levels[last].index - 1]
     }
 
-    /// The files that come next, up to a name that is none or not known to be one.
+    /// The next files, up to a name that is not known to be a file's.
     private mutating func nextRun() -> FileRun? {
         let last = levels.count - 1
         let (start, listing) = (levels[last].index, levels[last].listing)
@@ -131,7 +131,7 @@ struct SourceWalker {
         levels[levels.count - 1].directory = directory
     }
 
-    /// Opens what is above the directory: its own parent only while nobody moves it.
+    /// Opens the parent directory, which is another one if somebody has moved the directory.
     private func directoryAbove() throws(ArchiveError) -> OpenFile {
         do {
             return OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
@@ -164,29 +164,29 @@ struct SourceWalker {
     }
 }
 
-// MARK: - What a walk calls
+// MARK: - Visitors
 
-/// What is done at each step of a walk.
+/// The actions at each step of a walk.
 protocol SourceVisitor {
-    /// Takes something that is no directory.
+    /// Visits an item that is not a directory.
     mutating func visit(_ item: SourceItem) throws
 
-    /// Takes a directory, open as `opened`, before what is in it; returns whether to go into it.
+    /// Visits a directory, open as `opened`, before its contents; returns whether to enter it.
     mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool
 
-    /// Takes the end of a directory, after what is in it.
+    /// Leaves a directory after its contents.
     ///
-    /// Whether the directory changed is to be checked once nothing in it is read any more.
+    /// Implementations check for changes of the directory once nothing in it is read any more.
     mutating func leave(_ directory: WalkedDirectory) throws
 
-    /// Returns whether the walk passes over a directory that can't be opened, because nothing of it
-    /// is wanted.
+    /// Returns whether to skip a directory that can't be opened, because nothing in it is needed.
     mutating func passesOver(_ item: SourceItem) throws -> Bool
 
-    /// Whether files are taken by their names, a run at a time, where the directory tells them.
-    static var takesRuns: Bool { get }
+    /// Whether files are visited in runs, without a look at each, where the directory names their
+    /// kind.
+    static var visitsRuns: Bool { get }
 
-    /// Takes files that follow one another.
+    /// Visits files that follow one another.
     mutating func visit(_ run: FileRun) throws
 }
 
@@ -195,16 +195,16 @@ extension SourceVisitor {
         try directory.checkIsUnchanged()
     }
 
-    static var takesRuns: Bool { false }
+    static var visitsRuns: Bool { false }
 
     mutating func visit(_ run: FileRun) throws {
         for index in run.range { try visit(try run.item(at: index)) }
     }
 }
 
-// MARK: - What it comes to
+// MARK: - Items
 
-/// Something that a walk over a source tree came to.
+/// An item in a source tree.
 struct SourceItem {
     /// The open directory that holds it.
     let directory: OpenFile
@@ -225,7 +225,7 @@ extension SourceItem {
         }
     }
 
-    /// The error where the system's `error` kept the item at `path` from being looked at.
+    /// The error for an item at `path` whose status the system could not read.
     static func failure(_ error: SystemError, at path: ByteString) -> ArchiveError {
         let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
         let message = error.isMissing ? "vanished during the export" : "can't be read"
@@ -233,7 +233,7 @@ extension SourceItem {
     }
 }
 
-/// Files that follow one another in a directory, of which no more is known than their names.
+/// Files that follow one another in a directory, known only by their names.
 struct FileRun {
     /// The open directory that holds them.
     let directory: OpenFile
@@ -251,12 +251,12 @@ struct FileRun {
     func path(at index: Int) -> ByteString { listing.path(at: index, beneath: path) }
 
     /// The file at `index`.
-    func file(at index: Int) -> UnreadFile {
+    func file(at index: Int) -> SourceFile {
         let path = EntryPath(bytes: path(at: index))
-        return UnreadFile(path: path, directory: directory, name: path.lastComponent)
+        return SourceFile(path: path, directory: directory, name: path.lastComponent)
     }
 
-    /// What the system knows of the file at `index`.
+    /// The status of the file at `index`.
     func status(at index: Int) throws(ArchiveError) -> FileStatus {
         do {
             return try listing.status(at: index, in: directory.descriptor)
@@ -265,19 +265,19 @@ struct FileRun {
         }
     }
 
-    /// Looks at the file at `index`.
+    /// The file at `index` with its status.
     func item(at index: Int) throws(ArchiveError) -> SourceItem {
         try SourceItem(named: listing[index], at: path(at: index), in: directory)
     }
 }
 
-/// A directory that was walked, and what it was before.
+/// A directory that was walked, with its status before.
 struct WalkedDirectory {
     let path: ByteString
     let opened: OpenFile
     let status: FileStatus
 
-    /// Throws where entries came or went meanwhile.
+    /// Throws if entries were added or removed meanwhile.
     func checkIsUnchanged() throws(ArchiveError) {
         let now: FileStatus
         do throws(SystemError) {
@@ -291,31 +291,31 @@ struct WalkedDirectory {
 
 // MARK: - Measuring
 
-/// How much a source tree holds, from a walk that reads no content.
+/// The size of a source tree, from a walk that reads no content.
 struct SourceMeasure: SourceVisitor {
-    /// The bytes of content, each file counted once however many names it has.
+    /// The bytes of content; a file with several names counts once.
     private(set) var contentBytes: UInt64 = 0
 
-    /// The bytes that the content takes on its disk, less than `contentBytes` where files have holes.
+    /// The bytes that the content takes on its disk; less than `contentBytes` if files have holes.
     private(set) var allocatedBytes: UInt64 = 0
 
-    /// The bytes up to which no path is too long for an archive.
+    /// The longest path, in bytes, that is never too long for an archive.
     private static let longestPath = Int(UInt16.max)
 
     private let selection: ContainerSelection?
     private var linked: Set<FileStatus.Identity> = []
 
-    /// Measures what `selection` keeps, or everything.
+    /// Measures the files that `selection` keeps, or everything.
     init(selecting selection: ContainerSelection?) {
         self.selection = selection
     }
 
-    static var takesRuns: Bool { true }
+    static var visitsRuns: Bool { true }
 
     mutating func visit(_ run: FileRun) throws {
         let keepsAll = selection?.keepsAllFiles(in: run.path) ?? true
         for index in run.range {
-            if !keepsAll, isLeftOut(run.path(at: index)) { continue }
+            if !keepsAll, isOmitted(run.path(at: index)) { continue }
             count(try run.status(at: index))
         }
     }
@@ -331,13 +331,13 @@ struct SourceMeasure: SourceVisitor {
         allocatedBytes.addSaturating(min(status.size, status.allocatedSize))
     }
 
-    private func isLeftOut(_ path: ByteString) -> Bool {
-        selection?.reasonForLeavingOut(path, isDirectory: false) != nil
+    private func isOmitted(_ path: ByteString) -> Bool {
+        selection?.reasonForOmitting(path, isDirectory: false) != nil
     }
 
     func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
         guard isKept(item) else { return false }
-        // Of a tree that is too deep the archiver would write a gigabyte of paths before it fails.
+        // In a tree that is too deep, the archiver would write a gigabyte of paths before it fails.
         if selection != nil, item.path.count > Self.longestPath {
             try EntryArchiver.checkIsRepresentable(EntryPath(bytes: item.path))
         }
@@ -348,6 +348,6 @@ struct SourceMeasure: SourceVisitor {
 
     private func isKept(_ item: SourceItem) -> Bool {
         let isDirectory = item.status.kind == .directory
-        return selection?.reasonForLeavingOut(item.path, isDirectory: isDirectory) == nil
+        return selection?.reasonForOmitting(item.path, isDirectory: isDirectory) == nil
     }
 }

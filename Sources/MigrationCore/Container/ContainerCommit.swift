@@ -1,23 +1,23 @@
 internal import MigrationSystem
 
-/// Makes a staged container the live one, all of it or nothing.
+/// Makes a staged container the live one, completely or not at all.
 ///
-/// Where the system can exchange two directories in one step, that is the commit. Elsewhere (a mount
-/// point, an overlay's lower directory, a parent that can't be written, a directory of somebody else)
-/// ``JournaledCommit`` does it.
+/// Where the system can exchange two directories in one step, that exchange is the commit.
+/// Otherwise (a mount point, an overlay's lower directory, a parent that can't be written, another
+/// user's directory) ``JournaledCommit`` does the same in steps.
 struct ContainerCommit {
     let path: PathName
     let live: OpenFile
     let staging: StagingDirectory
     let record: ImportRecord
-    /// The room that is kept for the record of a failure, to be given away where it is needed.
+    /// The space set aside for the record of a failure, to be freed if the commit needs it.
     var reserve: RecordReserve?
 
-    /// Commits, and removes what was in the container before; returns why some of it is still there.
+    /// Commits and removes the old data; returns an error for each part that could not be removed.
     func run() throws -> [MigrationError] {
         let isAlike = try staging.position == .beside && prepareExchange()
         try staging.directory.descriptor.synchronizeFileSystem()
-        // The old container is where the staged one was, after an exchange.
+        // After an exchange, the old container is where the staged one was.
         var leftovers = Leftovers(of: path)
         switch isAlike ? try exchange() : .impossible {
         case .done: leftovers.remove(staging)
@@ -38,11 +38,11 @@ struct ContainerCommit {
     private enum Exchange {
         case done
         case impossible
-        /// Done, and neither proved nor undone, for this reason.
+        /// Done, but neither confirmed nor undone, because of this error.
         case unproved(any Error)
     }
 
-    /// Exchanges the two directories where that is possible here; what then fails, undoes it.
+    /// Exchanges the two directories if possible; undoes the exchange if a later step fails.
     private func exchange() throws -> Exchange {
         do throws(SystemError) {
             try exchangeNames()
@@ -68,7 +68,7 @@ struct ContainerCommit {
         try parent.exchange(path.name, with: staging.name, in: staging.parent.descriptor)
     }
 
-    /// Throws unless the locked container was exchanged, and that lasts.
+    /// Throws unless the locked container was exchanged, and the exchange is on disk.
     private func proveExchange() throws {
         let parent = staging.parent
         let replaced = try parent.descriptor.status(of: staging.name).identity
@@ -83,9 +83,10 @@ struct ContainerCommit {
 // MARK: - What stays with the place
 
 extension ContainerCommit {
-    /// Gives the staged container what stays with the place, and the record of the import.
+    /// Gives the staged container everything that stays with the place, and the record of the
+    /// import.
     ///
-    /// - Returns: Whether the two directories are alike now. Where they are not, the live one has to stay.
+    /// - Returns: Whether the two directories are alike now. If not, the live one has to stay.
     private func prepareExchange() throws -> Bool {
         do {
             let status = try live.descriptor.status()
@@ -96,7 +97,7 @@ extension ContainerCommit {
             try staging.directory.descriptor.setPermissions(status.permissions)
             return try isAlike(status)
         } catch let error as SystemError {
-            // Attributes that fit in one order may not in another, and some change meanwhile.
+            // Attributes that fit in one order may not fit in another, and some change meanwhile.
             guard
                 error.isDenied || error.isUnsupported || error.isOutOfSpace || error.isTooLarge
                     || error.isWithoutAttribute
@@ -106,9 +107,7 @@ extension ContainerCommit {
     }
 
     private func writeRecord() throws {
-        let bookkeeping = try BookkeepingDirectory.make(in: staging.directory)
-        let data = try BookkeepingCoding.encode(record)
-        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        try ImportRecordFile(in: BookkeepingDirectory.make(in: staging.directory)).write(record)
     }
 
     /// Copies the property list by which Apple's container manager knows the container.
@@ -138,7 +137,8 @@ extension ContainerCommit {
         try copy.descriptor.setExtendedAttributes(missing)
     }
 
-    /// Looks again: the system drops set-group-id bits without a word, and attributes can be inherited.
+    /// Checks the result: the system drops set-group-id bits silently, and attributes can be
+    /// inherited.
     private func isAlike(_ status: FileStatus) throws(SystemError) -> Bool {
         let staged = try staging.directory.descriptor.status()
         guard staged.owner == status.owner, staged.group == status.group,

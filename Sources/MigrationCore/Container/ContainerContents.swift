@@ -1,14 +1,14 @@
 internal import MigrationSystem
 
-/// Looks at what a container holds.
+/// The contents of a container.
 enum ContainerContents {
-    /// Whether there is anything but empty directories and what belongs to the place itself.
+    /// Whether there is anything but empty directories, bookkeeping and metadata.
     static func holdsData(_ root: OpenFile, at path: PathName) throws(MigrationError) -> Bool {
         do throws(SystemError) {
-            var pending = try directories(in: root, leavingOutOwn: true)
+            var pending = try directories(in: root, omittingOwn: true)
             while let directories = pending, let next = directories.last {
                 var rest = directories.dropLast()
-                guard let more = try Self.directories(in: next, leavingOutOwn: false) else {
+                guard let more = try Self.directories(in: next, omittingOwn: false) else {
                     return true
                 }
                 rest.append(contentsOf: more)
@@ -21,17 +21,18 @@ enum ContainerContents {
         }
     }
 
-    /// Opens the directories in `directory`; `nil` where something else is in it, or too many to be empty.
+    /// Opens the directories in `directory`; `nil` if it holds anything else, or too many
+    /// directories to be empty.
     private static func directories(
         in directory: OpenFile,
-        leavingOutOwn: Bool
+        omittingOwn: Bool
     ) throws(SystemError) -> [OpenFile]? {
         let listing = try DirectoryListing(of: directory.descriptor)
         guard listing.count <= 64 else { return nil }
         var directories: [OpenFile] = []
         for index in 0..<listing.count {
             let name = listing[index]
-            if leavingOutOwn && ContainerLayout.ownNames.contains(name) { continue }
+            if omittingOwn && ContainerLayout.ownNames.contains(name) { continue }
             guard try directory.descriptor.status(of: name).kind == .directory else { return nil }
             directories.append(OpenFile(try directory.descriptor.open(name, .directory)))
         }

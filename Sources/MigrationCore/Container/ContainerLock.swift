@@ -1,10 +1,11 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// The right to use a container: shared by an app that runs, exclusive for a migration.
+/// The right to use a container: shared for a running app, exclusive for a migration.
 ///
-/// The lock is on the container directory itself. An import exchanges that directory, so after a
-/// lock is taken the path must still lead to what was locked. A lock ends with the process that holds it.
+/// The lock is on the container directory itself. An import exchanges that directory, so after
+/// locking it, the path must still lead to the same directory. A lock ends with the process that
+/// holds it.
 struct ContainerLock {
     private static let attempts = 16
 
@@ -15,7 +16,7 @@ struct ContainerLock {
 
     /// Locks the container at `path` without waiting.
     ///
-    /// - Throws: ``MigrationError`` of code `containerBusy` where somebody else holds it.
+    /// - Throws: ``MigrationError`` of code `containerBusy` if someone else holds it.
     init(
         _ path: PathName,
         _ mode: FileDescriptor.LockMode
@@ -23,10 +24,10 @@ struct ContainerLock {
         for _ in 0..<Self.attempts {
             do throws(SystemError) {
                 let file = OpenFile(try FileDescriptor.open(path.path, .directory))
-                let taken = try LockClaim.take(file, mode)
-                if try FileDescriptor.status(atPath: path.path).identity == taken.identity {
+                let claimed = try LockClaim.make(locking: file, mode)
+                if try FileDescriptor.status(atPath: path.path).identity == claimed.identity {
                     root = file
-                    claim = taken
+                    claim = claimed
                     return
                 }
             } catch {
@@ -36,7 +37,7 @@ struct ContainerLock {
         throw MigrationError(.containerBusy, "the container keeps being replaced", path: path.path)
     }
 
-    /// Gives the lock back; without this it ends when the last copy of its descriptor is closed.
+    /// Releases the lock; otherwise it ends when the last copy of its descriptor is closed.
     func release() {
         claim.end(unlocking: root)
     }
@@ -50,14 +51,14 @@ struct ContainerLock {
             return MigrationError(.containerInvalid, "there is no container", path: path.path)
         }
         if error.isNotDirectory {
-            let message = "the container is no directory but a file or a link"
+            let message = "the container is a file or a link, not a directory"
             return MigrationError(.containerInvalid, message, path: path.path)
         }
         let message = "the container can't be opened"
         return MigrationError(.containerInvalid, message, path: path.path, cause: error)
     }
 
-    /// Who holds the container at `path`, as a message says it.
+    /// The processes that hold the container at `path`, in words for a message.
     private static func holders(of path: PathName) -> String {
         let identity = try? FileDescriptor.status(atPath: path.path).identity
         let processes = identity.map(FileDescriptor.lockHolders) ?? []
@@ -72,32 +73,32 @@ struct ContainerLock {
 
 // MARK: - Waiting
 
-/// How long an operation waits for a container that somebody else holds.
+/// How long an operation waits for a container that someone else holds.
 struct LockWait: Sendable {
     private static let interval = 0.02
 
-    /// How long it waits for other processes.
+    /// The longest wait for other processes.
     let limit: Duration
 
-    /// Whether it waits for operations in this process, which come to their end by themselves.
+    /// Whether it also waits, without limit, for other operations of this process.
     var queues = false
 
-    /// Ends the wait when it is raised.
+    /// Ends the wait when raised.
     var cancellation = CancellationFlag()
 
-    /// Is told once what is waited for.
+    /// Called once with the reason for the wait.
     var handler: (@Sendable (MigrationError) -> Void)?
 
-    /// Locks the container at `path`, alone, as soon as nobody else holds it.
+    /// Locks the container at `path` exclusively, as soon as nobody else holds it.
     ///
     /// - Throws: ``MigrationError``; `CancellationError`.
     func lock(_ path: PathName) throws -> ContainerLock {
         try untilFree(path) { () throws(MigrationError) in try ContainerLock(path, .exclusive) }
     }
 
-    /// Does `body` as soon as nobody else holds what it needs of the container at `path`.
+    /// Repeats `body` until it no longer throws `containerBusy` for the container at `path`.
     ///
-    /// - Throws: What `body` throws, of code `containerBusy` once it was waited for long enough;
+    /// - Throws: The error of `body`, including `containerBusy` when the time is up;
     ///   `CancellationError`.
     func untilFree<Value>(
         _ path: PathName,
@@ -112,7 +113,7 @@ struct LockWait: Sendable {
                 return try body()
             } catch {
                 guard error.code == .containerBusy else { throw error }
-                // Who held it may have let go of it since.
+                // The holder may have released it since.
                 let isQueued = queues && (LockClaim.isHeld(path) || LockClaim.endCount != endCount)
                 guard isQueued || !isLast else { throw waited(error) }
                 if !hasTold { handler?(error) }
@@ -125,19 +126,19 @@ struct LockWait: Sendable {
 
     private func waited(_ error: MigrationError) -> MigrationError {
         guard limit > .zero else { return error }
-        let message = "\(error.message), after \(limit.text) of waiting"
+        let message = "\(error.message), even after waiting \(limit.text)"
         return MigrationError(error.code, message, path: error.pathBytes, cause: error.cause)
     }
 }
 
-/// The note that an operation of this process holds a container.
+/// A note that an operation of this process holds a container.
 private final class LockClaim: Sendable {
     private struct State {
         var held: [FileStatus.Identity: Int] = [:]
         var endCount = 0
     }
 
-    /// Locks are taken and given back under it, so that no lock of this process is unknown to it.
+    /// Guards locking and unlocking, so that it knows every lock of this process.
     private static let state = Monitor(State())
 
     let identity: FileStatus.Identity
@@ -150,8 +151,8 @@ private final class LockClaim: Sendable {
     deinit { end(unlocking: nil) }
 
     /// Locks the open directory without waiting.
-    static func take(
-        _ file: OpenFile,
+    static func make(
+        locking file: OpenFile,
         _ mode: FileDescriptor.LockMode
     ) throws(SystemError) -> LockClaim {
         let identity = try file.descriptor.status().identity
@@ -176,7 +177,7 @@ private final class LockClaim: Sendable {
         }
     }
 
-    /// How many locks of this process have been given back.
+    /// How many locks of this process have been released.
     static var endCount: Int { state.withLock { $0.endCount } }
 
     static func isHeld(_ path: PathName) -> Bool {

@@ -2,12 +2,12 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Brings an import that was cut off to its end: back, or forward where its commit had begun.
+/// Finishes an interrupted import: undoes it, or completes it if its commit had begun.
 enum ContainerRecovery {
-    /// Recovers the container at `path` unless somebody is using it.
+    /// Recovers the container at `path`, unless someone is using it.
     ///
-    /// - Returns: Whether the record tells of the last import. It does not where one was cut off that
-    ///   changed nothing, on a file system that takes no changes.
+    /// - Returns: Whether the record describes the last import. It does not if an import was
+    ///   interrupted before it changed anything, on a file system that is now read-only.
     @discardableResult
     static func recoverIfIdle(_ path: PathName) throws(MigrationError) -> Bool {
         guard try needsRecovery(path) else { return true }
@@ -21,10 +21,10 @@ enum ContainerRecovery {
         }
     }
 
-    /// Locks the container at `path` together with others who only use it, once it is whole.
+    /// Takes a shared lock on the container at `path` after recovering it.
     ///
-    /// - Throws: ``MigrationError``, of code `containerBusy` where a commit was cut off and those who
-    ///   use the container keep it from being brought to its end.
+    /// - Throws: ``MigrationError``, of code `containerBusy` if a commit was interrupted and can't
+    ///   be finished because others use the container.
     static func lockWhole(_ path: PathName) throws(MigrationError) -> ContainerLock {
         try recoverIfIdle(path)
         let lock = try ContainerLock(path, .shared)
@@ -33,18 +33,20 @@ enum ContainerRecovery {
                 let journal = try ImportJournal.read(from: bookkeeping, of: path),
                 journal.phase != .staging
             {
-                let message = "an import was cut off in its commit, which waits for the container"
+                let message =
+                    "an import was interrupted during its commit and can't be finished while others "
+                    + "use the container"
                 throw MigrationError(.containerBusy, message, path: path.path)
             }
         } catch {
-            // An import that this user could have begun left a journal that this user can read.
+            // If this user began an import, this user can read its journal.
             let cause = error.cause as? SystemError
             guard let cause, cause.isDenied || cause.isNotDirectory else { throw error }
         }
         return lock
     }
 
-    /// Whether a journal, or something left of an import, says that it did not come to its end.
+    /// Whether a journal or a leftover shows that an import did not finish.
     private static func needsRecovery(_ path: PathName) throws(MigrationError) -> Bool {
         do throws(SystemError) {
             let root = OpenFile(try FileDescriptor.open(path.path, .directory))
@@ -62,7 +64,7 @@ enum ContainerRecovery {
         }
     }
 
-    /// Whether a journal in the container that is open as `root` says that an import was cut off.
+    /// Whether the journal of the container open as `root` shows an interrupted import.
     static func isCutOff(_ path: PathName, root: OpenFile) throws(MigrationError) -> Bool {
         guard let bookkeeping = try openBookkeeping(of: path, root: root) else { return false }
         return try ImportJournal.read(from: bookkeeping, of: path) != nil
@@ -70,7 +72,7 @@ enum ContainerRecovery {
 
     /// Recovers the container whose root is locked and open as `root`.
     ///
-    /// - Returns: Whether the record tells of the last import.
+    /// - Returns: Whether the record describes the last import.
     @discardableResult
     static func recover(_ path: PathName, root: OpenFile) throws(MigrationError) -> Bool {
         var leftovers = Leftovers(of: path)
@@ -86,8 +88,8 @@ enum ContainerRecovery {
                     isRecorded = false
                 } catch {
                     let message =
-                        "an interrupted import can't be brought to its end, only given up by "
-                        + "'migrate recover --discard'"
+                        "an interrupted import can't be finished; 'migrate recover --discard' "
+                        + "gives it up"
                     throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
                 }
             }
@@ -110,7 +112,7 @@ enum ContainerRecovery {
         }
     }
 
-    /// Brings the import to its end of which `journal` tells.
+    /// Finishes the import that `journal` describes.
     private static func conclude(
         _ journal: ImportJournal,
         _ path: PathName,
@@ -135,14 +137,13 @@ enum ContainerRecovery {
         }
         var record = ImportRecord.interrupted
         record.staging = journal.staging
-        let data = try BookkeepingCoding.encode(record)
-        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        try ImportRecordFile(in: bookkeeping).write(record)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 }
 
 extension ImportRecord {
-    /// The record of an import that was cut off.
+    /// The record of an interrupted import.
     static var interrupted: ImportRecord {
         ImportRecord(
             outcome: .interrupted,
@@ -157,47 +158,47 @@ extension ImportRecord {
 
 // MARK: - By request
 
-/// What was done about an import that had been cut off.
+/// What a recovery did about an interrupted import.
 public struct RecoveryReport: Sendable {
-    /// What became of the import.
+    /// The outcome of the import.
     public enum Outcome: String, Sendable {
-        /// No import had been cut off.
+        /// No import was interrupted.
         case nothing
 
-        /// The container holds what it held before the import.
+        /// The container holds its data from before the import.
         case rolledBack
 
-        /// The container holds what was being imported.
+        /// The container holds the imported data.
         case completed
 
-        /// What could not be understood, or brought to an end, was given up, and all data was kept.
+        /// The import could not be finished and was given up; all data was kept.
         case discarded
     }
 
-    /// What became of the import.
+    /// The outcome of the import.
     public let outcome: Outcome
 
-    /// What was wrong, where something was given up.
+    /// The reason for giving the import up.
     public let problem: MigrationError?
 
-    /// Where data is now that was in nobody's place, as the paths may be printed.
+    /// Where data that had no place was moved, as printable paths.
     public let kept: [String]
 }
 
 extension MigrationHost {
-    /// Brings an import that was cut off to its end, or gives it up.
+    /// Finishes an interrupted import, or gives it up.
     ///
-    /// Every export and import does the former by itself; this says what was done. What no import wrote
-    /// where its bookkeeping should be, and what can't be brought to an end, is given up only on request.
+    /// Every export and import does the same before it begins; this method also reports the
+    /// outcome. It gives an import up only on request.
     ///
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
-    ///   - discards: Whether bookkeeping that can't be understood, or an import that can't be brought to
-    ///     its end, is given up. Old data is put back where its place is free. All other data is kept in
-    ///     directories `.migration-kept-1` and so on in the container.
+    ///   - discards: Whether to give up an import that can't be finished, or bookkeeping that can't
+    ///     be understood. Old data returns to its place where that is free. All other data is kept
+    ///     in the directories `.migration-kept-1` and so on in the container.
     /// - Returns: What was done, and where data was kept.
-    /// - Throws: ``MigrationError`` of code `containerBusy` while somebody uses the container, and of code
-    ///   `containerInvalid` for what only giving up helps against.
+    /// - Throws: ``MigrationError`` of code `containerBusy` if someone uses the container, and of
+    ///   code `containerInvalid` if the import can only be given up.
     public func recover(
         _ container: MigrationDataContainer,
         discards: Bool = false
@@ -225,18 +226,18 @@ extension MigrationHost {
             let kept = try discarding.run().map { PrintableText.escaping($0.path) }
             return RecoveryReport(outcome: .discarded, problem: problem, kept: kept)
         } catch {
-            let message = "what an import left can't be given up"
+            let message = "the rest of an interrupted import can't be given up"
             throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
         }
     }
 }
 
-/// Gives up the bookkeeping of imports in a container, and keeps every bit of data.
+/// Gives up the bookkeeping of imports in a container, and keeps all data.
 private struct Discarding {
     let path: PathName
     let root: OpenFile
 
-    /// Gives up what can't be understood, and returns where data is now.
+    /// Gives up the bookkeeping and returns where data was kept.
     func run() throws(SystemError) -> [PathName] {
         guard let bookkeeping = readable else {
             return try [keep(ContainerLayout.bookkeepingName, in: root)]
@@ -245,7 +246,7 @@ private struct Discarding {
         var kept: [PathName] = []
         let phase = (try? ImportJournal.read(from: bookkeeping))?.phase
         let isEmpty = (try? ContainerContents.holdsData(root, at: path)) == false
-        // Of an import in these phases nothing is in the container that the old data could mix with.
+        // In these phases no new data is in the container that the old data could mix with.
         if phase == .clearing || phase == .restoring || isEmpty {
             putBack(from: directory)
         }
@@ -256,25 +257,25 @@ private struct Discarding {
         try bookkeeping.remove(BookkeepingDirectory.journalName)
         for name in BookkeepingDirectory.unfinishedNames { try bookkeeping.remove(name) }
         if !isRecordUnderstood(bookkeeping) {
-            try bookkeeping.remove(BookkeepingDirectory.recordName)
+            try ImportRecordFile(in: bookkeeping).remove()
         }
         try root.descriptor.synchronize()
         return kept
     }
 
-    /// The bookkeeping, where it is a directory that can be relied on.
+    /// The bookkeeping, if it is a trustworthy directory.
     private var readable: BookkeepingDirectory? {
         (try? BookkeepingDirectory(in: root)) ?? nil
     }
 
-    /// Puts old data back whose place is free.
+    /// Puts old data back where its place is free.
     private func putBack(from bookkeeping: OpenFile) {
         let name = Leftovers.replacedName
         guard let replaced = try? OpenFile(bookkeeping.descriptor.open(name, .directory)),
             let listing = try? DirectoryListing(of: replaced.descriptor)
         else { return }
         for index in 0..<listing.count where !ContainerLayout.ownNames.contains(listing[index]) {
-            // What can't be put back is kept.
+            // Anything that can't be put back is kept.
             try? replaced.descriptor.move(listing[index], into: root.descriptor)
         }
     }
@@ -314,10 +315,10 @@ private struct Discarding {
 
     private func isRecordUnderstood(_ bookkeeping: BookkeepingDirectory) -> Bool {
         do {
-            _ = try ImportRecord.read(from: bookkeeping)
+            _ = try ImportRecordFile(in: bookkeeping).read()
             return true
         } catch {
-            // A newer release understands it.
+            // A newer release can read it.
             return error is ImportRecord.NewerVersion
         }
     }

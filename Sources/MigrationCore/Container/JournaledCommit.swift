@@ -1,27 +1,27 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// Makes a staged container the live one by moving what is in it, in steps that can be taken up again.
+/// Makes a staged container the live one by moving its contents, in steps that can be resumed.
 ///
-/// The journal in the live container says which step is under way: first the old data is moved
-/// aside, then the new data is moved in. Whoever finds the journal goes on where it stands, so a
-/// process or a machine that stops leaves the new container, a little later.
+/// The journal in the live container names the current step: first the old data is moved aside,
+/// then the new data is moved in. The next command that finds a journal continues from there, so a
+/// crash only delays the new container.
 struct JournaledCommit {
     let path: PathName
     let live: OpenFile
     let staging: StagingDirectory
     let record: ImportRecord
-    /// The room that is kept for the record of a failure, to be given away where it is needed.
+    /// The space set aside for the record of a failure, to be freed if the commit needs it.
     var reserve: RecordReserve?
 
-    /// Commits from the beginning; returns why some of what imports left is still there.
+    /// Commits from the beginning; returns an error for each leftover that could not be removed.
     func run() throws -> [MigrationError] {
         let bookkeeping = try BookkeepingDirectory.make(in: live)
         let replaced = try Self.makeReplaced(in: bookkeeping, resuming: false)
         try moveData(asideTo: replaced, bookkeeping)
         var leftovers = Leftovers(of: path)
         leftovers.removeJournal(from: bookkeeping)
-        // Who takes up what a journal tells of looks for what was staged.
+        // A journal that stays needs the staged data when the commit is resumed.
         guard leftovers.problems.isEmpty else { return leftovers.problems }
         leftovers.remove(staging)
         leftovers.remove(in: bookkeeping)
@@ -29,18 +29,18 @@ struct JournaledCommit {
         return leftovers.problems
     }
 
-    /// Moves the old data out and the new data in and records that, or has all of it where it was.
+    /// Moves the old data out and the new data in and records that, or restores everything.
     func moveData(asideTo replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
         do {
             try Self.advance(to: .clearing, record, in: live, bookkeeping)
             try Self.move(allOf: live, to: replaced)
             try Self.advance(to: .filling, record, in: live, bookkeeping)
             try Self.fill(live, from: staging.directory, resuming: false)
-            try reserve?.giveRoom()
+            try reserve?.free()
             try Self.conclude(record, bookkeeping)
         } catch {
-            // A full disk may be what failed, and the journal takes room too.
-            try reserve?.giveRoom()
+            // The disk may be full, and the journal needs space too.
+            try reserve?.free()
             try Self.restore(live, from: replaced, movingTo: staging.directory, record, bookkeeping)
             throw error
         }
@@ -65,7 +65,7 @@ struct JournaledCommit {
         _ record: ImportRecord?,
         _ bookkeeping: BookkeepingDirectory
     ) throws {
-        // What a dead process kept room with is in the way where the disk is full.
+        // Space that a dead process set aside is in the way if the disk is full.
         try RecordReserve.remove(from: bookkeeping)
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
             try move(allOf: live, to: staged, resuming: true)
@@ -74,7 +74,7 @@ struct JournaledCommit {
         try putBack(replaced, in: live)
         let journal = ImportJournal(phase: .staging, record: nil, staging: record?.staging)
         try journal.write(to: bookkeeping)
-        // It is empty now; the reason of the failure is what the person must hear.
+        // It is empty now, and the caller needs the error of the commit, not one about cleaning up.
         try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
     }
 
@@ -87,12 +87,12 @@ struct JournaledCommit {
     }
 }
 
-// MARK: - Taking up what is under way
+// MARK: - Resuming
 
 extension JournaledCommit {
-    /// Goes on with the commit that `journal` says is under way, or undoes it where there is no room.
+    /// Continues the commit that `journal` describes, or undoes it if the disk is full.
     ///
-    /// - Returns: Whether the new data is in the container, and no journal any more.
+    /// - Returns: Whether the new data is in the container and the journal is removed.
     static func resume(
         _ journal: ImportJournal,
         in live: OpenFile,
@@ -100,7 +100,7 @@ extension JournaledCommit {
         staged: OpenFile?
     ) throws -> Bool {
         let replaced = try makeReplaced(in: bookkeeping, resuming: true)
-        // What goes on here may be cut off again, and is taken up by the same token.
+        // This may be interrupted again, and is then resumed by the same token.
         var record = journal.record
         record?.staging = journal.staging
         if journal.phase == .restoring {
@@ -108,9 +108,9 @@ extension JournaledCommit {
             return false
         }
         guard let staged else {
-            // The container was moved away from the staging directory beside it. Going on would lose
-            // the old data for nothing.
-            let message = "what was being imported is no longer beside the container"
+            // The container was moved away from the staging directory beside it. Continuing would
+            // lose the old data for nothing.
+            let message = "the data of the import is no longer beside the container"
             throw MigrationError(.containerInvalid, message)
         }
         do {
@@ -128,7 +128,9 @@ extension JournaledCommit {
         return true
     }
 
-    /// Makes the place for the old data; at the beginning there must be none, which may hold other data.
+    /// Makes the directory for the old data.
+    ///
+    /// A new commit must not find one, which may hold other data.
     private static func makeReplaced(
         in bookkeeping: BookkeepingDirectory,
         resuming: Bool
@@ -166,29 +168,27 @@ extension JournaledCommit {
         }
     }
 
-    /// Makes the success visible.
+    /// Records the success.
     private static func conclude(
         _ record: ImportRecord?,
         _ bookkeeping: BookkeepingDirectory
     ) throws {
-        guard let record else { return }
-        let data = try BookkeepingCoding.encode(record)
-        try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
+        if let record { try ImportRecordFile(in: bookkeeping).write(record) }
     }
 }
 
 // MARK: - The journal
 
-/// What an import under way has done, so that whoever comes after it knows.
+/// How far an import has come, for the next command if this one dies.
 struct ImportJournal: Codable, Equatable {
     enum Phase: String, Codable {
-        /// Data is being made ready beside the container, which is untouched.
+        /// Data is being staged beside the container, which is untouched.
         case staging
-        /// The old data is being moved aside; whoever comes after goes on with it.
+        /// The old data is being moved aside; the next command continues.
         case clearing
-        /// The new data is being moved in; whoever comes after goes on with it.
+        /// The new data is being moved in; the next command continues.
         case filling
-        /// A commit failed and the old data is being moved back; whoever comes after goes on with it.
+        /// A commit failed and the old data is being moved back; the next command continues.
         case restoring
     }
 
@@ -196,9 +196,9 @@ struct ImportJournal: Codable, Equatable {
 
     var version = Self.currentVersion
     var phase: Phase
-    /// The record that a success leaves.
+    /// The record of a success.
     var record: ImportRecord?
-    /// The token that the import's staging directory holds.
+    /// The token in the import's staging directory.
     var staging: String?
 
     private struct Versioned: Decodable {
@@ -212,7 +212,7 @@ struct ImportJournal: Codable, Equatable {
         return try BookkeepingCoding.decode(ImportJournal.self, from: data)
     }
 
-    /// Reads the journal of the container at `path`, and names it where that fails.
+    /// Reads the journal of the container at `path`; an error names its file.
     static func read(
         from bookkeeping: BookkeepingDirectory,
         of path: PathName
@@ -220,13 +220,13 @@ struct ImportJournal: Codable, Equatable {
         do {
             return try read(from: bookkeeping)
         } catch {
-            // The words of a decoder say nothing to a person.
+            // A decoder's message does not help a person.
             let isUnderstood = !(error is DecodingError)
             let message =
                 isUnderstood
                 ? "the container's bookkeeping can't be read"
-                : "the journal of an import can't be understood; it is left as it is until 'migrate "
-                    + "recover --discard'"
+                : "the journal of an import can't be understood; 'migrate recover --discard' gives the "
+                    + "import up"
             let file = BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path)
             let cause = isUnderstood ? error : nil
             throw MigrationError(.containerInvalid, message, path: file.path, cause: cause)

@@ -1,24 +1,24 @@
 internal import MigrationSystem
 
-/// What imports leave that nobody needs any more: replaced data, and data that was not committed.
+/// Data of imports that should be gone: replaced data, and data that was never committed.
 ///
-/// It does no harm where it lies. What can't be removed is therefore no failure of a command; it is
-/// named, and the next command tries again.
+/// Leftovers do no harm. If one can't be removed, the command reports it instead of failing, and
+/// the next command tries again.
 struct Leftovers {
-    /// Where a journaled commit keeps the old data.
+    /// The directory in which a journaled commit keeps the old data.
     static let replacedName = ByteString(utf8: "replaced")
 
     /// The container.
     let path: PathName
 
-    /// Why some of it is still there.
+    /// An error for each leftover that could not be removed.
     private(set) var problems: [MigrationError] = []
 
     init(of path: PathName) {
         self.path = path
     }
 
-    /// Removes the journal of a commit that is done.
+    /// Removes the journal of a finished commit.
     mutating func removeJournal(from bookkeeping: BookkeepingDirectory) {
         do throws(SystemError) {
             try bookkeeping.remove(BookkeepingDirectory.journalName)
@@ -28,7 +28,7 @@ struct Leftovers {
         }
     }
 
-    /// Removes a staging directory that this process made and locked, whatever is in it by now.
+    /// Removes a staging directory that this process made and locked, with everything in it.
     mutating func remove(_ staging: StagingDirectory) {
         do throws(SystemError) {
             try staging.remove()
@@ -37,14 +37,14 @@ struct Leftovers {
         }
     }
 
-    /// Keeps what was replaced, since it is not proved that it won't be needed.
+    /// Keeps the replaced data, which may still be needed.
     mutating func keep(_ staging: StagingDirectory, because error: any Error) {
-        let message = "the data that an import replaced is kept"
+        let message = "the data that an import replaced was kept"
         let place = staging.path.path
         problems.append(MigrationError(.outputFailed, message, path: place, cause: error))
     }
 
-    /// Removes what is in the container's bookkeeping, unless somebody is at work in it.
+    /// Removes the leftovers in the container's bookkeeping, unless someone is using them.
     mutating func remove(in bookkeeping: BookkeepingDirectory) {
         let directory = bookkeeping.openDirectory
         let place = BookkeepingDirectory.path(in: path)
@@ -58,10 +58,10 @@ struct Leftovers {
         }
     }
 
-    /// Removes what the imports with these tokens left beside the container, unless somebody is at work in
-    /// it.
+    /// Removes the leftovers of the imports with these tokens beside the container, unless someone
+    /// is using them.
     mutating func removeBeside(of tokens: [StagingToken]) {
-        // In a parent that can't be opened nothing was left.
+        // An import leaves nothing in a parent that can't be opened.
         guard let parent = try? OpenFile(FileDescriptor.open(path.parent, .directory)) else {
             return
         }
@@ -100,7 +100,7 @@ struct Leftovers {
         }
     }
 
-    /// Gives replaced data that stays another name, so that it is never taken for that of a later commit.
+    /// Renames replaced data that stays, so that it is never mistaken for that of a later commit.
     private static func setAside(_ name: ByteString, in directory: OpenFile) -> ByteString {
         guard name == replacedName else { return name }
         for number in 1... {
@@ -113,14 +113,14 @@ struct Leftovers {
                 )
                 return other
             } catch {
-                // Where it keeps its name, a later commit is refused.
+                // If it keeps its name, a later commit is refused.
                 guard error.isExisting else { break }
             }
         }
         return name
     }
 
-    /// Whether something in the bookkeeping is to be removed.
+    /// Whether the bookkeeping holds leftovers.
     static func are(in bookkeeping: BookkeepingDirectory) throws(SystemError) -> Bool {
         let listing = try DirectoryListing(of: bookkeeping.openDirectory.descriptor)
         return (0..<listing.count).contains { isLeftover(listing[$0]) }
@@ -132,7 +132,7 @@ struct Leftovers {
     }
 
     private mutating func note(_ error: SystemError, at place: PathName) {
-        let message = "what an import left can't be removed"
+        let message = "a leftover of an import can't be removed"
         problems.append(MigrationError(.outputFailed, message, path: place.path, cause: error))
     }
 }

@@ -1,43 +1,45 @@
 package import MigrationSystem
 
-/// The system side of a migration: what iOS does around an app's extension, for anyone to call.
+/// The system side of a migration: what iOS does around an app's extension.
 ///
-/// A host locks the container, asks the extension, writes or reads the archive, commits in one step,
-/// and persists the outcome. With no extension of the app's own, the whole container is moved.
+/// A host locks the container, asks the extension, writes or reads the archive, commits in one
+/// step, and persists the outcome. If the app has no extension, the host moves the whole container.
 ///
 ///     let container = try MigrationDataContainer(
 ///         at: directory,
 ///         bundleIdentifier: "com.example.notes"
 ///     )
-///     let report = try await MigrationHost().exportContainer(container, to: .file(archive))
+///     let report = try await MigrationHost().export(container, to: .file(archive))
 ///
-/// The work is done on threads of the host's own; cancelling the calling task ends it, with
-/// everything cleaned up and a `CancellationError`.
+/// The work runs on the host's own threads. Cancelling the calling task stops it: the host cleans
+/// up and throws `CancellationError`.
 public struct MigrationHost: Sendable {
     /// The version of this library.
     public static let version = "0.1.0"
 
-    /// The environment variable that tells an app's process its container.
+    /// The environment variable that names the container to an app's process.
     public static let containerVariable = MigrationDataContainer.environmentVariable
 
     package static let creator = "migrate \(version)"
 
-    /// How long an operation waits for a container that another process uses; by default not at all.
+    /// How long an operation waits for a container that another process uses; by default not at
+    /// all.
     ///
-    /// The time for which the machine sleeps does not count. An operation that waited in vain throws a
-    /// ``MigrationError`` of code `containerBusy`, which names the process.
+    /// Time during which the machine sleeps does not count. If the container is still in use after
+    /// that, the operation throws a ``MigrationError`` of code `containerBusy`, which names the
+    /// process.
     public var waitLimit = Duration.zero
 
-    /// Is told once, where an operation begins to wait, what it waits for.
+    /// Called once if an operation has to wait, with the error that names the reason.
     public var waitHandler: (@Sendable (MigrationError) -> Void)?
 
-    /// Whether operations of this process, which end by themselves, are waited for as long as it takes.
+    /// Whether an operation waits without limit for other operations of this process.
     var queues = false
 
     /// Makes a host.
     public init() {}
 
-    /// How long an operation waits that `cancellation` ends.
+    /// How an operation that `cancellation` stops waits for its container.
     func wait(_ cancellation: CancellationFlag) -> LockWait {
         LockWait(
             limit: waitLimit,
@@ -51,14 +53,14 @@ public struct MigrationHost: Sendable {
 // MARK: - Apps in a container
 
 extension MigrationHost {
-    /// Replaces this process by an app that runs `command` with the container to itself.
+    /// Replaces this process with an app that runs `command` while no migration uses the container.
     ///
-    /// The container's shared lock passes to the app and ends with it and whatever it started, so
-    /// that no migration starts meanwhile. The environment tells the app its container.
+    /// The app inherits the container's shared lock. The lock ends with the app and its child
+    /// processes, so no migration starts before that. The environment tells the app its container.
     ///
-    /// - Throws: ``MigrationError`` of code `containerBusy` while a migration is under way, or is to
-    ///   be brought to its end when others let go of the container, and for ``waitLimit`` after; ``SystemError`` where the command
-    ///   can't be run. It returns only by throwing.
+    /// - Throws: ``MigrationError`` of code `containerBusy` if a migration is still running after
+    /// ``waitLimit``, or if an interrupted one waits for other processes to release the container;
+    ///   ``SystemError`` if the command can't be run. The method returns only by throwing.
     package func execute(
         _ command: [[UInt8]],
         in container: MigrationDataContainer
@@ -68,8 +70,7 @@ extension MigrationHost {
         try ProcessReplacement.execute(command, settingVariable: Self.assignment(of: container))
     }
 
-    /// Starts an app that runs `command` with the container to itself, as ``execute(_:in:)`` does, beside
-    /// this process.
+    /// Starts an app that runs `command`, as ``execute(_:in:)`` does, as a child of this process.
     package func start(
         _ command: [ByteString],
         in container: MigrationDataContainer,

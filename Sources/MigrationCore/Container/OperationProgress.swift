@@ -1,31 +1,137 @@
-internal import Foundation
+public import Foundation
 internal import MigrationSystem
 
+/// The progress of an operation, as a sequence of updates to await.
+///
+/// Pass one to an export or an import, and iterate over ``updates`` in another task. The sequence
+/// ends with the operation:
+///
+///     let progress = MigrationProgress()
+///     async let report = MigrationHost().export(container, to: .file(archive), progress: progress)
+///     for await update in progress.updates {
+///         print(update.fractionCompleted ?? 0)
+///     }
+///     print(try await report.totals.files)
+///
+/// Use a new one for each operation. Code that needs Foundation's `Progress` can use it as one.
+public final class MigrationProgress: Progress, @unchecked Sendable {
+    // Safe because the state of this class is behind a lock, and Foundation guards the rest.
+
+    /// The state of an operation at one time.
+    public struct Update: Hashable, Sendable {
+        /// The bytes that are done, or the units of an extension that imports.
+        public let completedUnitCount: Int64
+
+        /// The total; `nil` while it is unknown.
+        public let totalUnitCount: Int64?
+
+        /// The part that is done, from 0 to 1; `nil` while the total is unknown.
+        public var fractionCompleted: Double? {
+            totalUnitCount.map { min(1, Double(completedUnitCount) / Double($0)) }
+        }
+    }
+
+    private struct State {
+        var last = Update(completedUnitCount: 0, totalUnitCount: nil)
+        var continuations: [AsyncStream<Update>.Continuation] = []
+        var hasEnded = false
+    }
+
+    private let state = Monitor(State())
+
+    /// Makes the progress of an operation that has not begun.
+    public init() {
+        super.init(parent: nil, userInfo: nil)
+        totalUnitCount = -1
+    }
+
+    /// The updates from now on, until the operation ends.
+    ///
+    /// The first one is the current state. A task that is slower than the operation gets the latest
+    /// update and misses those before it. Each use of this property makes a sequence of its own.
+    public var updates: some AsyncSequence<Update, Never> & Sendable {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Update.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        state.withLock { state in
+            continuation.yield(state.last)
+            if state.hasEnded {
+                continuation.finish()
+            } else {
+                state.continuations.append(continuation)
+            }
+        }
+        return stream
+    }
+
+    /// The number of completed units.
+    override public var completedUnitCount: Int64 {
+        didSet { publish() }
+    }
+
+    /// The number of units in total; -1 while it is unknown.
+    override public var totalUnitCount: Int64 {
+        didSet { publish() }
+    }
+
+    private func publish() {
+        let update = Update(
+            completedUnitCount: completedUnitCount,
+            totalUnitCount: totalUnitCount > 0 ? totalUnitCount : nil
+        )
+        state.withLock { state in
+            guard update != state.last else { return }
+            state.last = update
+            for continuation in state.continuations { continuation.yield(update) }
+        }
+    }
+
+    fileprivate func end() {
+        state.withLock { state in
+            state.hasEnded = true
+            for continuation in state.continuations { continuation.finish() }
+            state.continuations = []
+        }
+    }
+}
+
 extension Progress {
-    /// The largest count that is shown; with much greater ones Foundation's fractions overflow, which
-    /// on Linux ends the process.
+    /// The largest count to show.
+    ///
+    /// Much larger ones overflow Foundation's fractions, which ends the process on Linux.
     static let largestCount: Int64 = 1 << 53
 
-    /// Sets the total, which is unknown where it is not above 0.
+    /// Sets the total; a total of 0 or less counts as unknown.
     func setTotal(_ total: Int64) {
-        // Foundation on Linux ends the process where a total above 0 becomes 0.
+        // Foundation on Linux ends the process if a positive total becomes 0.
         totalUnitCount = total > 0 ? min(total, Self.largestCount) : -1
     }
 
-    /// Makes the progress complete, with `total` units where there are any.
+    /// Ends the updates of a ``MigrationProgress`` with its operation.
+    func endUpdates() {
+        (self as? MigrationProgress)?.end()
+    }
+
+    /// Shows a known total as done.
+    func finish() {
+        if totalUnitCount > 0 { completedUnitCount = totalUnitCount }
+    }
+
+    /// Completes the progress at `total` units, or at one unit if there are none.
     func complete(of total: Int64) {
         setTotal(max(total, 1))
         completedUnitCount = totalUnitCount
     }
 }
 
-/// Shows what an extension says of its progress, which may be any numbers, in a caller's.
+/// Shows an extension's progress, which may report any numbers, in the caller's progress.
 ///
-/// The total with which it first moves is shown as it is. Where it says another one, parts of a fixed
-/// total are shown from then on: on Linux Foundation keeps a product of all totals that a progress had,
-/// and ends the process where one overflows.
+/// The first total is shown as it is. If the extension later reports another one, the rest is shown
+/// as parts of a fixed total: on Linux, Foundation multiplies all totals that a progress ever had,
+/// and ends the process if the product overflows.
 final class ReportedProgress: Sendable {
-    /// The total that stands for all others.
+    /// The total that replaces all later ones.
     static let scale: Int64 = 1 << 20
 
     private struct Totals {
@@ -40,7 +146,8 @@ final class ReportedProgress: Sendable {
         self.progress = progress
     }
 
-    /// Shows that `completed` of `total` units are done, unless no total is known: it is not above 0.
+    /// Shows that `completed` of `total` units are done; does nothing if the total is unknown (0 or
+    /// less).
     func show(_ completed: Int64, of total: Int64) {
         guard total > 0 else { return }
         totals.withLock { totals in
@@ -50,7 +157,7 @@ final class ReportedProgress: Sendable {
             }
             let units = Self.units(totals?.shown, after: totals?.reported, now: total)
             if totals?.shown != units {
-                // A count above the total would overflow, too.
+                // A count above the total would overflow too.
                 progress.completedUnitCount = 0
                 progress.setTotal(units)
             }

@@ -1,7 +1,7 @@
 internal import MigrationArchive
 package import MigrationSystem
 
-/// Runs `body` on a thread of its own, with a flag that is raised when the calling task is cancelled.
+/// Runs `body` on its own thread, with a flag that is raised when the calling task is cancelled.
 package func withOperationThread<Result>(
     _ body: (CancellationFlag) async throws -> Result
 ) async throws -> Result {
@@ -22,7 +22,7 @@ package func withOperationThread<Result>(
     }
 }
 
-/// A thread on which an operation may block without keeping other tasks from running.
+/// A thread on which an operation may block without holding up other tasks.
 final class OperationThread: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -33,7 +33,7 @@ final class OperationThread: TaskExecutor {
 
     /// Starts the thread.
     ///
-    /// - Throws: ``SystemError`` where the system gives none.
+    /// - Throws: ``SystemError`` if the system can't start a thread.
     init() throws(SystemError) {
         try SystemThread.start(named: "migration") { [self] in work() }
     }
@@ -43,7 +43,7 @@ final class OperationThread: TaskExecutor {
         monitor.withLock { $0.jobs.append(job) }
     }
 
-    /// Lets the thread end once it has nothing left to do.
+    /// Ends the thread after its last job.
     func close() {
         monitor.withLock { $0.isClosed = true }
     }
@@ -62,13 +62,14 @@ final class OperationThread: TaskExecutor {
     }
 }
 
-/// How many threads an operation takes.
+/// How many threads an operation uses.
 package enum ThreadCount {
     /// The number that was asked for, else one for each core within the memory that is promised.
     package static func resolve(_ requested: Int?, compressionLevel: Int = 1) -> Int {
         ArchiveThreads.count(requested: requested, compressionLevel: compressionLevel)
     }
 
+    /// Checks that a requested number of threads is allowed.
     static func check(_ requested: Int?) throws(MigrationError) {
         guard let requested, !(1...64).contains(requested) else { return }
         throw MigrationError(.invalidOption, "the number of threads must be from 1 to 64")

@@ -4,12 +4,12 @@ package import MigrationSystem
 
 /// A temporary directory that only this user can enter, removed with the last reference to it.
 ///
-/// It is locked as long as it is used. One without a lock was left by a process that was killed;
-/// whoever makes the next one removes it.
+/// It stays locked while it is in use. A directory without a lock belonged to a process that was
+/// killed; making the next private directory removes it.
 package final class PrivateDirectory: Sendable {
     private static let attempts = 16
 
-    /// Where it is.
+    /// The path of the directory.
     package let path: PathName
 
     /// The locked directory; the lock ends with the process, however that ends.
@@ -35,7 +35,8 @@ package final class PrivateDirectory: Sendable {
         }
     }
 
-    /// Makes a directory and locks it, unless another takes it for abandoned before it is locked.
+    /// Makes a directory and locks it; tries again if another process removed it as abandoned
+    /// before.
     private static func make(in parent: OpenFile) throws(SystemError) -> (ByteString, OpenFile) {
         var attempt = 1
         while true {
@@ -44,7 +45,7 @@ package final class PrivateDirectory: Sendable {
             do throws(SystemError) {
                 let directory = OpenFile(try parent.descriptor.open(name, .directory))
                 try directory.descriptor.lock(.exclusive)
-                // One that was removed before the lock has no name any more.
+                // If it was removed before it was locked, it has no name any more.
                 _ = try parent.descriptor.status(of: name)
                 return (name, directory)
             } catch {
@@ -54,7 +55,7 @@ package final class PrivateDirectory: Sendable {
         }
     }
 
-    /// Makes a directory in this one that is `owner`'s, for whom root works.
+    /// Makes a directory in this one for `owner`, when root works for them.
     package func makeDirectory(
         _ name: ByteString,
         for owner: FileOwner
@@ -67,7 +68,7 @@ package final class PrivateDirectory: Sendable {
         return PathName(parent: path.path, name: name)
     }
 
-    /// Lets everybody pass through the directory who knows the names in it.
+    /// Lets every user who knows the names in the directory pass through it.
     package func letPass() throws(MigrationError) {
         try changing { () throws(SystemError) in
             try directory.descriptor.setPermissions(AbandonedDirectories.passable)
@@ -85,49 +86,49 @@ package final class PrivateDirectory: Sendable {
         }
     }
 
-    /// The directory as Foundation names it.
+    /// The URL of the directory.
     package var url: URL { URL(directoryAtPath: path.path) }
 
     deinit {
         remove()
     }
 
-    /// Removes the directory with everything in it, where it is still there.
+    /// Removes the directory with everything in it, if it still exists.
     package func remove() {
         do throws(SystemError) {
             let parent = try FileDescriptor.open(path.parent, .directory)
             try parent.removeTree(path.name)
         } catch {
-            // Nothing is in it that anybody needs; the next one to make such a directory tries again.
+            // Best effort; making the next private directory retries.
         }
     }
 }
 
-/// The temporary directories that this user's processes left behind when they were killed.
+/// The private directories of this user's processes that were killed.
 ///
-/// They are told by name, owner and kind, and by having no lock.
-struct AbandonedDirectories {
+/// They are recognized by name, owner and kind, and by having no lock.
+private struct AbandonedDirectories {
     private static let prefix = ByteString(utf8: "migration-private-")
 
-    /// The permissions of a directory that another user passes through.
+    /// The permissions of a directory that another user may pass through.
     static let passable: UInt16 = 0o711
 
     private let parent: OpenFile
 
-    /// Looks among the files of `parent`.
+    /// Searches in `parent`.
     init(in parent: OpenFile) {
         self.parent = parent
     }
 
-    /// Makes a name that no other directory has, and that tells it apart from other files.
+    /// Makes a unique name that distinguishes the directory from other files.
     static func makeName() -> ByteString {
         prefix + ByteString(utf8: UUID().uuidString)
     }
 
-    /// Removes them, as far as that is possible.
+    /// Removes them as far as possible.
     func remove() {
         do throws(SystemError) {
-            // Where others may rename what is not theirs, a name says nothing.
+            // If others may rename files that are not theirs, a name proves nothing.
             let permissions = try parent.descriptor.status().permissions
             guard permissions & 0o022 == 0 || permissions & 0o1000 != 0 else { return }
             let listing = try DirectoryListing(of: parent.descriptor)
@@ -135,7 +136,7 @@ struct AbandonedDirectories {
                 removeIfAbandoned(listing[index])
             }
         } catch {
-            // They are in nobody's way; who comes next tries again.
+            // Best effort; the next run retries.
         }
     }
 
@@ -148,7 +149,7 @@ struct AbandonedDirectories {
             try directory.descriptor.lock(.exclusive)
             try parent.descriptor.removeTree(name)
         } catch {
-            // It is in use, or somebody else was faster.
+            // It is in use, or another process was faster.
         }
     }
 

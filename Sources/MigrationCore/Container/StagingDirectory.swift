@@ -2,12 +2,12 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The directory in which an import makes a container ready, on the container's own file system.
+/// The directory in which an import prepares a container, on the container's own file system.
 ///
-/// It lies beside the container where an exchange with it is possible, else in the container's
-/// bookkeeping. In it are the staged container and a file whose name is the import's token. By that token,
-/// which the journal and the record of an import name, the next command knows what a dead one left: its
-/// own name proves nothing.
+/// It lies beside the container if the two can be exchanged, otherwise in the container's
+/// bookkeeping. It holds the staged container and a file whose name is the import's token. The
+/// journal and the record name the token, so the next command can recognize the directory of a dead
+/// import. Its own name proves nothing.
 struct StagingDirectory {
     enum Position {
         case beside
@@ -18,12 +18,12 @@ struct StagingDirectory {
     private static let containerName = ByteString(utf8: "container")
     private static let suffix = ByteString(utf8: ".migration-staging")
 
-    /// Where the directory that holds the staged container is.
+    /// The path of the directory that holds the staged container.
     let holderPath: PathName
     private let holder: OpenFile
     private let holderParent: OpenFile
     private let token: ByteString
-    /// The name beside the container that has the token in it.
+    /// The name beside the container that includes the token.
     private let lastName: ByteString?
 
     /// The staged container.
@@ -39,10 +39,11 @@ struct StagingDirectory {
     /// The staged container's name in its parent.
     var name: ByteString { Self.containerName }
 
-    /// Makes a directory with an empty container in it, removing first what an earlier import left.
+    /// Makes a directory with an empty container in it, after removing leftovers of earlier
+    /// imports.
     ///
-    /// It is made in the bookkeeping and moved out where that is possible, so that what is beside the
-    /// container can be moved back in: two mounts of one file system can't.
+    /// The directory is made in the bookkeeping and then moved out. If that works, data can also be
+    /// moved back in; between two mounts of one file system it can't.
     static func make(
         for path: PathName,
         root: OpenFile,
@@ -59,7 +60,7 @@ struct StagingDirectory {
         try holder.descriptor.makeDirectory(containerName, permissions: 0o700)
         let directory = OpenFile(try holder.descriptor.open(containerName, .directory))
         try directory.descriptor.lock(.exclusive)
-        try? dropInherited(directory, unlike: root)
+        try? removeInherited(directory, unlike: root)
         do {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
             let beside = try moveBeside(path, from: inside, to: parent, token)
@@ -86,18 +87,18 @@ struct StagingDirectory {
         }
     }
 
-    /// Gives `directory` the default access control list of `root` instead of its parent's, so that what
-    /// is made in it inherits what it would in the container itself.
+    /// Gives `directory` the default access control list of `root` instead of its parent's, so that
+    /// new files inherit the same as in the container itself.
     ///
-    /// Where that fails, the two directories differ, which the commit looks at.
-    static func dropInherited(
+    /// If that fails, the two directories differ, which the commit checks.
+    private static func removeInherited(
         _ directory: OpenFile,
         unlike root: OpenFile
     ) throws(SystemError) {
         let attributes = try root.descriptor.extendedAttributes()
         for name in try directory.descriptor.knownExtendedAttributeNames()
         where !attributes.contains(where: { $0.name == name }) {
-            // One of a security module is not ours to remove.
+            // Attributes of security modules can't be removed.
             try? directory.descriptor.removeExtendedAttribute(name)
         }
         let inherited = ByteString(utf8: "system.posix_acl_default")
@@ -106,7 +107,7 @@ struct StagingDirectory {
 
     /// Removes from the directory everything but the staged container.
     func removeRest() throws(SystemError) {
-        // Whoever had access may have closed it.
+        // The extension may have closed it.
         try holder.descriptor.setPermissions(0o700)
         let listing = try DirectoryListing(of: holder.descriptor)
         for index in 0..<listing.count
@@ -115,19 +116,14 @@ struct StagingDirectory {
         }
     }
 
-    /// Whether the staged container is still what has its name.
+    /// Whether the staged container still has its name.
     func isContainerInPlace() throws(SystemError) -> Bool {
-        do {
-            let identity = try holder.descriptor.status(of: Self.containerName).identity
-            return try identity == directory.descriptor.status().identity
-        } catch {
-            guard error.isMissing else { throw error }
-            return false
-        }
+        let named = try holder.descriptor.statusIfPresent(of: Self.containerName)
+        return try named?.identity == directory.descriptor.status().identity
     }
 
-    /// Gives back the locks on the staged container, which may be the live one by now, and on what
-    /// holds it.
+    /// Releases the locks on the staged container, which may be the live one by now, and on its
+    /// directory.
     func release() {
         directory.descriptor.unlock()
         holder.descriptor.unlock()
@@ -150,11 +146,12 @@ struct StagingDirectory {
 // MARK: - Beside the container
 
 extension StagingDirectory {
-    /// The name of the staging directory beside the container at `path`, which no other container has.
+    /// The name of the staging directory beside the container at `path`, which no other container
+    /// has.
     ///
     /// - Parameters:
     ///   - path: The container's path.
-    ///   - token: The token that makes it another name, for where something else has the first.
+    ///   - token: A token that makes the name unique, in case something else has the plain name.
     /// - Returns: The name.
     static func nameBeside(_ path: PathName, _ token: StagingToken? = nil) -> ByteString {
         let dot = [UInt8(ascii: ".")]
@@ -168,7 +165,7 @@ extension StagingDirectory {
         return dot + ByteString(path.name.prefix(room - mark.count)) + mark + suffix
     }
 
-    /// Moves the directory out of the bookkeeping to a name that nothing has, and returns that.
+    /// Moves the directory out of the bookkeeping to a free name, and returns the name.
     private static func moveBeside(
         _ path: PathName,
         from inside: OpenFile,
@@ -226,7 +223,7 @@ extension StagingDirectory {
         beside path: PathName,
         root: OpenFile
     ) throws(SystemError) -> StagingToken? {
-        // In a parent that can't be opened nothing was left.
+        // An import leaves nothing in a parent that can't be opened.
         guard let bookkeeping = try BookkeepingDirectory(in: root),
             let parent = try? OpenFile(FileDescriptor.open(path.parent, .directory))
         else { return nil }
@@ -237,7 +234,7 @@ extension StagingDirectory {
         return nil
     }
 
-    /// Opens the directory `name` where the token is in it.
+    /// Opens the directory `name` if it holds the token.
     private static func open(
         _ name: ByteString,
         in parent: OpenFile,
@@ -248,13 +245,13 @@ extension StagingDirectory {
             let mark = try holder.descriptor.status(of: token.name)
             return mark.kind == .regular ? holder : nil
         } catch {
-            // What can't be looked into isn't known to be an import's.
+            // An unreadable directory is not known to be an import's.
             guard error.isMissing || error.isNotDirectory || error.isDenied else { throw error }
             return nil
         }
     }
 
-    /// Opens the container that the import with this token staged; `nil` where there is none.
+    /// Opens the container that the import with this token staged; `nil` if there is none.
     static func openContainer(
         of token: StagingToken,
         for path: PathName,
@@ -271,14 +268,14 @@ extension StagingDirectory {
         return OpenFile(try holder.descriptor.open(containerName, .directory))
     }
 
-    /// Removes the directory `name` unless somebody is at work in it.
+    /// Removes the directory `name`, unless someone is using it.
     static func removeLeftover(_ name: ByteString, in parent: OpenFile) throws(SystemError) {
         guard try isThere(name, in: parent) else { return }
         try parent.descriptor.removeTree(name)
     }
 
     /// Removes the staging directory `name` beside the container at `path`, its token last, unless
-    /// somebody is at work in it.
+    /// someone is using it.
     static func removeLeftover(
         _ name: ByteString,
         beside path: PathName,
@@ -290,7 +287,7 @@ extension StagingDirectory {
         try parent.descriptor.removeTree(name, endingWith: token.name, under: lastName)
     }
 
-    /// Whether anything has the name, at which nobody is at work.
+    /// Whether something has the name and nobody is using it.
     private static func isThere(
         _ name: ByteString,
         in parent: OpenFile
@@ -306,7 +303,7 @@ extension StagingDirectory {
     }
 }
 
-/// What tells the staging directory of one import from everything else: a name that nobody guesses.
+/// A name that nobody can guess, which identifies the staging directory of one import.
 struct StagingToken: Hashable {
     let text: String
 
@@ -315,7 +312,7 @@ struct StagingToken: Hashable {
         text = UUID().uuidString
     }
 
-    /// Makes the token that bookkeeping names; `nil` for what no import wrote.
+    /// Reads a token from the bookkeeping; `nil` if no import wrote it.
     init?(_ text: String?) {
         guard let text, UUID(uuidString: text)?.uuidString == text else { return nil }
         self.text = text
@@ -324,11 +321,11 @@ struct StagingToken: Hashable {
     /// The name of the file that marks the staging directory.
     var name: ByteString { ByteString(utf8: text) }
 
-    /// The tokens of the imports that the container's bookkeeping tells of.
+    /// The tokens of the imports that the container's bookkeeping names.
     static func all(in bookkeeping: BookkeepingDirectory) -> [StagingToken] {
-        // What can't be read names none; whoever needs it says why.
+        // Unreadable files name none; other code reports the error.
         let journal = try? ImportJournal.read(from: bookkeeping)
-        let record = try? ImportRecord.read(from: bookkeeping)
+        let record = try? ImportRecordFile(in: bookkeeping).read()
         return [StagingToken(journal?.staging), StagingToken(record?.staging)].compactMap(\.self)
     }
 }

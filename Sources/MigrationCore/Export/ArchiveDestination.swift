@@ -2,16 +2,16 @@ public import Foundation
 public import MigrationArchive
 package import MigrationSystem
 
-/// Where an archive is written to.
+/// Where to write an archive.
 public struct ArchiveDestination: Sendable {
     fileprivate enum Target {
-        case file([UInt8], replacingExisting: Bool)
+        case file([UInt8], replacesExisting: Bool)
         case descriptor(Int32)
     }
 
     fileprivate let target: Target
 
-    /// For whom the archive is encrypted; `nil` where it is not.
+    /// How the archive is encrypted; `nil` if it is not.
     private(set) var encryption: ArchiveEncryption?
 
     /// The path of the file; `nil` for a descriptor.
@@ -19,34 +19,35 @@ public struct ArchiveDestination: Sendable {
         if case .file(let path, _) = target { path } else { nil }
     }
 
-    /// A file that appears under its name only when the archive is whole, readable by its owner alone.
+    /// A file that appears under its name only when the archive is complete, and only its owner can
+    /// read.
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - replacingExisting: Whether a file that is there is replaced; otherwise it is an error.
-    /// - Returns: The destination, in which nothing happens before the export.
-    public static func file(_ url: URL, replacingExisting: Bool = false) -> ArchiveDestination {
-        .file(path: ByteString(pathOf: url), replacingExisting: replacingExisting)
+    ///   - replacesExisting: Whether to replace an existing file; otherwise one is an error.
+    /// - Returns: The destination. Nothing is written before the export.
+    public static func file(_ url: URL, replacesExisting: Bool = false) -> ArchiveDestination {
+        .file(path: ByteString(pathOf: url), replacesExisting: replacesExisting)
     }
 
     /// A file at a path of any bytes.
-    package static func file(path: [UInt8], replacingExisting: Bool) -> ArchiveDestination {
-        ArchiveDestination(target: .file(path, replacingExisting: replacingExisting))
+    package static func file(path: [UInt8], replacesExisting: Bool) -> ArchiveDestination {
+        ArchiveDestination(target: .file(path, replacesExisting: replacesExisting))
     }
 
-    /// An open descriptor, such as 1 for standard output, to which the archive is written as it is made.
+    /// An open descriptor, such as 1 for standard output, which gets the archive as it is made.
     ///
-    /// The descriptor stays open. What was written before a failure is not taken back.
+    /// The descriptor stays open. A failed export can't take back the bytes that it has written.
     ///
-    /// - Parameter number: The number of the descriptor, which is open for writing.
+    /// - Parameter number: The number of the descriptor, open for writing.
     /// - Returns: The destination.
     public static func descriptor(_ number: Int32) -> ArchiveDestination {
         ArchiveDestination(target: .descriptor(number))
     }
 
-    /// The same destination, at which the archive is encrypted.
+    /// The same destination with an encrypted archive.
     ///
-    /// - Parameter encryption: For whom.
+    /// - Parameter encryption: Who can decrypt the archive.
     /// - Returns: The destination.
     public func encrypted(with encryption: ArchiveEncryption) -> ArchiveDestination {
         var destination = self
@@ -55,18 +56,18 @@ public struct ArchiveDestination: Sendable {
     }
 }
 
-/// The output of an export, open: a file that appears when it is whole, or a stream.
+/// The open output of an export: a file that appears when it is complete, or a stream.
 package struct ArchiveFile: ~Copyable {
     private var pending: PendingFile?
     private let path: [UInt8]?
 
-    /// Where the archive's bytes go.
+    /// Gets the archive's bytes.
     package let output: ArchiveOutput
 
-    /// What tells the file from others.
+    /// The identity of the file.
     let identity: FileStatus.Identity
 
-    /// The bytes that may be written; `nil` for a stream.
+    /// The free space in bytes; `nil` for a stream.
     let availableSpace: UInt64?
 
     private init(
@@ -102,10 +103,10 @@ package struct ArchiveFile: ~Copyable {
                 identity: identity,
                 availableSpace: nil
             )
-        case .file(let path, let replacingExisting):
-            if replacingExisting { try checkIsReplaceable(path) }
+        case .file(let path, let replacesExisting):
+            if replacesExisting { try checkIsReplaceable(path) }
             do throws(SystemError) {
-                return try make(path, replacingExisting, destination.encryption, cancellation)
+                return try make(path, replacesExisting, destination.encryption, cancellation)
             } catch {
                 throw failure(error, at: path)
             }
@@ -114,13 +115,13 @@ package struct ArchiveFile: ~Copyable {
 
     private static func make(
         _ path: [UInt8],
-        _ replacingExisting: Bool,
+        _ replacesExisting: Bool,
         _ encryption: ArchiveEncryption?,
         _ cancellation: CancellationFlag
     ) throws(SystemError) -> ArchiveFile {
         let pending = try PendingFile.make(
             at: PathName(resolving: path),
-            replacingExisting: replacingExisting
+            replacesExisting: replacesExisting
         )
         let space: UInt64
         let output: ArchiveOutput
@@ -147,23 +148,22 @@ package struct ArchiveFile: ~Copyable {
         )
     }
 
-    /// Throws where something is at `path` that must not give way to a file, such as a device.
+    /// Throws if something is at `path` that must not be replaced with a file, such as a device.
     private static func checkIsReplaceable(_ path: [UInt8]) throws(MigrationError) {
-        let kind: FileStatus.Kind
         do {
-            kind = try FileDescriptor.status(atPath: PathName(resolving: path).path).kind
+            let place = try PathName(resolving: path)
+            let status = try FileDescriptor.statusIfPresent(atPath: place.path)
+            if status == nil || status?.kind == .regular { return }
         } catch {
-            if error.isMissing { return }
             throw failure(error, at: path)
         }
-        guard kind != .regular else { return }
-        let message = "what is there is no file, and only a file is replaced"
+        let message = "something other than a file is there, and only a file can be replaced"
         throw MigrationError(.outputExists, message, path: path)
     }
 
     private static func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
         if error.isExisting {
-            let message = "a file of that name is there already; it is replaced only on request"
+            let message = "a file of that name already exists; use --force to replace it"
             return MigrationError(.outputExists, message, path: path)
         }
         if error.isBusy {
@@ -184,7 +184,7 @@ package struct ArchiveFile: ~Copyable {
         }
     }
 
-    /// Removes what was written, as far as it can be.
+    /// Removes the file, as far as possible.
     package consuming func discard() {
         guard let file = pending.take() else { return }
         file.discard()

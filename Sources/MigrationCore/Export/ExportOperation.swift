@@ -5,30 +5,31 @@ internal import MigrationSystem
 extension MigrationHost {
     /// Exports a container into an archive.
     ///
-    /// Of an export that fails nothing is left, and an archive that was there stays as it was.
+    /// A failed export leaves nothing behind, and an archive that existed stays as it was.
     ///
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
-    ///   - destination: Where the archive goes. A file appears only when it is whole.
-    ///   - appExtension: The app's own extension, which says what is exported; `nil` exports everything.
-    ///   - options: What is exported, and how.
+    ///   - destination: Where to write the archive. A file appears only when it is complete.
+    ///   - appExtension: The app's own extension, which chooses the data; `nil` exports everything.
+    ///   - options: How to export.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was archived.
-    /// - Returns: What was archived, what was left out and why.
+    /// - Returns: What was archived, and what was omitted and why.
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid`, `outputExists`,
     ///   `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes `sourceChanged`,
-    ///   `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`; `SystemError` where the
+    /// `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`; `SystemError` if the
     ///   destination's descriptor is not open; `CancellationError`.
     ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
     ///   `confinementUnavailable`, `entitlementInvalid`, `exportIncomplete`, `extensionCrashed`,
     ///   `extensionFailed`, `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
     @concurrent
-    public func exportContainer(
+    public func export(
         _ container: MigrationDataContainer,
         to destination: ArchiveDestination,
         using appExtension: MigrationExtension? = nil,
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
+        defer { progress?.endUpdates() }
         try options.check()
         return try await withOperationThread { cancellation in
             let operation = ExportOperation(
@@ -47,41 +48,53 @@ extension MigrationHost {
 
 // MARK: - Options and report
 
-/// How an export is made.
+/// How to make an export.
 public struct ExportOptions: Sendable {
-    /// The platform that the data comes from; `nil` takes that of the container.
+    /// The platform of the data; `nil` means that of the container.
     public var platform: MigrationPlatform?
 
-    /// The platform that the data goes to, which an app's extension is told.
+    /// The platform that receives the data; an app's extension gets it in its request.
     public var destinationPlatform = MigrationPlatform.android
 
-    /// The options of the destination that an app's extension gets, by name.
+    /// The options of the destination, by name, for an app's extension.
     public var destinationOptions: [String: Data] = [:]
 
-    /// The version of the data's format, for the importing app to read; an app's extension says its own.
+    /// The version of the data's format for the importing app.
+    ///
+    /// An app's extension gives its own instead.
     public var resourcesVersion = "1.0"
 
-    /// Whether the content is worth compressing, where no extension says it; `false` stores it.
+    /// Whether to compress the content; `false` stores it.
+    ///
+    /// An app's extension decides this itself.
     public var isCompressible = true
 
     /// The zstd compression level, from 1 to 19.
     public var compressionLevel = 3
 
-    /// Whether `Library/Caches` is archived too, where no extension of the app's decides.
+    /// Whether to archive `Library/Caches` too.
+    ///
+    /// An app's extension decides this itself.
     public var includesCaches = false
 
-    /// Patterns of what is left out, as ``ExclusionPattern`` reads them, where no extension decides.
+    /// Patterns of files to omit.
+    ///
+    /// An app's extension decides this itself.
     public var exclusions: [ExclusionPattern] = []
 
-    /// Whether the export fails where something is of a kind that no archive holds: a socket, a FIFO,
-    /// a device, an access control list or an attribute outside `user.*`; otherwise the report says so.
+    /// Whether the export fails if it meets something that no archive can hold.
+    ///
+    /// That is a socket, a FIFO, a device, an access control list, or an attribute outside
+    /// `user.*`. Otherwise it is an omission.
     public var isStrict = false
 
-    /// Whether the export fails where an app's extension leaves something behind, in the container or in an
-    /// app group, outside of `Library/Caches` and `tmp`; otherwise the report says so.
+    /// Whether the export fails if an app's extension leaves something behind in the container or
+    /// in an app group.
+    ///
+    /// `Library/Caches` and `tmp` don't count. Otherwise only the report lists it.
     public var expectsComplete = false
 
-    /// The number of threads that compress, from 1 to 64; `nil` takes one a core, three at most.
+    /// The number of threads that compress, from 1 to 64; `nil` means one per core, at most three.
     public var threadCount: Int?
 
     /// Makes the default options.
@@ -97,9 +110,9 @@ extension ExportOptions {
     }
 }
 
-/// What an export did.
+/// The result of an export.
 public struct ExportReport: Sendable {
-    /// What the archive says of itself.
+    /// The header of the archive.
     public let header: ArchiveHeader
 
     /// How much was archived.
@@ -108,31 +121,32 @@ public struct ExportReport: Sendable {
     /// The archive's size in bytes.
     public let archiveBytes: UInt64
 
-    /// The bytes of the tar stream: the content, and what stands before each entry.
+    /// The bytes of the tar stream: the content and the entries' headers.
     public let streamBytes: UInt64
 
-    /// What compression made of the stream, without what the archive puts around it.
+    /// The bytes of the compressed stream, without the archive's own index and headers.
     ///
-    /// It is never more than the stream: a piece that compression makes no smaller counts as it is.
+    /// It is never more than the stream, because pieces that compression would enlarge are stored.
     public let compressedStreamBytes: UInt64
 
-    /// The hash that stands for the archive.
+    /// The hash that identifies the content.
     public let fingerprint: Fingerprint
 
-    /// What the container holds and the archive does not.
+    /// The omissions: data of the container that the archive does not hold.
     public let omissions: OmissionList
 
-    /// Symbolic links that were archived but lead out of the container, at most 1,000 of them, printable.
+    /// Archived symbolic links that lead out of the container, printable, at most 1,000 of them.
     public let externalLinks: [String]
 
     /// How many symbolic links lead out of the container.
     public let externalLinkCount: Int
 
-    /// What the container and the app groups hold and the app's extension did not append; `nil` where the
-    /// whole container was exported.
+    /// Data in the container and the app groups that the app's extension did not append; `nil` if
+    /// the whole container was exported.
     public let leftBehind: LeftBehind?
 
-    /// What the session with the app's extension showed; `nil` where the whole container was exported.
+    /// The report of the session with the app's extension; `nil` if the whole container was
+    /// exported.
     public let appExtension: ExtensionReport?
 }
 
@@ -147,7 +161,7 @@ extension ArchiveStatement {
 
 // MARK: - The operation
 
-/// One export: the container locked, an extension asked, an archive written and committed.
+/// One export: locks the container, asks the extension, writes the archive and commits it.
 struct ExportOperation {
     let container: MigrationDataContainer
     let destination: ArchiveDestination
@@ -200,14 +214,14 @@ struct ExportOperation {
         return AppExtensionExport(host: host, call: call)
     }
 
-    /// Throws where the archive can't fit, whatever compression makes of the content.
+    /// Throws if the archive can't fit even when it compresses well.
     private func checkSpace(for properties: ExportProperties, available: UInt64?) throws {
         guard let available else { return }
         let content = properties.allocatedBytes ?? properties.sizeEstimate
         let needed = properties.isCompressible ? content / 4 : content
         guard needed > available else { return }
         let message =
-            "the archive needs about \(needed) bytes or more, and \(available) are free"
+            "the archive needs at least about \(needed) bytes, and \(available) are free"
         throw MigrationError(.outOfSpace, message, path: destination.path)
     }
 

@@ -1,9 +1,9 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The extension for apps that have none: the whole container out.
+/// The extension for apps that have none: exports the whole container.
 ///
-/// Its import is the host's own: every entry goes back at its path in the staged container.
+/// The host does the import itself: every entry goes back to its path in the staged container.
 struct WholeContainerExtension: ExportingExtension {
     let container: MigrationDataContainer
     let root: OpenFile
@@ -36,7 +36,7 @@ struct WholeContainerExtension: ExportingExtension {
         var walker = SourceWalker(root: copy, cancellation: cancellation)
         try walker.walk(&measure)
         guard measure.contentBytes <= ArchiveWriter.longestStream else {
-            let message = "an archive holds at most 1 TiB, and the container has more"
+            let message = "an archive holds at most 1 TiB, and the container holds more"
             throw ArchiveError(.unrepresentable, message)
         }
         return ExportProperties(

@@ -2,35 +2,33 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// An extension as an export sees it: the one for apps that have none, or an app's own.
-///
-/// Everything above this seam is the same for every extension.
+/// An extension as an export uses it: the app's own, or the one for apps that have none.
 protocol ExportingExtension {
-    /// The container that is exported.
+    /// The container to export.
     var container: MigrationDataContainer { get }
 
-    /// Says what there is to export, before anything is archived, where `availableSpace` is free.
+    /// Describes the export before anything is archived; `availableSpace` bytes are free.
     func properties(availableSpace: UInt64?) throws -> ExportProperties
 
-    /// Appends everything that is to be exported.
+    /// Appends everything to export.
     func exportResources(to archiver: ItemArchiver) throws
 
-    /// Finds what was not appended, once `archiver` has everything; `nil` for the extension of no app.
+    /// Finds everything that was not appended to `archiver`; `nil` for a whole container.
     func leftBehind(by archiver: ItemArchiver) throws -> LeftBehind?
 
-    /// Says what the session showed, once the export is done; `nil` for the extension of no app.
+    /// Reports on the session after the export; `nil` for a whole container.
     func report(of totals: ArchiveTotals) -> ExtensionReport?
 
-    /// Ends what the export began, whatever became of it.
+    /// Cleans up after the export, whether it failed or not.
     func end()
 }
 
-/// What an extension says of its export before it begins.
+/// An extension's description of its export.
 struct ExportProperties: Sendable {
     /// The estimate of the content's bytes.
     let sizeEstimate: UInt64
 
-    /// The bytes that the content takes on its disk, where that is known.
+    /// The bytes that the content takes on its disk, if known.
     let allocatedBytes: UInt64?
 
     /// The version of the data's format.
@@ -45,7 +43,7 @@ struct AppExtensionExport: ExportingExtension {
     let host: AppExtensionHost
     let call: ExportCall
 
-    /// The most bytes of a version: an archive's description has 64 KiB, and may take six for each.
+    /// The most bytes of a version: an archive's header has 64 KiB, and may use six bytes for each.
     private static let versionLimit = 8 << 10
 
     var container: MigrationDataContainer { host.container }
@@ -55,7 +53,7 @@ struct AppExtensionExport: ExportingExtension {
         let versionSize = exports.resourcesVersion.utf8.count
         guard versionSize <= Self.versionLimit else {
             let message =
-                "\(host.description.name) gives a resourcesVersion of \(versionSize) bytes; at "
+                "\(host.description.name) has a resourcesVersion of \(versionSize) bytes; at "
                 + "most \(Self.versionLimit) can be archived"
             throw MigrationError(.extensionUnsuitable, message)
         }
@@ -87,7 +85,7 @@ struct AppExtensionExport: ExportingExtension {
         } catch {
             throw intake.failure ?? error
         }
-        // An extension may have caught it.
+        // The extension may have caught the error.
         if let failure = intake.failure { throw failure }
         try host.session.end()
     }
@@ -101,7 +99,7 @@ struct AppExtensionExport: ExportingExtension {
             .map { (group: $0.key, path: $0.value) }
         for (group, path) in places {
             let root = try FileDescriptor.open(path.path, .directory)
-            try left.search(root, of: group, leavingOut: archived, archiver.cancellation)
+            try left.search(root, of: group, omitting: archived, archiver.cancellation)
         }
         return left
     }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// One session with an app's extension, from the check of its entitlement to its end.
+/// One session with an app's extension, from checking its entitlement to stopping it.
 final class AppExtensionHost {
-    /// The most bytes of the names of an extension's options, with one after each.
+    /// The most bytes of the names of an extension's options, with a separator after each.
     private static let optionLimit = 8 << 10
 
     let appExtension: MigrationExtension
@@ -13,15 +13,15 @@ final class AppExtensionHost {
     let observer: SessionObserver
     let description: ExtensionDescription
 
-    /// What the entitlements let the extension reach; `nil` where it needs none.
+    /// The extension's entitlement; `nil` if it needs none.
     let entitlement: Entitlement?
 
-    /// What may be a mistake and may be meant.
+    /// Possible mistakes that may be intended.
     let warnings: [String]
 
-    /// Begins a session in `container`, which is locked, for `live`, where that is another one.
+    /// Begins a session in `container`, which is locked and may stand for the container `live`.
     ///
-    /// - Throws: ``MigrationError`` of code `entitlementInvalid` before anything of the extension runs.
+    /// - Throws: ``MigrationError`` of code `entitlementInvalid` before the extension's code runs.
     static func begin(
         _ role: SessionDirectories.Role,
         _ appExtension: MigrationExtension,
@@ -55,7 +55,7 @@ final class AppExtensionHost {
         }
     }
 
-    /// Starts the extension in `directories` and asks it what it can do.
+    /// Starts the extension with `directories` and asks it for its description.
     private init(
         _ appExtension: MigrationExtension,
         _ directories: SessionDirectories,
@@ -85,9 +85,9 @@ final class AppExtensionHost {
         self.warnings = warnings
     }
 
-    /// What an extension says of itself, with a name that can be shown.
+    /// An extension's description with a name that can be shown.
     ///
-    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where its options can't be.
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` if its options are too long.
     private static func checked(
         _ description: ExtensionDescription
     ) throws(MigrationError) -> ExtensionDescription {
@@ -101,16 +101,16 @@ final class AppExtensionHost {
         return description
     }
 
-    /// Ends the extension, where nobody has yet, and removes its temporary directory.
+    /// Stops the extension if it still runs, and removes its temporary directory.
     func end() {
         session.abandon()
         session.paths.remove()
         directories.remove()
     }
 
-    /// What the extension says of its exports.
+    /// The extension's description of its exports.
     ///
-    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where it does not export.
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` if it does not export.
     func exports() throws(MigrationError) -> ExportDescription {
         guard let exports = description.exports else { throw lacking("ResourcesExporting") }
         return exports
@@ -118,7 +118,7 @@ final class AppExtensionHost {
 
     /// Checks that the extension imports.
     ///
-    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where it does not.
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` if it does not.
     func checkImports() throws(MigrationError) {
         guard description.imports else { throw lacking("ResourcesImporting") }
     }
@@ -130,7 +130,7 @@ final class AppExtensionHost {
 }
 
 extension AppExtensionHost {
-    /// What is shown before any data moves.
+    /// The report to show before any data moves.
     func preflight(availableSpace: UInt64?, findings: [ExtensionFinding] = []) -> PreflightReport {
         PreflightReport(
             name: description.name,
@@ -152,7 +152,7 @@ extension AppExtensionHost {
         )
     }
 
-    /// The report of the session, with what it came upon.
+    /// The report of the session with `findings`.
     func report(_ findings: [ExtensionFinding]) -> ExtensionReport {
         ExtensionReport(
             name: description.name,
@@ -165,7 +165,7 @@ extension AppExtensionHost {
 }
 
 extension MigrationDataContainer {
-    /// The same container, of the app that an entitlement names where nothing else said whose it is.
+    /// The same container, with the entitlement's app if nothing else names one.
     fileprivate func identified(by entitlement: String?) -> MigrationDataContainer {
         guard knownIdentifier == nil, let entitlement else { return self }
         return MigrationDataContainer(

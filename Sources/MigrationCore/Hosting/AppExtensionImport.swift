@@ -2,14 +2,14 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The import that an app's own extension makes, of what an archive held.
+/// The import of an archive's files by an app's own extension.
 struct AppExtensionImport {
     let host: AppExtensionHost
     let call: ImportCall
 
-    /// Has the extension import, and returns what the session showed.
+    /// Has the extension import, and reports on the session.
     ///
-    /// Afterwards `unreadFiles` looks at what is left in the import directory.
+    /// Afterwards `unreadFiles` searches the import directory.
     func run(
         progress: Progress?,
         cancellation: CancellationFlag,
@@ -38,20 +38,20 @@ struct AppExtensionImport {
     }
 }
 
-// MARK: - What an import left undone
+// MARK: - Unread files and groups
 
-/// Files whose access time is still the modification time, as it was when they were extracted.
+/// Files that were never read: their access time is still the modification time, as extracted.
 struct UnreadFiles: SourceVisitor {
-    /// The first paths, as they may be shown.
+    /// The first paths, printable.
     private(set) var paths: [String] = []
 
     /// How many files there are.
     private(set) var count = 0
 
-    /// Looks through the import directory that is open as `directory` and was at `path`.
+    /// Searches the import directory, which is open as `directory` and was at `path`.
     ///
-    /// It is `nil` where nobody can tell what was left: the file system does not say what was read,
-    /// or the extension removed the directory, or moved it to where the app wants what is in it.
+    /// The result is `nil` if it can't be known: the file system does not record accesses, or the
+    /// extension removed or moved the directory.
     init?(in directory: OpenFile, at path: ByteString, _ cancellation: CancellationFlag) throws {
         guard try Self.isStill(directory, at: path), try directory.descriptor.recordsAccess() else {
             return nil
@@ -88,15 +88,15 @@ struct UnreadFiles: SourceVisitor {
     func passesOver(_ item: SourceItem) -> Bool { true }
 }
 
-/// What an app group held at one time, to tell whether an import cleared it before it wrote to it.
+/// The files of an app group at one time, to find out whether an import cleared the group first.
 struct GroupSnapshot: SourceVisitor {
     private let limit: Int
     private var files: [FileStatus.Identity: FileTime] = [:]
 
-    /// Whether there are more files than `limit`, so that others may be the first ones next time.
+    /// Whether there are more than `limit` files, so that the first ones may differ next time.
     private var isCut = false
 
-    /// Looks at the directory of a group.
+    /// Reads the directory of a group.
     init(
         of group: PathName,
         limit: Int = 100_000,
@@ -118,9 +118,9 @@ struct GroupSnapshot: SourceVisitor {
 
     func passesOver(_ item: SourceItem) -> Bool { true }
 
-    /// Whether, since `earlier`, something was written while something older stayed.
+    /// Whether files were written since `earlier` while older ones stayed.
     ///
-    /// Of a group that holds too many files it is not said.
+    /// The result is `false` for a group with too many files.
     func wasWrittenNotCleared(since earlier: GroupSnapshot) -> Bool {
         guard !isCut, !earlier.isCut else { return false }
         let wasWritten = files.contains { earlier.files[$0.key] != $0.value }

@@ -1,29 +1,29 @@
 internal import MigrationSystem
 
-/// How far an extension was kept from what it is not for.
+/// How an extension was confined.
 public struct ConfinementReport: Sendable, Codable, Equatable {
-    /// Whether both files and system calls were confined; the rest says which of them was.
+    /// Whether both its files and its system calls were confined.
     public let isConfined: Bool
 
-    /// The version of Landlock that confined its files; 0 where none did.
+    /// The version of Landlock that confined its files; 0 if they were not confined.
     public let landlockVersion: Int
 
     /// Whether its system calls were filtered.
     public let filtersSystemCalls: Bool
 
-    /// Whether its process had a root directory of its own, in which other files have no names.
+    /// Whether its process had its own root directory, in which other files don't exist.
     ///
-    /// Nothing can be learned of them there, and of what it may only read nothing changes, neither modes
-    /// nor times nor owners. Where this is `false`, ``gaps`` says why.
+    /// It can then learn nothing about other files, and can't change the mode, times or owner of
+    /// files that it may only read. If this is `false`, ``gaps`` says why.
     public let hidesOtherFiles: Bool
 
-    /// What was not confined or bounded, a phrase each.
+    /// Everything that was not confined or limited, a phrase each.
     public let gaps: [String]
 
-    /// Whom it ran as, in a phrase; `nil` where it did not run in a process of its own.
+    /// The user it ran as, in a phrase; `nil` if it did not run in its own process.
     public let user: String?
 
-    /// How much of the machine it could take, a phrase each.
+    /// The limits on its use of the machine, a phrase each.
     public let bounds: [String]
 }
 
@@ -31,7 +31,7 @@ extension ConfinementReport {
     /// The report of an extension in its host's own process.
     static let ownProcess = ConfinementReport(lackingBecause: "it runs in its host's process")
 
-    /// The report of an extension that nothing confines.
+    /// The report of an unconfined extension.
     init(lackingBecause reason: String) {
         isConfined = false
         landlockVersion = 0
@@ -42,11 +42,11 @@ extension ConfinementReport {
         user = nil
     }
 
-    /// The same, of an extension that runs as `user`, or where that is `nil` as its host's user.
+    /// The same for an extension that runs as `user`; `nil` means the host's user.
     func running(as user: UserIdentity?) -> ConfinementReport {
         let own = FileStatus.currentUser
-        let other = user.map { "\($0.text), whose container it is, and with no right of root's" }
-        let text = other ?? (own == 0 ? "root, whose container it is" : "user \(own)")
+        let other = user.map { "\($0.text), who owns the container, without root's rights" }
+        let text = other ?? (own == 0 ? "root, who owns the container" : "user \(own)")
         let gaps = own == 0 && user == nil ? gaps : gaps.map(Self.withoutRoot)
         return ConfinementReport(
             isConfined: isConfined,
@@ -59,7 +59,7 @@ extension ConfinementReport {
         )
     }
 
-    /// What a gap is to a process that is not root's.
+    /// A gap without the parts that only root can use.
     private static func withoutRoot(_ gap: String) -> String {
         gap.replacing(ownersOfRoot, with: "").replacing(kernelOfRoot, with: "")
     }
@@ -67,13 +67,13 @@ extension ConfinementReport {
     private static let ownersOfRoot = ", for root the owners too"
     private static let kernelOfRoot = ", and root of the kernel"
 
-    /// Whether an extension's process has a root directory of its own.
+    /// Whether an extension's process has its own root directory.
     enum Sight {
         case hidden
         case open(because: String)
     }
 
-    /// The same, of an extension to which other files are hidden, or why they are not.
+    /// The same for an extension that can't see other files, or can for a reason.
     func seeing(_ sight: Sight) -> ConfinementReport {
         guard landlockVersion > 0 || filtersSystemCalls else { return self }
         var isHidden = true
@@ -81,7 +81,8 @@ extension ConfinementReport {
         if case .open(let reason) = sight {
             isHidden = false
             gaps = self.gaps.map {
-                Self.gapsOfSight.contains($0) ? "\($0): no root of its own, \(reason)" : $0
+                guard Self.gapsOfSight.contains($0) else { return $0 }
+                return "\($0): no root directory of its own, \(reason)"
             }
         }
         return ConfinementReport(
@@ -95,7 +96,7 @@ extension ConfinementReport {
         )
     }
 
-    /// The same, of an extension whose process is bounded, too.
+    /// The same for an extension whose process is limited.
     func bounded(by bounds: SessionBounds) -> ConfinementReport {
         let isOpen = landlockVersion == 0 && !filtersSystemCalls
         return ConfinementReport(
@@ -128,23 +129,23 @@ extension ConfinementReport {
         )
     }
 
-    /// What a root of its own closes.
+    /// The gaps that a root directory of its own closes.
     private static let gapsOfSight = [
         "the names, sizes, times, links and attributes of files anywhere (stat, readlink)",
         "the modes, times and attributes of the user's own files anywhere\(ownersOfRoot) (chmod, "
             + "utimes, setxattr, chown)",
     ]
 
-    /// What Landlock of the version at hand, and the filter of system calls, leave open.
+    /// The gaps that this version of Landlock and the system call filter leave.
     private static func gaps(_ support: Sandbox.Support) -> [String] {
         var gaps =
             gapsOfSight + [
-                "what /proc tells everybody of a process whose number is known\(kernelOfRoot)"
+                "the public information in /proc about a process with a known number\(kernelOfRoot)"
             ]
         if !support.confinesFiles {
             gaps.append("all files that the user may read or write (no Landlock)")
         } else if support.landlockVersion < 3 {
-            gaps.append("cutting files short (truncate)")
+            gaps.append("truncating files (truncate)")
         }
         if support.landlockVersion < 6 {
             gaps.append("signals to other processes of the same user")
@@ -152,7 +153,7 @@ extension ConfinementReport {
         if !support.filtersSystemCalls {
             gaps.append(
                 "sockets, namespaces, System V objects, watches on files, the limits of other "
-                    + "processes, and ways to outrun its end (no filter of system calls)"
+                    + "processes, and ways to escape termination (no system call filter)"
             )
         }
         return gaps
@@ -161,12 +162,12 @@ extension ConfinementReport {
 
 // MARK: - The sandbox
 
-/// What an extension's process may reach.
+/// The files that an extension's process may reach.
 enum ExtensionSandbox {
-    /// Makes the sandbox of `program` of what the system has, and says what it confines.
+    /// Makes the best sandbox for `program` that the system offers, and reports what it confines.
     ///
-    /// - Throws: ``MigrationError`` of code `confinementUnavailable` where one is required that the
-    ///   system can't make.
+    /// - Throws: ``MigrationError`` of code `confinementUnavailable` if the system can't make the
+    ///   required one.
     static func make(
         for program: ByteString,
         in directories: SessionDirectories,
@@ -176,7 +177,7 @@ enum ExtensionSandbox {
         let report = ConfinementReport(of: support)
         switch policy {
         case .none:
-            return (nil, ConfinementReport(lackingBecause: "no confinement was asked for"))
+            return (nil, ConfinementReport(lackingBecause: "no confinement was requested"))
         case .required where !report.isConfined:
             let message =
                 "this system can't confine an extension (Landlock \(support.landlockVersion), "

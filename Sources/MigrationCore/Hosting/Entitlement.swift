@@ -1,24 +1,24 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// What an extension's entitlements let it reach: its app's container, and app groups.
+/// The entitlements of an extension: access to its app's container and to app groups.
 ///
-/// Source: Apple's documentation of the keys. The value for the container is an array of exactly one
-/// string, the bundle identifier of the app that contains the extension; that for the groups is an array
-/// of their identifiers.
+/// Source: Apple's documentation of the keys. The container's value is an array of exactly one
+/// string, the bundle identifier of the app that contains the extension. The groups' value is an
+/// array of their identifiers.
 struct Entitlement {
     static let key = "com.apple.developer.app-migration.data-container-access"
     static let groupsKey = "com.apple.security.application-groups"
 
-    /// The bundle identifier of the app whose container it is.
+    /// The bundle identifier of the container's app.
     let identifier: String
 
     /// The identifiers of the app groups, sorted.
     let applicationGroups: [String]
 
-    /// The entitlement of `appExtension`, checked; `nil` for a value in this process that has none.
+    /// Checks the entitlement of `appExtension`; `nil` for a value in this process that has none.
     ///
-    /// - Throws: ``EntitlementProblem``, and ``MigrationError`` where the file can't be read.
+    /// - Throws: ``EntitlementProblem``, and ``MigrationError`` if the file can't be read.
     static func check(
         _ appExtension: MigrationExtension,
         for container: MigrationDataContainer
@@ -32,7 +32,7 @@ struct Entitlement {
         return entitlement
     }
 
-    /// Checks that each declared group has a directory or is left out on purpose, and no other has.
+    /// Checks that every declared group, and no other, has a directory or is omitted on purpose.
     private func checkGroups(of appExtension: MigrationExtension) throws(EntitlementProblem) {
         let named = appExtension.omittedGroups.union(appExtension.applicationGroups.keys)
         let undeclared = named.subtracting(applicationGroups).sorted()
@@ -78,7 +78,7 @@ extension Entitlement {
         applicationGroups = Set(groups).sorted()
     }
 
-    /// As many groups as no app has.
+    /// More groups than any app has.
     private static let groupLimit = 1_000
 
     private static func propertyList(at path: ByteString) throws -> PropertyList {
@@ -93,7 +93,7 @@ extension Entitlement {
             throw MigrationError(.entitlementInvalid, message, path: path, cause: error)
         }
         guard let entitlements = bytes.flatMap({ PropertyList($0) }) else {
-            let message = "the entitlements are no property list"
+            let message = "the entitlements are not a property list"
             throw MigrationError(.entitlementInvalid, message, path: path)
         }
         return entitlements
@@ -104,10 +104,11 @@ extension Entitlement {
 
 /// The form of an app's bundle identifier.
 ///
-/// Source: Apple's documentation of `CFBundleIdentifier`: reverse-DNS form, of letters, digits, hyphens
-/// and periods. Android's names of packages have underscores too.
-enum BundleIdentifier {
-    /// What keeps `text` from being a bundle identifier, as the end of a sentence; `nil` where nothing does.
+/// Source: Apple's documentation of `CFBundleIdentifier`: reverse-DNS form with letters, digits,
+/// hyphens and periods. Android's package names have underscores too.
+private enum BundleIdentifier {
+    /// The reason why `text` is not a bundle identifier, as the end of a sentence; `nil` if it is
+    /// one.
     static func flaw(of text: String) -> String? {
         if text.isEmpty { return "is empty" }
         if text.contains("*") { return "has a wildcard" }
@@ -130,7 +131,7 @@ enum BundleIdentifier {
         }
     }
 
-    /// Whether `component` is a team's identifier, ten capitals and digits, or stands for one.
+    /// Whether `component` is a team identifier (ten capitals and digits) or a placeholder for one.
     private static func isTeam(_ component: Substring) -> Bool {
         let isCapital = component.utf8.allSatisfy { byte in
             switch byte {
@@ -143,25 +144,26 @@ enum BundleIdentifier {
 }
 
 extension Entitlement {
-    /// What the name of a container's directory says against the entitlement; `nil` where nothing.
+    /// A warning if the name of the container's directory contradicts the entitlement; `nil`
+    /// otherwise.
     ///
-    /// A name speaks only where nothing else says whose container it is, and where it is in the form of an
-    /// identifier: most directories are just named somehow.
+    /// The name counts only if nothing else names the container's app, and if the name has the form
+    /// of an identifier: most directories have arbitrary names.
     func warning(for container: MigrationDataContainer) -> String? {
         let name = String(decoding: container.rootPath.name, as: UTF8.self)
         guard container.knownIdentifier == nil, name != identifier,
             BundleIdentifier.flaw(of: name) == nil
         else { return nil }
-        return "\(Self.key) names \(PrintableText.escaping(identifier)), and the container's "
+        return "\(Self.key) names \(PrintableText.escaping(identifier)), but the container's "
             + "directory is called \(PrintableText.escaping(name)); if the app is "
-            + "\(PrintableText.escaping(name)), name it in the entitlement, else say whose "
-            + "container it is (--bundle-id)"
+            + "\(PrintableText.escaping(name)), name it in the entitlement, otherwise name the "
+            + "container's app with --bundle-id"
     }
 }
 
 // MARK: - Problems
 
-/// What is wrong with an entitlement.
+/// A problem with an entitlement.
 enum EntitlementProblem: Error {
     case noFile(String)
     case missing
@@ -184,7 +186,7 @@ enum EntitlementProblem: Error {
         ExtensionFinding(code: code, message: message, fix: fix)
     }
 
-    /// The app groups that are known to be declared, all of them where a group is the problem.
+    /// The declared app groups, as far as the problem names them.
     var declaredGroups: [String] {
         switch self {
         case .groupsUnmapped(let groups): groups
@@ -209,17 +211,17 @@ enum EntitlementProblem: Error {
         switch self {
         case .noFile(let path): "the extension has no entitlements at \(path)"
         case .missing: "the entitlements lack \(Entitlement.key)"
-        case .malformed: "\(Entitlement.key) is no array of strings"
+        case .malformed: "\(Entitlement.key) is not an array of strings"
         case .empty: "\(Entitlement.key) names no app"
         case .plural: "\(Entitlement.key) names several apps"
         case .unusable(let found, let flaw):
             "\(Entitlement.key) names '\(PrintableText.escaping(found))', which \(flaw)"
         case .mismatched(let found, let container):
-            "\(Entitlement.key) names \(PrintableText.escaping(found)), the container is of "
+            "\(Entitlement.key) names \(PrintableText.escaping(found)), but the container belongs to "
                 + PrintableText.escaping(container)
-        case .groupsMalformed: "\(Entitlement.groupsKey) is no array of identifiers"
+        case .groupsMalformed: "\(Entitlement.groupsKey) is not an array of identifiers"
         case .groupsUnmapped(let groups):
-            "\(Self.naming(groups)) declared in \(Entitlement.groupsKey) and has no directory"
+            "\(Self.naming(groups)) declared in \(Entitlement.groupsKey) but has no directory"
         case .groupsUndeclared(let groups, _):
             "\(Self.naming(groups)) not declared in \(Entitlement.groupsKey)"
         }
@@ -235,8 +237,8 @@ enum EntitlementProblem: Error {
             "make it the app's bundle identifier, such as com.example.notes, without a team "
                 + "identifier or a wildcard"
         case .mismatched:
-            "name the app whose container it is; when an app's bundle identifier changes, this "
-                + "entitlement has to change along with it"
+            "name the container's app; if an app's bundle identifier changes, change this "
+                + "entitlement too"
         case .groupsMalformed: "make it an array of strings, such as group.com.example.notes"
         case .groupsUnmapped(let groups): Self.mapping(groups)
         case .groupsUndeclared(_, let declared):
@@ -250,11 +252,11 @@ enum EntitlementProblem: Error {
     private static func mapping(_ groups: [String]) -> String {
         let flags = groups.prefix(listed).map { "--group \(PrintableText.escaping($0))=<dir>" }
         let example = groups.first.map { PrintableText.escaping($0) } ?? ""
-        return "give its directory with \(flags.joined(separator: " ")), or leave its data out on "
+        return "give its directory with \(flags.joined(separator: " ")), or leave out its data on "
             + "purpose with --no-group \(example)"
     }
 
-    /// How many groups a message names.
+    /// The most groups that a message names.
     private static let listed = 3
 
     private static func naming(_ groups: [String]) -> String {

@@ -2,9 +2,10 @@ internal import Glibc
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The line to an extension's process: messages both ways, and a watch over its silence and its end.
+/// The connection to an extension's process: messages both ways, time limits, and the end of the
+/// process.
 final class ExtensionConnection {
-    /// The program's name, as it may be printed.
+    /// The program's name, printable.
     let name: String
 
     private let process: ChildProcess
@@ -34,16 +35,16 @@ final class ExtensionConnection {
         watch = SessionWatch(limits, observer, name: name)
     }
 
-    /// Whether the process was told to stop, or is about to be.
+    /// Whether the process was told to stop, or will be next.
     var isCancelled: Bool { watch.isCancelled }
 
-    /// What an error that the extension threw means for the session.
+    /// The error of the session for an error that the extension threw.
     func failure(of error: any Error) -> any Error { watch.failure(of: error) }
 
-    /// Ends the process and all that it began, and returns how it ended.
+    /// Stops the process and its child processes, and returns how it ended.
     ///
-    /// - Throws: ``MigrationError`` of code `sessionFailed` where some of that may go on, and of code
-    ///   `limitExceeded` where it left more than it may.
+    /// - Throws: ``MigrationError`` of code `sessionFailed` if some of them may still run, and of
+    ///   code `limitExceeded` if they left too many temporary files.
     @discardableResult
     func end() throws(MigrationError) -> ChildProcess.Ending {
         defer { output.end() }
@@ -58,9 +59,9 @@ final class ExtensionConnection {
         return ending
     }
 
-    /// Ends the process where it took more than it may.
+    /// Stops the process if it exceeds its limits.
     ///
-    /// - Throws: ``MigrationError`` of code `limitExceeded`, now and whenever it is called again.
+    /// - Throws: ``MigrationError`` of code `limitExceeded`, on this and every later call.
     func checkBounds() throws(MigrationError) {
         do {
             try bounds.check(name)
@@ -74,12 +75,12 @@ final class ExtensionConnection {
 // MARK: - Messages
 
 extension ExtensionConnection {
-    /// Sends a message, unless the process takes nothing for too long.
+    /// Sends a message, unless the process does not read for too long.
     func send(_ message: HostMessage) throws {
         let bytes = try message.encoded()
         var sent = 0
         do {
-            // A process that reads nothing must not make the host wait for ever.
+            // A process that does not read must not block the host forever.
             while true {
                 sent += try channel.sendSome(bytes, from: sent)
                 if sent == bytes.count { return }
@@ -92,7 +93,7 @@ extension ExtensionConnection {
         }
     }
 
-    /// The next message, once it has come.
+    /// Waits for the next message.
     func next() throws -> ExtensionMessage {
         while true {
             if let message = try received() { return message }
@@ -100,18 +101,18 @@ extension ExtensionConnection {
         }
     }
 
-    /// The next message that has come whole.
+    /// The next message that has arrived completely.
     func received() throws -> ExtensionMessage? {
         try checkBounds()
         do {
             guard let (kind, payload) = try channel.nextMessage() else { return nil }
             return try ExtensionMessage(kind: kind, payload: payload)
         } catch let error as MigrationError {
-            throw MigrationError(error.code, "\(name) sent what can't be taken: \(error.message)")
+            throw MigrationError(error.code, "\(name) sent an invalid message: \(error.message)")
         }
     }
 
-    /// Waits until more has come, watching the process meanwhile.
+    /// Waits until more has arrived, and watches the process meanwhile.
     func waitForMore() throws {
         while true {
             try checkBounds()
@@ -125,7 +126,7 @@ extension ExtensionConnection {
         }
     }
 
-    /// Waits for `events`, for a cancellation, or until a limit may be reached; takes what is printed.
+    /// Waits for `events`, a cancellation or the next limit, and reads the output meanwhile.
     private func wait(for events: ChildProcess.Events) throws(SystemError) -> ChildProcess.Events {
         let events = try process.wait(
             for: output.isAtEnd ? events : events.union(.output),
@@ -140,7 +141,7 @@ extension ExtensionConnection {
         do {
             return try channel.receiveSome()
         } catch  where error.isConnectionReset {
-            // So ends a connection whose other end died with messages unread.
+            // The connection ends like this if the process died with unread messages.
             return false
         }
     }
@@ -149,7 +150,7 @@ extension ExtensionConnection {
 // MARK: - Its end
 
 extension ExtensionConnection {
-    /// What became of a process that is not there any more, or takes no part any more.
+    /// The error for a process that ended or closed its connection.
     private func failureOfProcess() throws -> any Error {
         let ending = try endingOfItsOwn()
         do {
@@ -161,7 +162,7 @@ extension ExtensionConnection {
         if watch.isCancelled { return CancellationError() }
         let message: String
         switch ending {
-        case nil: message = "\(name) closed its connection before it was done, and went on"
+        case nil: message = "\(name) closed its connection before it was done, but still runs"
         case .exited(let code): message = "\(name) ended before it was done, with code \(code)"
         case .signaled(let number):
             let signal = unsafe String(cString: strsignal(number))
@@ -171,9 +172,9 @@ extension ExtensionConnection {
         return MigrationError(.extensionCrashed, message + cause, printedLines: output.lastLines)
     }
 
-    /// How the process ended; `nil` where it still runs after a while.
+    /// How the process ended; `nil` if it still runs after the grace period.
     ///
-    /// A process closes its connection some time before it is gone.
+    /// A process closes its connection shortly before it ends.
     private func endingOfItsOwn() throws(SystemError) -> ChildProcess.Ending? {
         let deadline = SuspendingClock.now + gracePeriod
         while process.ending == nil, !watch.isCancelled, SuspendingClock.now < deadline {
@@ -185,13 +186,13 @@ extension ExtensionConnection {
 
 // MARK: - What the process prints
 
-/// What an extension's process prints, in lines: the first ones of a session, and how much follows.
-final class ProcessOutput {
+/// The output of an extension's process in lines: shows the first ones and counts the rest.
+private final class ProcessOutput {
     private static let lineLimit = 4 << 10
     private static let readsAtOnce = 16
     private static let keptLines = 5
 
-    /// The most that is shown of a session.
+    /// The most bytes of a session to show.
     private static let shownBytes = 1 << 20
     private static let shownLines = 1 << 14
 
@@ -206,10 +207,10 @@ final class ProcessOutput {
     private var unshownBytes: UInt64 = 0
     private var last: [[UInt8]] = []
 
-    /// Whether nobody will print any more.
+    /// Whether the output has ended.
     private(set) var isAtEnd = false
 
-    /// The last lines, as they may be shown.
+    /// The last lines, printable.
     var lastLines: [String] { last.map { PrintableText.escaping($0) } }
 
     init(of process: ChildProcess, handler: (@Sendable (String) -> Void)?) {
@@ -217,18 +218,18 @@ final class ProcessOutput {
         self.handler = handler
     }
 
-    /// Reads what has been printed, without waiting for more, and no more than some at a time.
+    /// Reads the available output, a limited amount at a time, without waiting.
     func drain() {
         for _ in 0..<Self.readsAtOnce {
             guard let count = read() else { break }
             isAtEnd = count == 0
             if isAtEnd { break }
-            for byte in buffer[..<count] { take(byte) }
+            for byte in buffer[..<count] { append(byte) }
         }
         if !line.isEmpty, process.ending != nil { endLine(ended: false) }
     }
 
-    /// Reads once; `nil` where nothing has come, 0 where nobody will print any more.
+    /// Reads once; returns `nil` if there is no output now, and 0 at its end.
     private func read() -> Int? {
         do throws(SystemError) {
             return try process.output.descriptor.read(
@@ -241,7 +242,7 @@ final class ProcessOutput {
         }
     }
 
-    private func take(_ byte: UInt8) {
+    private func append(_ byte: UInt8) {
         if byte == UInt8(ascii: "\n") { return endLine(ended: true) }
         if line.count == Self.lineLimit { endLine(ended: false) }
         line.append(byte)
@@ -249,7 +250,8 @@ final class ProcessOutput {
 
     private func endLine(ended: Bool) {
         defer { line.removeAll(keepingCapacity: true) }
-        // What Swift's runtime adds to a fatal error would leave no room for the error.
+        // Swift's runtime adds a stack trace to a fatal error, which would displace the error
+        // itself.
         isInStackTrace = isInStackTrace || line.starts(with: "Current stack trace:".utf8)
         if !isInStackTrace { last.append(line) }
         if last.count > Self.keptLines { last.removeFirst() }
@@ -268,11 +270,11 @@ final class ProcessOutput {
         handler(text)
     }
 
-    /// Says once how much was printed that was not shown.
+    /// Reports once how much output was not shown.
     func end() {
         drain()
         guard unshownBytes > 0 else { return }
-        handler?("(\(unshownBytes) more bytes were printed, which are not shown)")
+        handler?("(\(unshownBytes) more bytes of output are not shown)")
         unshownBytes = 0
     }
 }

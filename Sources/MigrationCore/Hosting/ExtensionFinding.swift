@@ -1,11 +1,11 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// A mistake of an extension that a session came upon, and what to do about it.
+/// A mistake in an extension that showed in a session, and its fix.
 ///
-/// A finding does not fail the session; what fails it is an error.
+/// A finding does not fail the session; only errors do.
 public struct ExtensionFinding: Hashable, Sendable, Codable {
-    /// The kinds of mistakes that are found, of which a minor release may bring new ones.
+    /// The kinds of mistakes; a minor release may add new ones.
     public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
         /// There is no entitlement for the data container.
         case entitlementMissing
@@ -22,10 +22,10 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
         /// The entitlement names another app's container.
         case entitlementMismatched
 
-        /// An app group is declared in the entitlements, and the session was given no directory for it.
+        /// The entitlements declare an app group for which the session has no directory.
         case groupNotMapped
 
-        /// An app group was named for the session that the entitlements don't declare.
+        /// The session was given an app group that the entitlements don't declare.
         case groupNotDeclared
 
         /// `resourcesVersion` is empty.
@@ -37,7 +37,7 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
         /// The size estimate is off by more than a fifth.
         case estimateOff
 
-        /// The extension went without an append for over a third of the hang timeout.
+        /// The extension appended nothing for more than a third of the hang timeout.
         case appendGap
 
         /// Nothing was exported.
@@ -46,44 +46,44 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
         /// A large converted copy was appended instead of the original.
         case convertedCopy
 
-        /// Something was archived under a name that is percent-encoded.
+        /// An item was archived under a percent-encoded name.
         case nameEncoded
 
-        /// Something was named that is not there, by a URL or a path that was made in the wrong way.
+        /// An appended item does not exist, because its URL or path was made in the wrong way.
         case sourceMisnamed
 
-        /// The extension caught the cancellation and went on.
+        /// The extension caught the cancellation and continued.
         case cancellationSwallowed
 
-        /// `resourcesImportProgress` is a new object at each reading.
+        /// `resourcesImportProgress` returns a new object each time.
         case progressNotKept
 
         /// `resourcesImportProgress` never changed.
         case progressStill
 
-        /// `resourcesImportProgress` did not end complete.
+        /// `resourcesImportProgress` was not complete at the end.
         case progressIncomplete
 
         /// Files in the import directory were never read.
         case resourcesUnread
 
-        /// An app group was written to that still holds what was there before.
+        /// The extension wrote to an app group that still holds older files.
         case groupNotCleared
     }
 
-    /// What kind of mistake it is.
+    /// The kind of mistake.
     public let code: Code
 
-    /// What was seen, in one sentence.
+    /// The observation, in one sentence.
     public let message: String
 
-    /// What to do about it, in one sentence.
+    /// The fix, in one sentence.
     public let fix: String
 }
 
 // MARK: - Findings of an export
 
-/// What an export showed of an extension's mistakes.
+/// The mistakes that an export showed.
 struct ExportFindings {
     private let estimate: Int
     private let version: String
@@ -94,10 +94,10 @@ struct ExportFindings {
     private let misnamed: SessionObserver.Examples
     private let options: [String]
 
-    /// The bytes that a directory of few files has on most file systems of Linux.
+    /// The size of a directory with few files on most Linux file systems.
     private static let directorySize: UInt64 = 4096
 
-    /// Takes what the session of `host` showed, which exported by `call`.
+    /// Uses the observations of the session of `host`, which answered `call`.
     init(_ host: AppExtensionHost, _ call: ExportCall) {
         estimate = host.description.exports?.sizeEstimate ?? 0
         options = call.options.keys.sorted()
@@ -128,14 +128,14 @@ struct ExportFindings {
         let exported = Double(bytes)
         let off = abs(Double(estimate) - exported)
         guard off > 0.2 * exported else { return nil }
-        let said = "resourcesSizeEstimate said \(estimate) bytes, \(bytes) were exported"
+        let said = "resourcesSizeEstimate was \(estimate) bytes, but \(bytes) were exported"
         if let count = directories(beyond: bytes, totals) {
             return ExtensionFinding(
                 code: .estimateOff,
                 message:
-                    "\(said); the difference is \(count) times \(Self.directorySize), which is what "
-                    + "Linux says to be the size of a directory",
-                fix: "add up the sizes of regular files alone (isRegularFile)"
+                    "\(said); the difference is \(count) times \(Self.directorySize), the size of a "
+                    + "directory on Linux",
+                fix: "add up the sizes of regular files only (isRegularFile)"
             )
         }
         guard options.isEmpty else {
@@ -143,9 +143,9 @@ struct ExportFindings {
             return ExtensionFinding(
                 code: .estimateOff,
                 message:
-                    "\(said); the export was asked for options that no estimate can see: "
+                    "\(said); the export had options that no estimate can know: "
                     + names.joined(separator: ", "),
-                fix: "estimate an export without options; nothing is wrong where that is right"
+                fix: "check the estimate of an export without options; it may be right for that"
             )
         }
         return ExtensionFinding(
@@ -155,7 +155,7 @@ struct ExportFindings {
         )
     }
 
-    /// How many directories were counted as files, where that is the whole difference.
+    /// How many directories were counted as files, if that is the whole difference.
     private func directories(beyond bytes: UInt64, _ totals: ArchiveTotals) -> UInt64? {
         guard let estimate = UInt64(exactly: estimate), estimate > bytes else { return nil }
         let (count, rest) = (estimate - bytes).quotientAndRemainder(dividingBy: Self.directorySize)
@@ -167,8 +167,8 @@ struct ExportFindings {
         return ExtensionFinding(
             code: .appendGap,
             message:
-                "the extension went \(longestWait.text) without an append; "
-                + "at \(hangTimeout.text) it is ended",
+                "the extension appended nothing for \(longestWait.text); "
+                + "after \(hangTimeout.text) it is stopped",
             fix: "append each item as soon as it is ready, and prepare the next one meanwhile"
         )
     }
@@ -190,7 +190,7 @@ struct ExportFindings {
             message:
                 "\(encodedNames.count) items have percent-encoded names in the archive: "
                 + encodedNames.text,
-            fix: "make pathInArchive of path(percentEncoded: false); path() is encoded"
+            fix: "use path(percentEncoded: false) for pathInArchive; path() is encoded"
         )
     }
 
@@ -198,8 +198,8 @@ struct ExportFindings {
         guard misnamed.count > 0 else { return nil }
         return ExtensionFinding(
             code: .sourceMisnamed,
-            message: "\(misnamed.count) items were appended that are not there: \(misnamed.text)",
-            fix: "name them as they are, or the export goes without them"
+            message: "\(misnamed.count) appended items don't exist: \(misnamed.text)",
+            fix: "use their real paths, or the export misses them"
         )
     }
 }
@@ -215,10 +215,10 @@ extension ExtensionFinding {
 
 // MARK: - Findings of an import
 
-/// What an import showed of an extension's mistakes.
+/// The mistakes that an import showed.
 struct ImportFindings {
     let progress: ImportProgressSummary
-    /// `nil` where nobody can tell.
+    /// `nil` if that can't be known.
     let unread: UnreadFiles?
     let unclearedGroups: [String]
 
@@ -231,15 +231,15 @@ struct ImportFindings {
         if progress.isNewPerRead {
             return ExtensionFinding(
                 code: .progressNotKept,
-                message: "resourcesImportProgress is a new object at each reading",
-                fix: "make the Progress once, in a stored property, and update that"
+                message: "resourcesImportProgress returns a new object each time",
+                fix: "make the Progress once, in a stored property, and update it"
             )
         }
         if !progress.hasMoved {
             return ExtensionFinding(
                 code: .progressStill,
                 message: "resourcesImportProgress never changed",
-                fix: "count its completedUnitCount up as items are handled"
+                fix: "raise its completedUnitCount for each item"
             )
         }
         guard progress.completed < progress.total || progress.total <= 0 else { return nil }
@@ -247,7 +247,7 @@ struct ImportFindings {
             code: .progressIncomplete,
             message:
                 "resourcesImportProgress ended at \(progress.completed) of \(progress.total) units",
-            fix: "set totalUnitCount to what there is to do, and end at it"
+            fix: "set totalUnitCount to the number of steps, and finish at that number"
         )
     }
 
@@ -264,8 +264,9 @@ struct ImportFindings {
     private func groupFinding(_ identifier: String) -> ExtensionFinding {
         ExtensionFinding(
             code: .groupNotCleared,
-            message: "the app group \(identifier) was written to, and still holds older files",
-            fix: "remove what an app group holds before importing to it: the system clears none"
+            message:
+                "the extension wrote to the app group \(identifier), which still holds older files",
+            fix: "empty an app group before importing into it: the system does not"
         )
     }
 }

@@ -1,4 +1,4 @@
-/// What an extension says of itself, before any data moves.
+/// An extension's description of itself, before any data moves.
 public struct PreflightReport: Sendable, Codable {
     /// An extension's description of its exports.
     public typealias Exports = ExportDescription
@@ -8,41 +8,41 @@ public struct PreflightReport: Sendable, Codable {
         /// The group's identifier.
         public let identifier: String
 
-        /// The group's directory, as it may be printed; `nil` where it was given none.
+        /// The group's directory, printable; `nil` if the session has none.
         public let directory: String?
 
-        /// Whether the group is left out on purpose.
+        /// Whether the group is omitted on purpose.
         public let isLeftOut: Bool
     }
 
-    /// What an import showed in a version that the extension can't know.
+    /// The result of an import in a version that the extension can't know.
     public struct RehearsedVersion: Sendable, Codable, Equatable {
         /// The version that the extension was told.
         public let version: String
 
-        /// Whether it refused the import by an error.
+        /// Whether it refused the import with an error.
         public let isRefused: Bool
 
-        /// What the error says; `nil` where the import succeeded.
+        /// The text of the error; `nil` if the import succeeded.
         public let refusal: String?
     }
 
     /// The name of the extension's type.
     public let name: String
 
-    /// The app whose container the entitlement names; `nil` where it is not in order.
+    /// The app that the entitlement names; `nil` if the entitlement is invalid.
     public let entitlement: String?
 
     /// The app groups that the entitlements declare or the session was given, by identifier.
     public let groups: [ApplicationGroup]
 
-    /// What it says of its exports; `nil` where it does not export.
+    /// The description of its exports; `nil` if it does not export.
     public let exports: Exports?
 
     /// Whether it imports.
     public let imports: Bool
 
-    /// The bytes that are free where the data goes; `nil` for a stream.
+    /// The free bytes at the destination; `nil` for a stream.
     public let availableSpace: UInt64?
 
     /// How it is confined.
@@ -50,17 +50,18 @@ public struct PreflightReport: Sendable, Codable {
 
     /// How it sees the paths of its directories.
     public let paths: ExtensionPaths
-    /// What may be a mistake and may be meant, a sentence each.
+
+    /// Possible mistakes that may be intended, a sentence each.
     public let warnings: [String]
 
-    /// The mistakes that were found.
+    /// The mistakes that showed.
     public internal(set) var findings: [ExtensionFinding]
 
-    /// What the rehearsal of a version showed; `nil` where there was none.
+    /// The result of rehearsing a version; `nil` if none was rehearsed.
     public internal(set) var rehearsedVersion: RehearsedVersion?
 }
 
-/// What a session with an extension showed, beside the data that it moved.
+/// The report of a session with an extension.
 public struct ExtensionReport: Sendable, Codable {
     /// The name of the extension's type.
     public let name: String
@@ -70,9 +71,10 @@ public struct ExtensionReport: Sendable, Codable {
 
     /// How it sees the paths of its directories.
     public let paths: ExtensionPaths
-    /// What may be a mistake and may be meant, a sentence each.
+
+    /// Possible mistakes that may be intended, a sentence each.
     public let warnings: [String]
 
-    /// The mistakes that the session came upon.
+    /// The mistakes that the session showed.
     public let findings: [ExtensionFinding]
 }

@@ -4,8 +4,8 @@ internal import MigrationSystem
 
 /// A session with an extension, wherever it runs.
 ///
-/// Its calls block until the extension is done. They end with a ``MigrationError`` where it hangs, ends
-/// before its time or goes on after it was cancelled, and with `CancellationError` where it obeyed.
+/// Its calls block until the extension is done. They throw a ``MigrationError`` if it hangs, ends
+/// early or ignores a cancellation, and `CancellationError` if it obeys one.
 protocol ExtensionSession {
     /// How the extension is confined.
     var confinement: ConfinementReport { get }
@@ -13,42 +13,42 @@ protocol ExtensionSession {
     /// The paths by which the extension knows its directories.
     var paths: SessionPaths { get }
 
-    /// Asks the extension what it can do.
+    /// Asks the extension for its description.
     func description() throws -> ExtensionDescription
 
     /// Has the extension export into `intake`.
     func export(_ call: ExportCall, to intake: ItemIntake) throws
 
-    /// Has the extension import what is in a directory.
+    /// Has the extension import the files of a directory.
     func importResources(
         _ call: ImportCall,
         onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) throws -> ImportProgressSummary
 
-    /// Ends an extension that took more of the machine than it may, while its host is at work.
+    /// Stops the extension if it exceeds its limits while its host is busy.
     func checkBounds()
 
-    /// Ends the extension and everything that it started, before anything is made of its work.
+    /// Stops the extension and all its child processes, before its work is used.
     ///
-    /// - Throws: ``MigrationError`` of code `sessionFailed` where some of that may go on.
+    /// - Throws: ``MigrationError`` of code `sessionFailed` if some of them may still run.
     func end() throws
 }
 
 extension ExtensionSession {
     func checkBounds() {}
 
-    /// Ends what an error has left of the session; one that was ended stays so.
+    /// Ends the session after an error; does nothing if it has ended.
     func abandon() {
         do {
             try end()
         } catch {
-            // The error that led here says more.
+            // The error that led here matters more.
         }
     }
 }
 
 extension MigrationExtension {
-    /// Begins a session in `directories`, watched by `observer`.
+    /// Begins a session with `directories`, watched by `observer`.
     func beginSession(
         in directories: SessionDirectories,
         observer: SessionObserver,
@@ -76,14 +76,14 @@ extension MigrationExtension {
 
 // MARK: - Limits
 
-/// How long an extension may take, and whether it must stop.
+/// The time limits of an extension, and whether it must stop.
 struct SessionLimits {
     let hangTimeout: Duration
     let gracePeriod: Duration
     let cancellation: CancellationFlag
 }
 
-/// Decides while a host waits for an extension whether it may go on waiting.
+/// Decides whether a host may keep waiting for its extension.
 struct SessionWatch {
     private let limits: SessionLimits
     private let observer: SessionObserver
@@ -96,22 +96,22 @@ struct SessionWatch {
         self.name = name
     }
 
-    /// Whether the extension was told to stop, or is about to be.
+    /// Whether the extension was told to stop, or will be next.
     var isCancelled: Bool { cancelledAt != nil || limits.cancellation.isCancelled }
 
-    /// Whether the extension is to be told to stop when the operation is cancelled.
+    /// Whether the extension must still be told to stop if the operation is cancelled.
     var awaitsCancellation: Bool { cancelledAt == nil }
 
-    /// The time that the extension has left, unless it does something.
+    /// The time left until the extension exceeds a limit, unless it acts.
     var timeLeft: Duration {
         guard let cancelledAt else { return limits.hangTimeout - observer.idleTime }
         return limits.gracePeriod - (SuspendingClock.now - cancelledAt)
     }
 
-    /// Looks at the limits; returns `true` once, when the extension is to be told to stop.
+    /// Checks the limits; returns `true` once, when the extension must be told to stop.
     ///
-    /// - Throws: ``MigrationError`` of code `extensionHung` or `cancellationIgnored`, upon which the
-    ///   extension is to be ended.
+    /// - Throws: ``MigrationError`` of code `extensionHung` or `cancellationIgnored`; the caller
+    ///   then stops the extension.
     mutating func check() throws(MigrationError) -> Bool {
         if let cancelledAt {
             guard SuspendingClock.now - cancelledAt > limits.gracePeriod else { return false }
@@ -125,14 +125,14 @@ struct SessionWatch {
         throw SessionFailure.hang(name, limits.hangTimeout)
     }
 
-    /// What an error that the extension threw means for the session.
+    /// The error of the session for an error that the extension threw.
     func failure(of error: any Error) -> any Error {
         if isCancelled { return CancellationError() }
         return SessionFailure.thrown(name, error)
     }
 }
 
-/// The errors by which a session with an extension ends.
+/// The errors that end a session with an extension.
 enum SessionFailure {
     static func hang(_ name: String, _ timeout: Duration) -> MigrationError {
         let message =
@@ -141,12 +141,12 @@ enum SessionFailure {
     }
 
     static func ignoredCancellation(_ name: String, _ grace: Duration) -> MigrationError {
-        let message = "\(name) was ended: it went on for \(grace.text) after it was cancelled"
+        let message = "\(name) was stopped: it still ran \(grace.text) after it was cancelled"
         return MigrationError(.cancellationIgnored, message)
     }
 
     static func swallowedCancellation(_ name: String) -> MigrationError {
-        let message = "\(name) caught the cancellation that the archiver threw, and went on"
+        let message = "\(name) caught the cancellation that the archiver threw, and continued"
         return MigrationError(.cancellationIgnored, message)
     }
 
@@ -159,7 +159,7 @@ enum SessionFailure {
 }
 
 extension Duration {
-    /// The duration as a person reads it.
+    /// The duration in words.
     var text: String {
         formatted(.units(allowed: [.minutes, .seconds, .milliseconds], width: .narrow))
     }
@@ -167,9 +167,9 @@ extension Duration {
 
 // MARK: - Observations
 
-/// Sees what an extension does during a session, and when it last did anything.
+/// Records the actions of an extension during a session, and the time of the last one.
 ///
-/// Time is that of a clock which nobody sets and which stands still while the machine sleeps.
+/// The clock can't be set, and stands still while the machine sleeps.
 final class SessionObserver: Sendable {
     private struct State {
         var lastActivity = SuspendingClock.now
@@ -179,7 +179,7 @@ final class SessionObserver: Sendable {
         var misnamed = Examples()
     }
 
-    /// The first of several things, as they may be shown, and how many there are in all.
+    /// The first few of several things, printable, and their number.
     struct Examples {
         private(set) var first: [String] = []
         private(set) var count = 0
@@ -189,34 +189,34 @@ final class SessionObserver: Sendable {
             if first.count < 3 { first.append(text()) }
         }
 
-        /// The first, with a mark where there are others.
+        /// The first ones, with a mark if there are others.
         var text: String { first.joined(separator: ", ") + (count > first.count ? ", …" : "") }
     }
 
-    /// A copy in the temporary directory over this many bytes is taken for a converted one.
+    /// A larger file in the temporary directory counts as a converted copy.
     private static let copyLimit: UInt64 = 1 << 20
 
     private let state = Monitor(State())
 
-    /// How long nothing has happened.
+    /// The time since the last action.
     var idleTime: Duration { state.withLock { SuspendingClock.now - $0.lastActivity } }
 
-    /// The longest time that the extension let the archiver wait.
+    /// The longest time without an append.
     var longestWait: Duration { state.withLock { $0.longestWait } }
 
-    /// Takes note that something moved, or that the host begins to wait for the extension.
+    /// Notes an action, or that the host begins to wait for the extension.
     func noteActivity() {
         state.withLock { $0.lastActivity = SuspendingClock.now }
     }
 
-    /// Takes note that the extension appends something, well or ill, or is done with it.
+    /// Notes that the extension appends an item, even if that fails, or has finished.
     func noteEndOfWait() {
         state.withLock { state in
             state.longestWait = max(state.longestWait, SuspendingClock.now - state.lastActivity)
         }
     }
 
-    /// Takes note of an item that was archived.
+    /// Notes an archived item.
     func noteAppend(of bytes: UInt64, from kind: SourceRoots.Kind, _ name: ByteString) {
         state.withLock { state in
             state.lastActivity = SuspendingClock.now
@@ -228,19 +228,19 @@ final class SessionObserver: Sendable {
     /// The names of converted copies.
     var convertedCopies: Examples { state.withLock { $0.convertedCopies } }
 
-    /// Takes note of an item whose name in the archive is percent-encoded.
+    /// Notes an item whose name in the archive is percent-encoded.
     func noteEncodedName(_ name: ByteString) {
         state.withLock { $0.encodedNames.add(PrintableText.escaping(name)) }
     }
 
-    /// The names in the archive that are percent-encoded.
+    /// The percent-encoded names in the archive.
     var encodedNames: Examples { state.withLock { $0.encodedNames } }
 
-    /// Takes note of an item that is not there, and what was said of that to the extension.
+    /// Notes an item that does not exist, and the advice that the extension got.
     func noteMisnamed(_ path: ByteString, _ advice: String) {
         state.withLock { $0.misnamed.add("\(PrintableText.escaping(path)) \(advice)") }
     }
 
-    /// What was named that is not there, and where it is.
+    /// The items that do not exist, with advice.
     var misnamed: Examples { state.withLock { $0.misnamed } }
 }

@@ -2,11 +2,11 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Where an app's extension imports: a fresh container, and beside it the directory in which the
-/// extension finds what an archive holds.
+/// The directories for an extension's import: a fresh container, and beside it the import directory
+/// with the archive's files.
 ///
-/// Both lie in the staging directory, and nothing else does but its token. Moving a file from one to the
-/// other is a mere renaming, and an extension that empties the container keeps what it is to import.
+/// Both lie in the staging directory, which holds nothing else but its token. Moving a file from
+/// one to the other only renames it, and an extension that empties the container keeps its input.
 struct ImportDirectory {
     private static let name = ByteString(utf8: "import")
 
@@ -16,9 +16,10 @@ struct ImportDirectory {
     /// The open directory.
     let directory: OpenFile
 
-    /// Makes a fresh container in `staging`, which is empty, with an empty import directory beside it.
+    /// Makes a fresh container in `staging`, which is empty, and an empty import directory beside
+    /// it.
     ///
-    /// It is to take the place of the container that is open as `root`.
+    /// The container will replace the one that is open as `root`.
     init(in staging: StagingDirectory, for root: OpenFile) throws(SystemError) {
         self.staging = staging
         owner = try FileOwner(servedIn: root.descriptor)
@@ -37,9 +38,9 @@ struct ImportDirectory {
     /// The absolute path of the container.
     var containerPath: PathName { staging.path }
 
-    /// Gives the container and the import directory to the container's owner, as whom the extension runs.
+    /// Gives both directories to the container's owner, because the extension runs as that user.
     ///
-    /// The directory that holds both stays root's, so that the extension can't touch the staging token.
+    /// Their parent stays root's, so that the extension can't change the staging token.
     func handOver() throws(SystemError) {
         guard let owner else { return }
         for path in ContainerLayout.skeleton {
@@ -51,18 +52,20 @@ struct ImportDirectory {
         try staging.parent.descriptor.setPermissions(0o711)
     }
 
-    /// Takes back what was handed over, so that only root reaches it until the commit.
-    private func takeBack() throws(SystemError) {
+    /// Takes both directories back, so that only root can reach them until the commit.
+    private func reclaim() throws(SystemError) {
         guard owner != nil else { return }
         try staging.parent.descriptor.setPermissions(0o700)
         try staging.directory.descriptor.setOwner(FileOwner(user: 0, group: 0))
         try staging.directory.descriptor.setPermissions(0o700)
     }
 
-    /// Gives the owner what an extension in this process, which is root's, has made in the container.
+    /// Gives the owner all files that an extension in this process, run by root, made in the
+    /// container.
     ///
-    /// A file that has names elsewhere stays root's: those may not be the owner's to change.
-    func giveAway(_ cancellation: CancellationFlag) throws {
+    /// A file with names elsewhere stays root's, because the owner may not be allowed to change
+    /// those.
+    func handOverContents(_ cancellation: CancellationFlag) throws {
         guard let owner else { return }
         let root = try staging.directory.descriptor.duplicate()
         var walker = SourceWalker(root: root, cancellation: cancellation)
@@ -70,12 +73,13 @@ struct ImportDirectory {
         try walker.walk(&gift)
     }
 
-    /// Removes the directory and what in the container is not the app's, whoever made it.
+    /// Removes the import directory, and everything in the container that does not belong to the
+    /// app.
     ///
-    /// - Throws: ``MigrationError`` of code `extensionFailed` where the extension has put another
-    ///   directory in its container's place.
+    /// - Throws: ``MigrationError`` of code `extensionFailed` if the extension replaced its
+    ///   container's directory.
     func remove() throws {
-        try takeBack()
+        try reclaim()
         for name in ContainerLayout.ownNames {
             do throws(SystemError) {
                 try staging.directory.descriptor.removeTree(name)
@@ -88,16 +92,16 @@ struct ImportDirectory {
             let message = "the extension removed or replaced its container's directory"
             throw MigrationError(.extensionFailed, message, path: containerPath.path)
         }
-        // Who moves a directory must be able to write it.
+        // Moving a directory needs the permission to write it.
         try staging.directory.descriptor.setPermissions(0o700)
     }
 }
 
-/// A walk that gives to an owner what is root's.
+/// A walk that gives root's files to an owner.
 private struct Gift: SourceVisitor {
     let owner: FileOwner
 
-    /// How many names were found of files that have several.
+    /// How many names of each file with several names were found.
     private var names: [FileStatus.Identity: UInt64] = [:]
 
     init(owner: FileOwner) {
@@ -117,7 +121,7 @@ private struct Gift: SourceVisitor {
     func enter(_ item: SourceItem, opened: OpenFile) -> Bool { true }
 
     mutating func leave(_ directory: WalkedDirectory) throws {
-        // The container itself is handed over by the commit.
+        // The commit hands over the container itself.
         guard directory.status.owner == 0, !directory.path.isEmpty else { return }
         try directory.opened.descriptor.setOwner(owner)
     }

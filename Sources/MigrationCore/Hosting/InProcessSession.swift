@@ -3,8 +3,8 @@ internal import MigrationSystem
 
 /// A session with an extension that is a value in this process.
 ///
-/// The extension runs in a task of its own, on a thread of its own, since its appends block. Where it
-/// does not end in time it is left behind.
+/// The extension runs in its own task, on its own thread, because its appends block. If it does not
+/// stop in time, the task keeps running without a session.
 final class InProcessSession: ExtensionSession {
     let confinement = ConfinementReport.ownProcess
     let paths: SessionPaths
@@ -62,7 +62,7 @@ final class InProcessSession: ExtensionSession {
 
     func end() {}
 
-    /// Runs `body` in a task and waits for what comes of it, as long as it may take.
+    /// Runs `body` in a task and waits for its result, within the limits.
     private func wait<Value: Sendable>(
         for body: @escaping @Sendable () async throws -> Value
     ) throws -> Value {
@@ -101,7 +101,7 @@ final class InProcessSession: ExtensionSession {
     }
 }
 
-/// Appends what an extension in this process names, one item after another.
+/// Appends the items of an extension in this process, one after another.
 private final class LocalAppends: AppendDestination {
     private struct State {
         let intake: ItemIntake

@@ -2,10 +2,10 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Takes the items that an extension appends into an archive, whatever process they are named in.
+/// Archives the items that an extension appends, from any process.
 ///
-/// Once an item failed of which part was archived, the export can't succeed any more, whatever the
-/// extension does about the error.
+/// If an item fails after part of it was archived, the export can't succeed any more, even if the
+/// extension handles the error.
 final class ItemIntake {
     private let archiver: ItemArchiver
     private let observer: SessionObserver
@@ -15,7 +15,7 @@ final class ItemIntake {
     /// Why the export can't succeed any more.
     private(set) var failure: (any Error)?
 
-    /// Takes items from `roots` to `archiver`; an error of `beforeAppend` is that of the append.
+    /// Archives items in `roots` with `archiver`; if `beforeAppend` throws, so does the append.
     init(
         to archiver: ItemArchiver,
         from roots: SourceRoots,
@@ -49,7 +49,7 @@ final class ItemIntake {
 
     /// Appends the file at `source` under `name` at the latest when ``settle()`` is called.
     ///
-    /// Whatever goes wrong with it, the export can't succeed any more.
+    /// If it fails, the export can't succeed any more.
     func appendSoon(_ source: ByteString, as name: ByteString) throws {
         if let failure { throw failure }
         try beforeAppend()
@@ -59,13 +59,13 @@ final class ItemIntake {
                 return try append(source, as: name)
             }
             let path = try ItemArchiver.path(name)
-            let unread = UnreadFile(path: path, directory: location.directory, name: file)
+            let unread = SourceFile(path: path, directory: location.directory, name: file)
             try archiver.appendSoon(.file(unread))
             noteName(name, of: source)
         }
     }
 
-    /// Appends what is still to be appended.
+    /// Archives everything that waits.
     func settle() throws {
         if let failure { throw failure }
         try failing { try archiver.settle() }
@@ -86,7 +86,7 @@ final class ItemIntake {
         if MistakenPath.isEncoded(name, of: source) { observer.noteEncodedName(name) }
     }
 
-    /// The error of an append, with what the extension must have meant where that is plain.
+    /// The error of an append, with the path that the extension must have meant, if that is clear.
     private func advised(_ error: any Error, on source: ByteString) -> any Error {
         guard failure == nil, let mistake = MistakenPath(source, in: roots) else { return error }
         observer.noteMisnamed(source, mistake.advice)
@@ -102,8 +102,8 @@ final class ItemIntake {
 
 // MARK: - Mistaken paths
 
-/// A path at which nothing is, because it was taken from a URL in the wrong way.
-struct MistakenPath {
+/// A path with nothing at it, because it was taken from a URL in the wrong way.
+private struct MistakenPath {
     private enum Mistake {
         case encoded
         case relative
@@ -111,11 +111,11 @@ struct MistakenPath {
 
     private let mistake: Mistake
 
-    /// The path of what was meant.
+    /// The path that was meant.
     let intended: ByteString
 
-    /// Finds what is meant by `path` in `roots`; `nil` where something is at the path, or nothing is where
-    /// a mistake would have led from.
+    /// Finds the item in `roots` that `path` means; `nil` if something is at the path itself, or if
+    /// no known mistake explains it.
     init?(_ path: ByteString, in roots: SourceRoots) {
         var roots = roots
         guard !roots.hasItem(at: path) else { return nil }
@@ -131,19 +131,19 @@ struct MistakenPath {
         (mistake, intended) = (.relative, found)
     }
 
-    /// What is wrong with the path, and what helps.
+    /// The mistake and its fix.
     var advice: String {
         let path = PrintableText.escaping(intended)
         switch mistake {
         case .encoded:
-            return "isn't there, and \(path) is: take path(percentEncoded: false) of a URL"
+            return "doesn't exist, but \(path) does: use path(percentEncoded: false) of a URL"
         case .relative:
-            return "isn't there, and \(path) is: make the URL with appending(path:), since "
-                + "URL(filePath:relativeTo:) takes a base with no slash at its end for a file"
+            return "doesn't exist, but \(path) does: make the URL with appending(path:), because "
+                + "URL(filePath:relativeTo:) treats a base without a final slash as a file"
         }
     }
 
-    /// Whether `name`, in the archive, is the end of `source` as a URL encodes it.
+    /// Whether `name`, in the archive, is the percent-encoded end of `source`.
     static func isEncoded(_ name: ByteString, of source: ByteString) -> Bool {
         guard name.contains(UInt8(ascii: "%")) else { return false }
         let slash = UInt8(ascii: "/")
@@ -173,7 +173,7 @@ struct MistakenPath {
 }
 
 extension SourceRoots {
-    /// Whether something is at `path` that may be exported.
+    /// Whether an item that may be exported is at `path`.
     fileprivate mutating func hasItem(at path: ByteString) -> Bool {
         do {
             let location = try locate(path)

@@ -1,20 +1,20 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// What lies in the container and the app groups of an export, and the app's extension did not append.
+/// The files in the container and the app groups that an app's extension did not append.
 ///
-/// It is information: an extension may have reasons to leave something. ``ExportOptions/expectsComplete``
-/// makes it an error.
+/// This is only information, because an extension may have its reasons. With
+/// ``ExportOptions/expectsComplete`` it is an error.
 public struct LeftBehind: Sendable, Codable, Equatable {
-    /// A file or a link that was not appended, or a directory of which nothing was.
+    /// A file or a link that was not appended, or a directory without any appended file.
     public struct Item: Sendable, Codable, Equatable {
-        /// The app group that holds it; `nil` where the container does.
+        /// The app group that holds it; `nil` for the container.
         public let group: String?
 
-        /// The path, as it may be printed, relative to the container or the group.
+        /// The printable path, relative to the container or the group.
         public let path: String
 
-        /// How many files and links it is; 0 for a directory that can't be opened.
+        /// The number of files and links; 0 for a directory that can't be opened.
         public let files: Int
 
         /// The bytes of content.
@@ -24,19 +24,19 @@ public struct LeftBehind: Sendable, Codable, Equatable {
         public let isPurgeable: Bool
     }
 
-    /// The topmost paths of which nothing was appended, in the order of a walk, at most 1,000 of them.
+    /// The topmost paths without any appended file, in path order, at most 1,000 of them.
     public private(set) var items: [Item] = []
 
-    /// How many such paths there are.
+    /// The number of such paths.
     public private(set) var count = 0
 
-    /// How many files and links were left behind.
+    /// The number of files and links left behind.
     public private(set) var files = 0
 
-    /// The bytes of content in what was left behind.
+    /// The bytes of content left behind.
     public private(set) var bytes: UInt64 = 0
 
-    /// How many of the paths a migration may need: they lie outside of `Library/Caches`, `tmp` and
+    /// The number of paths that a migration may need, outside of `Library/Caches`, `tmp` and
     /// `SystemData`.
     public private(set) var neededCount = 0
 }
@@ -46,7 +46,7 @@ public struct LeftBehind: Sendable, Codable, Equatable {
 extension LeftBehind {
     private static let listed = 1_000
 
-    /// What was known when a directory was entered, to make one item of all that came since.
+    /// The counts when a directory was entered, to combine all later items into one.
     fileprivate struct Mark {
         let items: Int
         let count: Int
@@ -65,7 +65,7 @@ extension LeftBehind {
         add(item)
     }
 
-    /// Puts one item at `path` in the place of all that came since `mark`.
+    /// Replaces all items since `mark` with one item at `path`.
     fileprivate mutating func collapse(
         since mark: Mark,
         to path: ByteString,
@@ -89,11 +89,11 @@ extension LeftBehind {
     private mutating func add(_ item: Item) {
         count += 1
         if !item.isPurgeable { neededCount += 1 }
-        // An item that stays stays before all that come after it, so the first of them are kept.
+        // Items are only replaced by later ones, so the first ones can be kept.
         if items.count < Self.listed { items.append(item) }
     }
 
-    /// The error of an export that was to leave nothing behind; `nil` where it left nothing needed.
+    /// The error of an export that should leave nothing behind; `nil` if it left nothing needed.
     var failure: MigrationError? {
         guard neededCount > 0 else { return nil }
         let needed = items.filter { !$0.isPurgeable }.prefix(3)
@@ -111,11 +111,11 @@ extension LeftBehind {
 // MARK: - Searching
 
 extension LeftBehind {
-    /// Adds what lies in `root`, the container or the group of a name, and is not among `archived`.
+    /// Adds the files in `root`, the container or an app group, that are not among `archived`.
     mutating func search(
         _ root: consuming FileDescriptor,
         of group: String?,
-        leavingOut archived: ArchivedFiles,
+        omitting archived: ArchivedFiles,
         _ cancellation: CancellationFlag
     ) throws {
         var search = Search(group: group, archived: archived, found: self)
@@ -128,7 +128,7 @@ extension LeftBehind {
         private struct Level {
             let mark: Mark
             let isPurgeable: Bool
-            /// Whether something in it was appended, or is of another kind than the rest.
+            /// Whether a file in it was appended, or differs in kind from the rest.
             var isDivided = false
         }
 
@@ -149,7 +149,7 @@ extension LeftBehind {
         mutating func visit(_ item: SourceItem) {
             switch item.status.kind {
             case .regular, .symbolicLink: break
-            // No archive holds it, and where its directory was appended it is an omission.
+            // No archive holds it, and if its directory was appended, it is an omission.
             default: return
             }
             if group == nil, ContainerLayout.ownNames.contains(item.path) { return }
@@ -169,7 +169,7 @@ extension LeftBehind {
 
         mutating func leave(_ directory: WalkedDirectory) throws {
             try directory.checkIsUnchanged()
-            // The root is no item.
+            // The root is not an item.
             guard let level = levels.popLast(), found.count > level.mark.count else { return }
             if level.isDivided { return divide() }
             found.collapse(

@@ -2,22 +2,22 @@ public import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// An app's extension and the terms on which a host runs it.
+/// An app's extension, and how a host runs it.
 ///
-/// An extension that was built as a program runs in a process of its own, confined to what it is for.
-/// A tool can also host a value in its own process, where nothing confines it: right for tests and for
-/// code that the tool trusts as itself.
+/// An extension that was built as a program runs in its own process, confined to its task. A tool
+/// can also host a value in its own process, where nothing confines it: use that for tests, and for
+/// code that the tool trusts like its own.
 ///
 ///     var notes = MigrationExtension.executable(at: URL(filePath: "NotesMigration"))
 ///     notes.applicationGroups = ["group.com.example.notes": sharedDirectory]
-///     try await MigrationHost().exportContainer(container, to: archive, using: notes)
+///     try await MigrationHost().export(container, to: archive, using: notes)
 public struct MigrationExtension: Sendable {
     /// Whether an extension's process must be confined.
     public enum ConfinementPolicy: String, Sendable, CaseIterable {
-        /// It is confined as far as this system can; the report says how far.
+        /// It is confined as far as this system allows; the report says how far.
         case whereAvailable
 
-        /// A session begins only where the system can confine files and system calls.
+        /// A session begins only if the system can confine files and system calls.
         case required
 
         /// It is not confined.
@@ -33,60 +33,60 @@ public struct MigrationExtension: Sendable {
 
     /// The property list of the extension's entitlements.
     ///
-    /// `nil` takes the file beside the executable, with `.entitlements` after its name. A value in this
-    /// process needs none, but one that is given is checked.
+    /// `nil` means the file beside the executable with `.entitlements` after its name. A value in
+    /// this process needs none, but if it has one, it is checked.
     public var entitlements: URL?
 
     /// The directories of the app groups that the extension may use, by identifier.
     ///
-    /// An export may read them, an import change them. They must exist. Each group that the entitlements
-    /// declare is either here or in ``omittedGroups``, and no other group is: a session in which one is
-    /// missing is refused, because its data would be lost without a word.
+    /// An export may read them, an import may change them. They must exist. Every group that the
+    /// entitlements declare must be either here or in ``omittedGroups``, and no other group may be:
+    /// without this rule, the data of a forgotten group would be lost silently.
     public var applicationGroups: [String: URL] = [:]
 
-    /// The app groups that are declared and left out on purpose; reports list them as omissions.
+    /// The declared app groups to omit on purpose; reports list them as omissions.
     public var omittedGroups: Set<String> = []
 
     /// How long the extension may go without an append, archived bytes or progress.
     public var hangTimeout = Duration.seconds(30)
 
-    /// How long the extension may take to end after it was cancelled.
+    /// How long the extension may take to stop after it was cancelled.
     public var gracePeriod = Duration.seconds(5)
 
-    /// The bytes that the extension's process may have in its temporary directory.
+    /// The bytes that the extension's process may use in its temporary directory.
     public var temporarySpace: UInt64 = 1 << 30
 
-    /// The bytes of memory that the extension's process may take with all that it starts.
+    /// The bytes of memory that the extension's process and its child processes may use together.
     ///
-    /// Where the system lets nobody bound that (no cgroup can be made), each process may take as much.
-    /// `nil` is 4 GiB where a cgroup can be made, and no limit elsewhere.
+    /// If the system can't limit them together (no cgroup can be made), the limit applies to each
+    /// process. `nil` means 4 GiB if a cgroup can be made, and otherwise no limit.
     public var memoryLimit: UInt64?
 
     /// Whether the extension's process must be confined.
     public var confinement = ConfinementPolicy.whereAvailable
 
-    /// Gets each line that the extension's process prints, without its end.
+    /// Called with each line that the extension's process prints, without its line break.
     public var outputHandler: (@Sendable (String) -> Void)?
 
-    /// Gets what the extension says of itself before any data moves.
+    /// Called with the extension's description of itself before any data moves.
     public var preflightHandler: (@Sendable (PreflightReport) -> Void)?
 
     /// An extension that was built as a program.
     ///
     /// - Parameter url: The program.
-    /// - Returns: The extension, which is looked at when a session begins.
+    /// - Returns: The extension, which is checked when a session begins.
     public static func executable(at url: URL) -> MigrationExtension {
         MigrationExtension(kind: .executable(url))
     }
 
     /// An extension that runs in this process.
     ///
-    /// The same session serves it, but nothing confines it, and where it hangs or goes on after it was
-    /// cancelled, the session ends without it: its task stays behind, and its appends fail.
+    /// It is served like one in its own process, but nothing confines it. If it hangs or ignores a
+    /// cancellation, the session ends without it: its task keeps running, and its appends fail.
     ///
-    /// Where root hosts it for a container of another user, it has root's rights. What it makes in the
-    /// container becomes the owner's; what it makes in an app group, and files that have names elsewhere,
-    /// stay root's.
+    /// If root hosts it for a container of another user, it has root's rights. Files that it makes
+    /// in the container then go to the owner. Files that it makes in an app group, and files that
+    /// have names elsewhere, stay root's.
     ///
     /// - Parameter hosted: The extension.
     /// - Returns: The extension to host.
@@ -94,7 +94,7 @@ public struct MigrationExtension: Sendable {
         MigrationExtension(kind: .value(hosted))
     }
 
-    /// The name of the extension, before it says its own.
+    /// The name of the extension until it gives its own.
     var name: String {
         switch kind {
         case .executable(let url): url.lastPathComponent
@@ -117,11 +117,11 @@ public struct MigrationExtension: Sendable {
 extension MigrationExtension {
     /// Finds the directories of the app groups, by identifier.
     ///
-    /// A group's data stays where it is when a container is replaced or exported, so neither may lie
-    /// in the other.
+    /// A group's data stays in place when a container is replaced or exported, so neither directory
+    /// may contain the other.
     ///
-    /// - Throws: ``MigrationError`` of code `invalidOption` where one can't be opened, is left out too, or
-    ///   is not apart from the container at `container`.
+    /// - Throws: ``MigrationError`` of code `invalidOption` if a directory can't be opened, its
+    ///   group is also omitted, or it overlaps with the container at `container`.
     func groupDirectories(
         apartFrom container: PathName
     ) throws(MigrationError) -> [String: PathName] {
@@ -129,7 +129,7 @@ extension MigrationExtension {
         for (identifier, url) in applicationGroups {
             let path = ByteString(pathOf: url)
             guard !omittedGroups.contains(identifier) else {
-                let message = "the app group \(identifier) has a directory and is left out"
+                let message = "the app group \(identifier) has a directory but is also left out"
                 throw MigrationError(.invalidOption, message, path: path)
             }
             let directory: PathName
@@ -141,7 +141,8 @@ extension MigrationExtension {
                 throw MigrationError(.invalidOption, message, path: path, cause: error)
             }
             guard !container.isWithin(directory), !directory.isWithin(container) else {
-                let message = "the app group \(identifier) and the container are not apart"
+                let message =
+                    "the directory of the app group \(identifier) overlaps with the container"
                 throw MigrationError(.invalidOption, message, path: path)
             }
             directories[identifier] = directory
@@ -151,7 +152,7 @@ extension MigrationExtension {
 }
 
 extension MigrationExtension {
-    /// The app groups that are left out on purpose, as reports say it.
+    /// The app groups that are omitted on purpose, for a report.
     var groupOmissions: [Omission] {
         omittedGroups.sorted().map { identifier in
             Omission(
@@ -163,7 +164,7 @@ extension MigrationExtension {
         }
     }
 
-    /// The app groups that the extension declares, or was given, as reports say it.
+    /// The app groups that the extension declares or was given, for a report.
     func groups(declared: [String]) -> [PreflightReport.ApplicationGroup] {
         let identifiers = omittedGroups.union(declared).union(applicationGroups.keys)
         return identifiers.sorted().map { identifier in

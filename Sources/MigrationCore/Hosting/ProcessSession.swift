@@ -3,7 +3,7 @@ internal import Glibc
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// A session with an extension in a process of its own.
+/// A session with an extension in its own process.
 final class ProcessSession: ExtensionSession {
     let confinement: ConfinementReport
     let paths: SessionPaths
@@ -51,19 +51,19 @@ final class ProcessSession: ExtensionSession {
     }
 
     func checkBounds() {
-        // Whoever waits for the process next meets the error again.
+        // The next wait for the process throws the error again.
         try? connection.checkBounds()
     }
 
     func description() throws -> ExtensionDescription {
         observer.noteActivity()
         guard case .description(let description) = try connection.next() else {
-            throw unexpected("while it was asked what it can do")
+            throw unexpected("instead of its description")
         }
         guard description.version == sessionVersion else {
             let message =
-                "\(name) was built for version \(description.version) of the session, this is "
-                + "version \(sessionVersion); build it again"
+                "\(name) was built for version \(description.version) of the session, but this host "
+                + "has version \(sessionVersion); build it again"
             throw MigrationError(.sessionFailed, message)
         }
         return description
@@ -74,7 +74,7 @@ final class ProcessSession: ExtensionSession {
         try connection.send(.export(call))
         while true {
             guard let message = try connection.received() else {
-                // What came is archived before the host waits for more.
+                // Archive the received items before waiting for more.
                 try archive { try intake.settle() }
                 try connection.waitForMore()
                 observer.noteEndOfWait()
@@ -82,7 +82,7 @@ final class ProcessSession: ExtensionSession {
             }
             switch message {
             case .append(let number?, let source, let name):
-                try take(number, source, name, into: intake)
+                try append(number, source, name, to: intake)
             case .append(nil, let source, let name):
                 try archive { try intake.appendSoon(source, as: name) }
             case .finished(let summary):
@@ -121,11 +121,11 @@ final class ProcessSession: ExtensionSession {
     }
 }
 
-// MARK: - Parts of a session
+// MARK: - Starting
 
 extension ProcessSession {
-    /// Starts the program with a root of its own where it can have one, with mounts of its own where a
-    /// path needs encoding, else with links.
+    /// Starts the program with its own root directory if possible, otherwise with its own mounts if
+    /// a path needs encoding, and otherwise with links.
     private static func start(
         _ program: PathName,
         in directories: SessionDirectories,
@@ -170,7 +170,7 @@ extension ProcessSession {
         return (process, linked, sight)
     }
 
-    /// The root of the process, and whether it hides other files.
+    /// The root directory of the process, and whether it hides other files.
     private static func root(
         in directories: SessionDirectories,
         as paths: SessionPaths,
@@ -179,9 +179,10 @@ extension ProcessSession {
         guard let sandbox, sandbox.support.confinesFiles else {
             return (nil, .open(because: "no Landlock"))
         }
-        // In a root of its own each of them is a mount, between which nothing can be renamed.
+        // In its own root, the two directories would be mounts, and files can't be renamed between
+        // mounts.
         if let apart = directories.importDirectory, apart.holder == nil {
-            return (nil, .open(because: "the import directory is apart from the container"))
+            return (nil, .open(because: "the import directory is separate from the container"))
         }
         do throws(SystemError) {
             return (try PrivateRoot(showing: sandbox.rules, paths.mounts), .hidden)
@@ -190,7 +191,7 @@ extension ProcessSession {
         }
     }
 
-    /// The error that the process can't have mounts of its own; others are thrown on.
+    /// The reason why the process can't have its own mounts; rethrows other errors.
     private static func obstacle(
         in error: MigrationError
     ) throws(MigrationError) -> SystemError {
@@ -236,7 +237,8 @@ extension ProcessSession {
     }
 
     private func begin(in directories: SessionDirectories) throws {
-        // To the user by whose number a user namespace shows all others, their files look like own ones.
+        // A user namespace shows all other users as the overflow user, who would see their files as
+        // own.
         let showsOwners = FileStatus.currentUser != FileStatus.overflowUser
         let isFixed = confinement.isConfined && showsOwners
         let start = SessionStart(
@@ -249,9 +251,9 @@ extension ProcessSession {
         try connection.send(.begin(start))
     }
 
-    /// Archives something that nobody waits for, unless the session is cancelled.
+    /// Archives items that nobody waits for, unless the session is cancelled.
     private func archive(_ body: () throws -> Void) throws {
-        // A process that was told to stop is told so by its own end of the session.
+        // The process was told to stop, and its own side of the session knows it.
         if connection.isCancelled { return }
         do {
             try body()
@@ -260,14 +262,14 @@ extension ProcessSession {
         }
     }
 
-    /// Archives an item; the process hears of an error after which the export may go on.
-    private func take(
+    /// Archives an item; if the export can go on after an error, the process gets the error.
+    private func append(
         _ number: UInt32,
         _ source: ByteString,
         _ name: ByteString,
-        into intake: ItemIntake
+        to intake: ItemIntake
     ) throws {
-        // A process that was told to stop is told so by its own end of the session.
+        // The process was told to stop, and its own side of the session knows it.
         if connection.isCancelled { return }
         do {
             try intake.append(source, as: name)
@@ -284,7 +286,7 @@ extension ProcessSession {
         MigrationError(.sessionFailed, "\(name) sent an unexpected message \(phase)")
     }
 
-    /// Throws where the program, or a library that it brings along, is out of the owner's reach.
+    /// Checks that the container's owner can read the program and the libraries beside it.
     private static func check(
         _ program: PathName,
         isReadableTo user: UserIdentity
@@ -299,8 +301,8 @@ extension ProcessSession {
             }
         } catch {
             let message =
-                "the extension runs as the container's owner, \(user.text), who can't read this; let "
-                + "them read it, and enter the directories that lead to it"
+                "the extension runs as the container's owner, \(user.text), who can't read this file; "
+                + "let them read it and enter its directories"
             throw MigrationError(.extensionUnsuitable, message, path: path, cause: error)
         }
     }
@@ -316,7 +318,7 @@ extension ProcessSession {
             throw MigrationError(.extensionUnsuitable, message, path: executable, cause: error)
         }
         guard kind == .regular else {
-            let message = "the extension is no program"
+            let message = "the extension is not a program"
             throw MigrationError(.extensionUnsuitable, message, path: executable)
         }
         return path
@@ -326,8 +328,9 @@ extension ProcessSession {
 // MARK: - The environment
 
 /// The environment of an extension's process.
-enum ExtensionEnvironment {
-    /// What passes from the host: nothing that an archive should not hold by accident.
+private enum ExtensionEnvironment {
+    /// The host's variables that the process gets; none that might end up in an archive by
+    /// accident.
     private static let passed = [
         "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LD_LIBRARY_PATH", "PATH", "TZ",
         "ASAN_OPTIONS", "LLVM_PROFILE_FILE", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
@@ -345,7 +348,7 @@ enum ExtensionEnvironment {
             ),
             ByteString(utf8: "HOME=") + temporary,
             ByteString(utf8: "TMPDIR=") + temporary,
-            // The tracer of crashes is a process that the confinement keeps from its work.
+            // The confinement does not let the crash tracer work.
             ByteString(utf8: "SWIFT_BACKTRACE=enable=no"),
         ]
         return variables

@@ -1,14 +1,14 @@
 internal import MigrationSystem
 
-/// How much of the machine an extension's process may take, and what sees to that.
+/// The limits of an extension's process on memory, processes and temporary files.
 ///
-/// Its memory and its processes are bounded by the kernel; its temporary directory is looked at while
-/// it works, and when it is done.
+/// The kernel limits its memory and its processes. Its temporary directory is measured while it
+/// works, and at the end.
 final class SessionBounds {
-    /// The most processes and threads that a session has.
+    /// The most processes and threads of a session.
     private static let tasks: UInt64 = 1024
 
-    /// The memory that a session has where nothing else was said and a cgroup can be made.
+    /// The default memory of a session if a cgroup can be made.
     private static let memory: UInt64 = 4 << 30
 
     private static let interval = Duration.milliseconds(250)
@@ -19,17 +19,17 @@ final class SessionBounds {
     private var nextLook = SuspendingClock.now
     private var failure: MigrationError?
 
-    /// The cgroup of the process; `nil` where none could be made.
+    /// The cgroup of the process; `nil` if none could be made.
     private(set) var group: ControlGroup?
 
-    /// The memory of each process, where no cgroup bounds that of all together.
+    /// The memory of each process, if no cgroup limits all together.
     var memoryOfEach: UInt64? { group?.limits.memory == nil ? askedMemory : nil }
 
-    /// The processes and threads, where no cgroup counts them and they are in a user namespace of their
-    /// own, outside of which nobody counts.
+    /// The most processes and threads, if no cgroup counts them and they have their own user
+    /// namespace to count them in.
     private(set) var tasksInNamespace: UInt64?
 
-    /// Bounds what runs in `directories` as `terms` say.
+    /// Sets the limits in `terms` for a session with `directories`.
     init(_ terms: MigrationExtension, in directories: SessionDirectories) throws(MigrationError) {
         let path = directories.temporaryDirectory.path
         do {
@@ -45,36 +45,36 @@ final class SessionBounds {
         )
     }
 
-    /// The limit on processes and threads of a session that begins in a user namespace, or does not.
+    /// The limit on processes and threads, which may need a user namespace.
     func limitTasks(inNamespace hasNamespace: Bool) -> UInt64? {
         let isPossible = hasNamespace && ChildProcess.countsTasksByNamespace
         tasksInNamespace = isPossible && group?.limits.tasks == nil ? Self.tasks : nil
         return tasksInNamespace
     }
 
-    /// Does without a cgroup, because no process can be put in it.
+    /// Gives the cgroup up, because no process can be put in it.
     func leaveGroup() {
         group = nil
     }
 }
 
-// MARK: - What it took
+// MARK: - Usage
 
 extension SessionBounds {
-    /// The time after which ``check(_:)`` looks at the temporary directory again.
+    /// The time until ``check(_:)`` measures the temporary directory again.
     var timeToNextLook: Duration { nextLook - SuspendingClock.now }
 
-    /// Looks at the temporary directory, unless somebody did so just before.
+    /// Measures the temporary directory, unless that was done just before.
     ///
-    /// - Throws: ``MigrationError`` of code `limitExceeded` from when there was too much in it.
+    /// - Throws: ``MigrationError`` of code `limitExceeded` once the directory was too large.
     func check(_ name: String) throws(MigrationError) {
         if let failure { throw failure }
         if SuspendingClock.now >= nextLook { try look(name) }
     }
 
-    /// Looks at the temporary directory.
+    /// Measures the temporary directory.
     ///
-    /// - Throws: ``MigrationError`` of code `limitExceeded` where there is too much in it.
+    /// - Throws: ``MigrationError`` of code `limitExceeded` if it is too large.
     func look(_ name: String) throws(MigrationError) {
         if let failure { throw failure }
         let start = SuspendingClock.now
@@ -82,29 +82,29 @@ extension SessionBounds {
         do {
             size = try temporaryDirectory.descriptor.allocatedSize(upTo: temporarySpace)
         } catch {
-            let message = "what \(name) has put into its temporary directory can't be measured"
+            let message = "the temporary directory of \(name) can't be measured"
             throw MigrationError(.sessionFailed, message, cause: error)
         }
-        // Where it takes long, most of the time is left for other things.
+        // If measuring takes long, most of the time must remain for other work.
         nextLook = .now + max(Self.interval, (SuspendingClock.now - start) * 10)
         guard size > temporarySpace else { return }
         let message =
-            "\(name) has put more than \(temporarySpace) bytes into its temporary directory; "
+            "\(name) used more than \(temporarySpace) bytes of its temporary directory; "
             + "--temporary-space allows more"
         let error = MigrationError(.limitExceeded, message)
         failure = error
         throw error
     }
 
-    /// The error of a process that the kernel ended because of its memory.
+    /// The error of a process that the kernel killed for its memory.
     func failure(of name: String) -> MigrationError? {
         guard let group, let limit = group.limits.memory, group.memoryKills > 0 else { return nil }
         let message =
-            "\(name) took more than \(limit) bytes of memory and was ended; --memory-limit allows more"
+            "\(name) used more than \(limit) bytes of memory and was killed; --memory-limit allows more"
         return MigrationError(.limitExceeded, message)
     }
 
-    /// What of the bounds may have made a process crash.
+    /// The limit that may have made a process crash.
     var possibleCause: String? {
         if let group, group.refusedTasks > 0 {
             return "it was refused more than \(Self.tasks) processes and threads"
@@ -119,10 +119,10 @@ extension SessionBounds {
     }
 }
 
-// MARK: - What is said of it
+// MARK: - Reporting
 
 extension SessionBounds {
-    /// What is bounded, a phrase each.
+    /// The limits, a phrase each.
     var phrases: [String] {
         let memory = group?.limits.memory.map { "\($0) bytes of memory for all of it (cgroup)" }
         return [
@@ -133,7 +133,7 @@ extension SessionBounds {
         ].compactMap(\.self)
     }
 
-    /// What is not bounded, a phrase each.
+    /// The missing limits, a phrase each.
     var gaps: [String] {
         var gaps = ["temporary files without a name, or in a directory that can't be listed"]
         if group?.limits.memory == nil {

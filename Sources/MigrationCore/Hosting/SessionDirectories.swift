@@ -3,7 +3,7 @@ internal import MigrationSystem
 
 /// The directories that a session gives to an extension.
 struct SessionDirectories {
-    /// What the extension is there for.
+    /// The task of the extension.
     enum Role {
         case exporting
         case importing
@@ -16,14 +16,14 @@ struct SessionDirectories {
     let groups: [String: PathName]
     var appendPolicy: AppendPolicy
 
-    /// The directory that an import is from, and the one in which it lies together with the container
-    /// and nothing else; `nil` where they are apart.
+    /// The import directory, and the directory that holds only it and the container; `nil` if they
+    /// are separate.
     var importDirectory: (path: PathName, holder: PathName?)?
 
-    /// Who owns the container, where root works for them.
+    /// The owner of the container, if root works for them.
     let owner: FileOwner?
 
-    /// The temporary directory, where it ends with the session.
+    /// The temporary directory, if it ends with the session.
     private let ownDirectory: PrivateDirectory?
 
     /// Prepares the directories of a session in `container`, as `appExtension` asks for them.
@@ -57,7 +57,7 @@ struct SessionDirectories {
         ownDirectory?.remove()
     }
 
-    /// Opens the places that the extension, which knows them by `paths`, may export from.
+    /// Opens the directories that the extension may export from; it knows them by `paths`.
     func sourceRoots(as paths: SessionPaths) throws(MigrationError) -> SourceRoots {
         var roots = SourceRoots()
         do throws(SystemError) {
@@ -65,7 +65,7 @@ struct SessionDirectories {
             for group in groups.values { try roots.add(group.path, .applicationGroup) }
             try roots.add(temporaryDirectory.path, .temporaryDirectory)
         } catch {
-            let message = "what the extension may export can't be opened"
+            let message = "the directories that the extension may export can't be opened"
             let path = container.rootPath.path
             throw MigrationError(.containerInvalid, message, path: path, cause: error)
         }
@@ -73,7 +73,7 @@ struct SessionDirectories {
         return roots
     }
 
-    /// The directories whose paths the extension is told.
+    /// The directories whose paths the extension gets.
     var all: [SessionDirectory] {
         var directories: [SessionDirectory] = []
         if let holder = importDirectory?.holder {
@@ -88,7 +88,7 @@ struct SessionDirectories {
         for (_, path) in groups.sorted(by: { $0.key < $1.key }) {
             directories.append(SessionDirectory(path: path, label: "group", isListed: true))
         }
-        // An extension in its host's process asks the system for that of the process.
+        // An extension in its host's process uses the process's temporary directory.
         guard ownDirectory != nil else { return directories }
         let temporary = temporaryDirectory
         return directories
@@ -133,9 +133,9 @@ struct SessionDirectories {
 struct SessionDirectory {
     let path: PathName
 
-    /// What it is to the extension, in a word.
+    /// Its role in a word.
     let label: String
 
-    /// Whether the extension may list it; else only what is in it.
+    /// Whether the extension may list it, and not only its contents.
     let isListed: Bool
 }

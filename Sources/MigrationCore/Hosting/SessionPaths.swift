@@ -3,23 +3,23 @@ internal import MigrationSystem
 
 /// How an extension sees the paths of its container, its app groups and its temporary directory.
 ///
-/// On iOS no such path ever needs percent-encoding, so an extension may take `url.path()`, which is
-/// encoded, for a path. Where a path here would need it, the extension gets to know the directory by
-/// another path.
+/// On iOS these paths never need percent-encoding, so an extension may use `url.path()`, which is
+/// encoded, as a path. If a path here needs encoding, the extension gets another path to the
+/// directory.
 public enum ExtensionPaths: String, Sendable, Codable {
     /// As they are: none of them needs encoding.
     case unchanged
 
-    /// By other paths, at which its process has the directories mounted for itself alone.
+    /// By other paths, at which the directories are mounted for its process alone.
     case mounted
 
-    /// By other paths, which lead through a symbolic link to the directory above.
+    /// By other paths, which lead through a symbolic link.
     case linked
 }
 
-/// The paths of a session's directories as its extension sees them: encoding changes none of them.
+/// The paths of a session's directories as its extension sees them; none needs encoding.
 struct SessionPaths {
-    /// Why an extension can't have mounts of its own.
+    /// The reason why an extension can't have its own mounts.
     enum Obstacle {
         case ownProcess
         case denied(SystemError)
@@ -36,14 +36,18 @@ struct SessionPaths {
     /// The directories that have another path.
     private(set) var aliases: [Alias] = []
 
-    /// What the extension's process mounts.
+    /// The mounts of the extension's process.
     private(set) var mounts: [ChildProcess.Mount] = []
 
-    /// Where the other paths begin, as long as the session.
+    /// The directory of the other paths, which ends with the session.
     private let directory: PrivateDirectory?
 
-    /// Mounts those of `directories` whose paths need encoding; `isForOther` says that the extension
-    /// runs as another user.
+    /// Mounts those of `directories` whose paths need encoding.
+    ///
+    /// - Parameters:
+    ///   - directories: The directories of the session.
+    ///   - isForOther: Whether the extension runs as another user.
+    /// - Throws: ``MigrationError`` of codes `outputFailed` and `pathNeedsEncoding`.
     init(mounting directories: [SessionDirectory], forOther isForOther: Bool) throws(MigrationError)
     {
         let encoded = directories.filter { $0.path.path.needsEncoding }
@@ -63,12 +67,12 @@ struct SessionPaths {
         }
     }
 
-    /// Lays links to those of `directories` whose paths need encoding.
+    /// Makes links to those of `directories` whose paths need encoding.
     ///
-    /// A directory that an extension lists is reached through a link to the one above, since listing a
-    /// link gives nothing.
+    /// For a directory that the extension lists, the link leads to the parent, because Foundation
+    /// does not list a link.
     ///
-    /// - Throws: ``MigrationError`` of code `pathNeedsEncoding` where its own name needs it too.
+    /// - Throws: ``MigrationError`` of code `pathNeedsEncoding` if its own name needs encoding too.
     init(
         linking directories: [SessionDirectory],
         because obstacle: Obstacle,
@@ -96,17 +100,17 @@ struct SessionPaths {
         }
     }
 
-    /// The path by which the extension knows what is at `path`.
+    /// The path by which the extension knows the file at `path`.
     func shown(_ path: ByteString) -> ByteString {
         aliases.lazy.compactMap { path.moved(from: $0.directory, to: $0.path) }.first ?? path
     }
 
-    /// The path by which the extension knows what is at `path`.
+    /// The path by which the extension knows the file at `path`.
     func shown(_ path: PathName) -> PathName {
         PathName(absolute: shown(path.path))
     }
 
-    /// Removes the other paths, whatever the extension has made beside them.
+    /// Removes the other paths, and anything that the extension made beside them.
     func remove() {
         directory?.remove()
     }
@@ -119,7 +123,7 @@ extension SessionPaths {
         let places = [usual] + ["/tmp", "/var/tmp", "/dev/shm"].map { URL(filePath: $0) }
         var problem = MigrationError(
             .pathNeedsEncoding,
-            "there is no directory of temporary files whose path needs no percent-encoding",
+            "the path of every directory for temporary files needs percent-encoding",
             path: ByteString(pathOf: usual)
         )
         for place in places {
@@ -153,23 +157,23 @@ extension SessionPaths {
         let cause: SystemError?
         switch obstacle {
         case .ownProcess:
-            reason = "an extension in its host's process sees the name as it is"
+            reason = "an extension in its host's process sees the real name"
             cause = nil
         case .denied(let error):
-            reason = "this system lets the extension have no mounts of its own, which would hide it"
+            reason = "this system does not allow the mounts that would hide it"
             cause = error
         }
         let message =
-            "the name of the \(directory.label) directory has characters that a URL must encode, by "
-            + "which extensions lose files, and \(reason); give the directory a name of letters, "
-            + "digits, '.', '_' and '-'"
+            "the name of the \(directory.label) directory has characters that a URL must encode, which "
+            + "makes extensions lose files, and \(reason); use only letters, digits, '.', '_' and "
+            + "'-' in its name"
         let path = directory.path.path
         return MigrationError(.pathNeedsEncoding, message, path: path, cause: cause)
     }
 }
 
 extension ByteString {
-    /// Whether the URL of a file at this path, or with this name, spells it otherwise.
+    /// Whether the URL of a file with this path or name spells it differently.
     fileprivate var needsEncoding: Bool {
         let slash = UInt8(ascii: "/")
         let path = first == slash ? self : [slash] + self

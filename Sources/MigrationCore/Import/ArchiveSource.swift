@@ -2,7 +2,7 @@ public import Foundation
 public import MigrationArchive
 package import MigrationSystem
 
-/// Where an archive is read from.
+/// Where to read an archive.
 public struct ArchiveSource: Sendable {
     private enum Origin {
         case file([UInt8])
@@ -25,12 +25,12 @@ public struct ArchiveSource: Sendable {
         ArchiveSource(origin: .file(path))
     }
 
-    /// The archive that comes from an open descriptor, such as 0 for standard input.
+    /// The archive from an open descriptor, such as 0 for standard input.
     ///
-    /// The descriptor stays open. From a pipe the archive is read in one pass; a regular file is read
-    /// from its start, wherever the descriptor stands.
+    /// The descriptor stays open. A pipe is read in one pass; a regular file is read from its
+    /// start, whatever the position of the descriptor.
     ///
-    /// - Parameter number: The number of the descriptor, which is open for reading.
+    /// - Parameter number: The number of the descriptor, open for reading.
     /// - Returns: The source.
     public static func descriptor(_ number: Int32) -> ArchiveSource {
         ArchiveSource(origin: .descriptor(number))
@@ -38,9 +38,10 @@ public struct ArchiveSource: Sendable {
 
     /// The same archive, which may be encrypted.
     ///
-    /// From a file, encrypted or not, only what is needed is read; of one in an armor, all of it.
+    /// Only the needed parts of a file are read, even if it is encrypted; an armored file is read
+    /// whole.
     ///
-    /// - Parameter decryption: What opens it; an archive that is not encrypted is read as it is.
+    /// - Parameter decryption: The keys; an archive that is not encrypted is read as it is.
     /// - Returns: The source.
     public func decrypted(with decryption: ArchiveDecryption) -> ArchiveSource {
         var source = self

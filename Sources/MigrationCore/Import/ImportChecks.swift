@@ -1,7 +1,7 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// What an import checks before it makes anything.
+/// The checks of an import before it changes anything.
 struct ImportChecks {
     let container: MigrationDataContainer
     let options: ImportOptions
@@ -9,7 +9,7 @@ struct ImportChecks {
 
     private var path: PathName { container.rootPath }
 
-    /// Throws what can be known of the extension before anything is touched.
+    /// Checks the extension's entitlement and app groups.
     func checkExtension() throws {
         guard let appExtension else { return }
         do {
@@ -20,24 +20,25 @@ struct ImportChecks {
         _ = try appExtension.groupDirectories(apartFrom: path)
     }
 
-    /// Throws where the input can be read but is nothing that a container can be made of.
+    /// Refuses input that can be read but can't become a container.
     func checkKind(of reader: ArchiveReader) throws {
         guard reader.isAndroidBackup else { return }
         let message =
-            "the input is a backup of Android's, in a layout that no app on iOS receives: make an "
-            + "archive of it with 'migrate android convert'"
+            "the input is an Android backup, in a layout that no app on iOS can read; convert it with "
+            + "'migrate android convert'"
         throw ArchiveError(.refused, message)
     }
 
-    /// Throws what the archive's header shows to be asked for wrongly.
+    /// Checks that the archive's header fits the options.
     func checkHeader(_ header: ArchiveHeader?) throws {
         try checkImporter(header)
-        // The data may be of the app under another platform's name; the extension decides.
+        // The app may have another identifier on the other platform, so its extension decides.
         guard appExtension != nil else { return try checkIdentifier(header) }
         _ = try ImportCall(directory: [], header: header, source: options.source)
     }
 
-    /// Throws where the archive is not for the app that imports, as Android compares: letter by letter.
+    /// Refuses an archive that is not for the importing app; like Android, compares letter by
+    /// letter.
     private func checkImporter(_ header: ArchiveHeader?) throws {
         guard let importer = options.importer, header?.importers?.contains(importer) != true
         else { return }
@@ -45,31 +46,31 @@ struct ImportChecks {
         let known = (header?.importers ?? []).map { PrintableText.escaping($0) }
         let message =
             known.isEmpty
-            ? "the archive names no app that may import it, so nothing says that '\(name)' may: convert "
-                + "the backup with its manifest or '--rules', or leave out '--app-id'"
+            ? "the archive does not name the apps that may import it, so '\(name)' can't be checked: "
+                + "convert the backup with its manifest or '--rules', or drop '--app-id'"
             : "the archive is for \(known.joined(separator: ", ")) and not for '\(name)', which "
                 + "'--app-id' gives"
         throw MigrationError(.identifierMismatch, message, path: path.path)
     }
 
-    /// Throws where a signature is required that the archive does not have.
+    /// Refuses an archive without the required signature.
     func checkSignature(of reader: ArchiveReader) throws {
         guard let required = options.requiredSignature else { return }
         try required.check(ArchiveStatement(header: reader.header, fingerprint: reader.fingerprint))
     }
 
-    /// Throws where the archive is known to be of another app.
+    /// Refuses an archive that is known to belong to another app.
     private func checkIdentifier(_ header: ArchiveHeader?) throws {
         guard let header, let known = container.knownIdentifier else { return }
         guard header.bundleIdentifier == known else {
             let archived = PrintableText.escaping(header.bundleIdentifier)
             let expected = PrintableText.escaping(known)
-            let message = "the archive is of \(archived), the container of \(expected)"
+            let message = "the archive belongs to \(archived), the container to \(expected)"
             throw MigrationError(.identifierMismatch, message, path: path.path)
         }
     }
 
-    /// Throws where another process is still at work in a staging directory of the container.
+    /// Throws if another process is still using a staging directory of the container.
     func checkStagingIsFree(_ root: OpenFile) throws(MigrationError) {
         do throws(SystemError) {
             guard let bookkeeping = try BookkeepingDirectory(in: root) else { return }
@@ -80,12 +81,12 @@ struct ImportChecks {
             }
         } catch {
             guard error.isBusy else { return }
-            let message = "another migration of the container is not at its end"
+            let message = "another migration of the container is still running"
             throw MigrationError(.containerBusy, message, path: path.path)
         }
     }
 
-    /// Throws where there is no room for what the archive says that it holds.
+    /// Throws if the disk has less space than the archive needs by its own account.
     func checkSpace(for reader: ArchiveReader, in staging: StagingDirectory) throws {
         let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
         let available = try staging.directory.descriptor.availableSpace()
@@ -94,13 +95,12 @@ struct ImportChecks {
         throw MigrationError(.outOfSpace, message, path: path.path)
     }
 
-    /// Throws where another program's tar file gave nothing, or may have been cut short: no data is
-    /// replaced by that.
+    /// Refuses to replace data with another program's tar file that is empty or may be cut short.
     func checkReplacement(by extractor: ArchiveExtractor, from reader: ArchiveReader) throws {
         guard reader.header == nil, !options.allowsIncomplete else { return }
-        let way = "it replaces data only with --allow-incomplete"
+        let way = "use --allow-incomplete to replace data with it"
         guard extractor.totals.entries > 0 else {
-            throw ArchiveError(.refused, "nothing in the tar file can be restored; \(way)")
+            throw ArchiveError(.refused, "the tar file holds nothing to restore; \(way)")
         }
         guard !reader.lacksEndMark else {
             let reason = "the tar file has no end mark and may have been cut short"

@@ -3,27 +3,28 @@ public import MigrationArchive
 internal import MigrationSystem
 
 extension MigrationHost {
-    /// Imports an archive into a container, all of it or nothing.
+    /// Imports an archive into a container, completely or not at all.
     ///
-    /// What becomes of the import is persisted in the container for the app's next launch, unless
-    /// the import is refused before the container is touched: the archive can't be read at all, the
-    /// container is in use, holds data or is another app's.
+    /// The container keeps a record of the outcome for the app's next launch, unless the import is
+    /// refused before the container is touched: the archive can't be read at all, or the container
+    /// is in use, holds data or belongs to another app.
     ///
     /// - Parameters:
-    ///   - archive: A migration archive, or the tar file of another program, compressed with zstd or not.
-    ///   - container: The container; its directory is made where it is missing.
-    ///   - appExtension: The app's own extension, which puts what the archive holds where the app wants
-    ///     it; `nil` puts everything back at its path.
-    ///   - options: What is done with data that is there, and with links that lead out.
+    ///   - archive: A migration archive, or the tar file of another program, compressed with zstd
+    ///     or not.
+    ///   - container: The container; its directory is made if it is missing.
+    ///   - appExtension: The app's own extension, which puts the files where the app expects them;
+    ///     `nil` puts everything back at its path.
+    ///   - options: How to import.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
-    /// - Returns: What was restored, and what of the archive was not.
-    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerHoldsData`, `containerInvalid`,
-    ///   `identifierMismatch`, `invalidOption`, `outOfSpace` and `outputFailed`; `ArchiveError` of codes
-    ///   `damaged`, `entryExists`, `inputFailed`, `notAnArchive`, `outOfSpace`, `outputFailed`,
-    ///   `refused`, `truncated` and `unsupported`; `CancellationError`.
-    ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
-    ///   `confinementUnavailable`, `entitlementInvalid`, `extensionCrashed`, `extensionFailed`,
-    ///   `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
+    /// - Returns: What was restored, and what was omitted and why.
+    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerHoldsData`,
+    ///   `containerInvalid`, `identifierMismatch`, `invalidOption`, `outOfSpace` and
+    ///   `outputFailed`; `ArchiveError` of codes `damaged`, `entryExists`, `inputFailed`,
+    ///   `notAnArchive`, `outOfSpace`, `outputFailed`, `refused`, `truncated` and `unsupported`;
+    ///   `CancellationError`. With an extension, ``MigrationError`` also of codes
+    ///   `cancellationIgnored`, `confinementUnavailable`, `entitlementInvalid`, `extensionCrashed`,
+    ///   `extensionFailed`, `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
     @concurrent
     public func importArchive(
         _ archive: ArchiveSource,
@@ -32,6 +33,7 @@ extension MigrationHost {
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
+        defer { progress?.endUpdates() }
         try ThreadCount.check(options.threadCount)
         return try await withOperationThread { cancellation in
             let operation = ImportOperation(
@@ -48,45 +50,47 @@ extension MigrationHost {
     }
 }
 
-/// What an import or an extraction did.
+/// The result of an import or an extraction.
 public struct ImportReport: Sendable {
-    /// What the archive says of itself; `nil` for a tar file of another program.
+    /// The header of the archive; `nil` for a tar file of another program.
     public let header: ArchiveHeader?
 
-    /// The hash that proved the archive whole; `nil` for a tar file of another program, which carries no proof.
+    /// The hash that proved the archive complete; `nil` for a tar file of another program.
     public let fingerprint: Fingerprint?
 
-    /// Whether a tar file of another program ended without its end mark, as one does that was cut short.
+    /// Whether a tar file of another program had no end mark, which happens if it was cut short.
     public let lacksEndMark: Bool
 
-    /// Whether bytes follow the end of a tar file of another program, which were not restored.
+    /// Whether a tar file of another program had bytes after its end, which were not restored.
     public let hasTrailer: Bool
 
-    /// Whether what was extracted is the backup of an Android app, still in Android's layout.
+    /// Whether the extracted files are an Android backup, still in Android's layout.
     public let isAndroidBackup: Bool
 
     /// How much was restored.
     public let totals: ArchiveTotals
 
-    /// What the archive holds and was not restored.
+    /// The omissions: data in the archive that was not restored.
     public let omissions: OmissionList
 
-    /// Why data that this import replaced, or that an earlier one left, could not be removed.
+    /// An error for each leftover of this or an earlier import that could not be removed.
     ///
-    /// Each names where it lies, in the container's `.migration` or beside the container. It does no
-    /// harm there, and the next command tries again.
+    /// Each names the place, in the container's `.migration` or beside the container. Leftovers do
+    /// no harm, and the next command tries again to remove them.
     public internal(set) var leftovers: [MigrationError] = []
 
     /// Whether the container held data that this import replaced.
     public let replacedData: Bool
 
-    /// What the session with the app's extension showed; `nil` where the whole container was imported.
+    /// The report of the session with the app's extension; `nil` if the whole container was
+    /// imported.
     public let appExtension: ExtensionReport?
 }
 
 // MARK: - The operation
 
-/// One import: an archive restored beside the container, proved whole, and committed in one step.
+/// One import: restores the archive beside the container, proves it complete, and commits in one
+/// step.
 struct ImportOperation {
     let source: ArchiveSource
     let container: MigrationDataContainer
@@ -96,7 +100,7 @@ struct ImportOperation {
     let cancellation: CancellationFlag
     let wait: LockWait
 
-    /// What an archive that became the container left to tell.
+    /// The results of a committed import, for its report.
     private typealias Outcome = (
         extractor: ArchiveExtractor,
         appExtension: ExtensionReport?,
@@ -113,7 +117,8 @@ struct ImportOperation {
         let input = try source.open(cancellation)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         try checks.checkExtension()
-        // A container that is missing has no lock and no record, and isn't made for the sake of one.
+        // A missing container has no lock and no record. It is made only once the archive can be
+        // read.
         let early = try isContainerMissing() ? try openReader(input) : nil
         if let early {
             try early.readAhead()
@@ -126,21 +131,24 @@ struct ImportOperation {
             try checks.checkStagingIsFree(lock.root)
         }
         let holdsData = try ContainerContents.holdsData(lock.root, at: path)
-        guard !holdsData || options.replacesData else {
-            let message = "the container holds data; it is replaced only on request"
+        guard !holdsData || options.replacesExisting else {
+            let message = "the container already holds data; use --replace to replace it"
             throw MigrationError(.containerHoldsData, message, path: path.path)
         }
-        return try restore(input, early, replacing: holdsData, lock.root)
+        let report = try restore(input, early, replacing: holdsData, lock.root)
+        // An extension counts its own units, and the archive's index is not read as content.
+        if appExtension == nil { progress?.finish() }
+        return report
     }
 
-    /// Restores the archive in the container whose root is locked, and keeps how that ended.
+    /// Restores the archive in the container whose root is locked, and records the outcome.
     private func restore(
         _ input: ArchiveInput,
         _ early: ArchiveReader?,
         replacing holdsData: Bool,
         _ root: OpenFile
     ) throws -> ImportReport {
-        // What an earlier import left and nobody could remove stays known by its token.
+        // If a leftover of an earlier import can't be removed, its token stays in use.
         let token =
             try StagingDirectory.tokenOfLeftovers(beside: path, root: root) ?? StagingToken()
         var reserve: RecordReserve?
@@ -165,7 +173,8 @@ struct ImportOperation {
             if !hasBegun, Self.isRefusal(error) {
                 try? withdraw(in: root)
             } else {
-                // Where this can't be written, the journal stays and says that the import was cut off.
+                // If this can't be written, the journal stays and shows that the import was
+                // interrupted.
                 try? recordFailure(error, reader?.header, in: root, reserve, token)
             }
             throw error
@@ -174,15 +183,13 @@ struct ImportOperation {
 
     private func isContainerMissing() throws -> Bool {
         do throws(SystemError) {
-            _ = try FileDescriptor.status(atPath: path.path)
-            return false
+            return try FileDescriptor.statusIfPresent(atPath: path.path) == nil
         } catch {
-            guard error.isMissing else { throw Self.located(error, at: path) }
-            return true
+            throw Self.located(error, at: path)
         }
     }
 
-    /// Makes the container where there is none.
+    /// Makes the container if there is none.
     private func makeContainer() throws {
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
@@ -201,12 +208,12 @@ struct ImportOperation {
         let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
-        // From a pipe it is known only when everything was read.
+        // A pipe has no fingerprint until everything was read.
         if input.size != nil { try checks.checkSignature(of: reader) }
         return reader
     }
 
-    /// Notes in the container that an import begins, and keeps room for how it may fail.
+    /// Notes in the container that an import begins, and sets space aside to record a failure.
     private func begin(in root: OpenFile, _ token: StagingToken) throws -> RecordReserve {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
@@ -241,7 +248,7 @@ struct ImportOperation {
 // MARK: - Staging
 
 extension ImportOperation {
-    /// Stages what `reader` holds beside the container, and commits it.
+    /// Stages the data of `reader` beside the container, and commits it.
     private func restore(
         _ reader: ArchiveReader,
         beside root: OpenFile,
@@ -267,16 +274,16 @@ extension ImportOperation {
             try cancellation.check()
             return (extractor, appExtension, leftovers: try commit.run())
         } catch {
-            // A commit that could not be undone needs what is staged when it is taken up again.
+            // A commit that could not be undone needs the staged data when it is resumed.
             if (try? ImportJournal.read(from: bookkeeping))?.phase == .staging {
-                // What stays of it, the next command removes.
+                // Best effort; the next command removes the rest.
                 try? staging.remove()
             }
             throw error
         }
     }
 
-    /// Makes the staged container of what the archive holds.
+    /// Makes the staged container from the archive.
     private func fill(
         _ staging: StagingDirectory,
         of root: OpenFile,
@@ -286,12 +293,12 @@ extension ImportOperation {
         guard let appExtension else {
             let names = ContainerLayout.ownNames
             let place = staging.directory
-            let extractor = try extract(reader, into: place, of: root, leavingOut: names)
+            let extractor = try extract(reader, into: place, of: root, omitting: names)
             try check(extractor)
             return (extractor, nil)
         }
         let directory = try ImportDirectory(in: staging, for: root)
-        let extractor = try extract(reader, into: directory.directory, of: root, leavingOut: [])
+        let extractor = try extract(reader, into: directory.directory, of: root, omitting: [])
         try check(extractor)
         try directory.handOver()
         let host = try beginSession(with: appExtension, in: directory)
@@ -306,14 +313,15 @@ extension ImportOperation {
             try UnreadFiles(in: directory.directory, at: directory.path.path, cancellation)
         }
         try directory.remove()
-        if appExtension.isInProcess { try directory.giveAway(cancellation) }
+        if appExtension.isInProcess { try directory.handOverContents(cancellation) }
         return (extractor, report)
     }
 
-    /// Asks the extension before anything is extracted, so that one that can't import costs nothing.
+    /// Asks the extension before anything is extracted, so that one that can't import costs
+    /// nothing.
     ///
-    /// It is ended again, and removed is the container that it was asked in, with what it made of that:
-    /// while the archive is not yet proved whole, no extension may see it or get in its way.
+    /// The extension is then stopped and its scratch container deleted: no extension may see the
+    /// archive's data before the archive is proved complete.
     private func ask(
         _ appExtension: MigrationExtension,
         beside root: OpenFile,
@@ -321,7 +329,7 @@ extension ImportOperation {
     ) throws {
         let staging = try StagingDirectory.make(for: path, root: root, token: token)
         defer {
-            // What stays of it, the next staging directory can't be made without removing.
+            // Best effort; making the next staging directory removes the rest or fails.
             try? staging.remove()
             staging.release()
         }
@@ -357,7 +365,7 @@ extension ImportOperation {
         _ reader: ArchiveReader,
         into directory: OpenFile,
         of root: OpenFile,
-        leavingOut names: [ByteString]
+        omitting names: [ByteString]
     ) throws -> ArchiveExtractor {
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: directory)
         extraction.owner = try FileOwner(servedIn: root.descriptor)
@@ -376,8 +384,8 @@ extension ImportOperation {
 // MARK: - The record
 
 extension ImportOperation {
-    /// The record of `outcome`: what the importer was told of the source, which may differ from what the
-    /// archive says of itself.
+    /// The record of `outcome`, with the source that the importer was told, which may differ from
+    /// the archive's header.
     private func record(
         _ outcome: ImportRecord.Outcome,
         _ header: ArchiveHeader?,
@@ -396,8 +404,8 @@ extension ImportOperation {
         )
     }
 
-    /// Whether the import was refused rather than failed: whoever asked for it can ask otherwise, and
-    /// what is known of an earlier import stays.
+    /// Whether the import was refused rather than failed: the caller can change the request, and
+    /// the record of an earlier import stays.
     private static func isRefusal(_ error: any Error) -> Bool {
         if let error = error as? ArchiveError { return error.isAboutKey }
         guard let error = error as? MigrationError else { return false }
@@ -410,7 +418,7 @@ extension ImportOperation {
         }
     }
 
-    /// Takes back that an import had begun, in the container whose root is locked.
+    /// Removes the signs that an import began, in the container whose root is locked.
     private func withdraw(in root: OpenFile) throws {
         guard let bookkeeping = try BookkeepingDirectory(in: root),
             try ImportJournal.read(from: bookkeeping)?.phase == .staging
@@ -424,7 +432,7 @@ extension ImportOperation {
         }
     }
 
-    /// Persists why the import failed, in the container whose root is locked.
+    /// Records the failure of the import in the container whose root is locked.
     private func recordFailure(
         _ error: any Error,
         _ header: ArchiveHeader?,
@@ -434,7 +442,7 @@ extension ImportOperation {
     ) throws {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = try ImportJournal.read(from: bookkeeping)
-        // A commit that could not be undone goes on at the next command; it did not fail yet.
+        // The next command continues a commit that could not be undone; it has not failed yet.
         guard journal == nil || journal?.phase == .staging else { return }
         let outcome: ImportRecord.Outcome
         if error is CancellationError {
@@ -442,14 +450,11 @@ extension ImportOperation {
         } else {
             outcome = ImportRecord.Outcome(failure: error)
         }
-        let data = try BookkeepingCoding.encode(record(outcome, header, token))
-        if try reserve?.write(data) != true {
-            try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
-        }
+        try ImportRecordFile(in: bookkeeping).write(record(outcome, header, token), using: reserve)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 
-    /// Names the container in errors that know only the system's call.
+    /// Adds the container to errors that name only a system call.
     private static func located(_ error: any Error, at path: PathName) -> any Error {
         guard let error = error as? SystemError else { return error }
         let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed

@@ -1,58 +1,61 @@
 internal import Foundation
-internal import MigrationArchive
+public import MigrationArchive
 internal import MigrationSystem
 
-/// How an import is made.
+/// How to make an import.
 public struct ImportOptions: Sendable {
-    /// Whether a container that holds data is replaced; otherwise it is refused.
-    public var replacesData = false
+    /// Whether to replace the data in the container; otherwise a container that holds data is
+    /// refused.
+    public var replacesExisting = false
 
-    /// Whether another program's tar file replaces data though it gave nothing or has no end mark.
+    /// Whether another program's tar file may replace data even if it is empty or has no end mark.
     public var allowsIncomplete = false
 
-    /// What becomes of symbolic links that lead out of the container.
+    /// How to treat symbolic links that lead out of the container.
     public var externalLinks = ExternalLinkPolicy.refuse
 
-    /// The app that the data comes from, as far as the archive does not say it.
+    /// The app that exported the data, as far as the archive does not name it.
     public var source = ImportSource()
 
-    /// The app that imports, as `TEAM.bundle`; the archive must name it among its importers.
+    /// The importing app, as `TEAM.bundle`; the archive must list it among its importers.
     public var importer: String?
 
-    /// The signature that the archive must have; otherwise it is refused before the container changes.
+    /// The signature that the archive must have; without it, it is refused before the container
+    /// changes.
     public var requiredSignature: RequiredSignature?
 
-    /// The number of threads that decompress, from 1 to 64; `nil` takes one a core, three at most.
+    /// The number of threads that decompress, from 1 to 64; `nil` means one per core, at most
+    /// three.
     public var threadCount: Int?
 
     /// Makes the default options.
     public init() {}
 }
 
-/// What an app's extension is told of the app that exported; what is `nil` the archive says.
+/// The source of the data, as an app's extension gets it; the archive supplies every `nil`.
 ///
-/// The import's record keeps what the extension was told.
+/// The import's record stores the same values.
 public struct ImportSource: Sendable {
-    /// The bundle identifier, or what the source platform has in its place.
+    /// The bundle identifier, or its equivalent on the source platform.
     public var bundleIdentifier: String?
 
     /// The platform.
     public var platform: MigrationPlatform?
 
-    /// The store; `nil` takes Google Play for Android and the App Store for iOS.
+    /// The store; `nil` means Google Play for Android and the App Store for iOS.
     public var store: MigrationAppIdentifier.StoreIdentifier?
 
     /// The version of the exported format.
     public var version: String?
 
-    /// Makes a source of which the archive says everything.
+    /// Makes a source that takes everything from the archive.
     public init() {}
 }
 
 extension ImportCall {
-    /// Says where the data comes from, by what the archive says and what the person adds to it.
+    /// Names the source of the data, from the options or else from the archive.
     ///
-    /// - Throws: ``MigrationError`` of code `invalidOption` where neither says it.
+    /// - Throws: ``MigrationError`` of code `invalidOption` if neither names it.
     init(
         directory: ByteString,
         header: ArchiveHeader?,
@@ -63,8 +66,8 @@ extension ImportCall {
             let version = source.version ?? header?.resourcesVersion
         else {
             let message =
-                "the archive does not say which app, platform and version it is from, which the "
-                + "extension must be told"
+                "the archive does not name the app, platform and version of its data, and the "
+                + "extension needs them"
             throw MigrationError(.invalidOption, message)
         }
         self.init(
@@ -80,7 +83,7 @@ extension ImportCall {
 }
 
 extension MigrationPlatform {
-    /// The store that an app of the platform mostly comes from.
+    /// The usual store of the platform.
     var defaultStore: MigrationAppIdentifier.StoreIdentifier {
         switch self {
         case .android: .googlePlay
@@ -90,42 +93,19 @@ extension MigrationPlatform {
     }
 }
 
-/// What becomes of symbolic links that lead out of the place they are restored to.
-public enum ExternalLinkPolicy: String, Sendable, CaseIterable {
-    /// The import fails.
-    case refuse
-
-    /// They are restored as they are; they are never followed.
-    case keep
-
-    /// They are left out, and the report says so.
-    case skip
-}
-
 extension ArchiveExtractor.Options {
-    /// What `options` ask for; an archive that carries no proof may take the space that there is.
+    /// The same for the extractor; an archive without a fingerprint may use only the free space.
     init(_ options: ImportOptions, for reader: ArchiveReader, in directory: OpenFile) throws {
         self.init()
         let isForeign = reader.header == nil
         isLenient = isForeign
         if isForeign { byteLimit = try directory.descriptor.availableSpace() }
-        externalLinks = options.externalLinks.forExtraction
-    }
-}
-
-extension ExternalLinkPolicy {
-    /// The same for what restores entries.
-    var forExtraction: ArchiveExtractor.ExternalLinks {
-        switch self {
-        case .refuse: .refuse
-        case .keep: .keep
-        case .skip: .skip
-        }
+        externalLinks = options.externalLinks
     }
 }
 
 extension ArchiveExtractor {
-    /// Restores in `directory` what `reader` holds; `progress` gets how many bytes were read.
+    /// Restores the entries of `reader` in `directory`; `progress` gets the number of bytes read.
     static func restore(
         _ reader: ArchiveReader,
         in directory: OpenFile,
@@ -140,7 +120,7 @@ extension ArchiveExtractor {
         return extractor
     }
 
-    /// What was not restored, as reports say it.
+    /// The omissions of the import, for its report.
     var omissions: OmissionList {
         var list = OmissionList()
         for omission in entryOmissions { list.append(Omission(omission)) }

@@ -2,17 +2,17 @@ public import Foundation
 public import MigrationArchive
 internal import MigrationSystem
 
-/// Something in which an archive and a container differ.
+/// A difference between an archive and a container.
 public struct ArchiveDifference: Hashable, Sendable {
-    /// What differs.
+    /// The kinds of differences.
     public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-        /// The archive holds the entry, the container does not.
+        /// Only the archive holds the entry.
         case onlyInArchive
 
-        /// The container holds the entry, the archive does not.
+        /// Only the container holds the entry.
         case onlyInContainer
 
-        /// One is a file, a directory or a link, the other something else.
+        /// The kinds of the two entries, such as a file and a directory.
         case kind
 
         /// The bytes of a file.
@@ -24,10 +24,10 @@ public struct ArchiveDifference: Hashable, Sendable {
         /// The time of the last change, to the nanosecond.
         case modificationTime
 
-        /// Where a symbolic link leads.
+        /// The target of a symbolic link.
         case linkTarget
 
-        /// Which names stand for the same file.
+        /// The names of the same file.
         case hardLink
 
         /// The extended attributes of the `user.` namespace.
@@ -40,26 +40,26 @@ public struct ArchiveDifference: Hashable, Sendable {
     /// What differs.
     public let kind: Kind
 
-    /// What each side has, as it may be printed; empty where the kind says it all.
+    /// The values of both sides, printable; empty if the kind says everything.
     public let detail: String
 }
 
 extension ArchiveSource {
-    /// Compares an archive with a container: content, kind, permissions, times, links and attributes.
+    /// Compares an archive with a container: content, kind, permissions, times, links and
+    /// attributes.
     ///
-    /// What an export leaves out by default, and sockets, FIFOs and devices, do not count as
-    /// differences where the archive has no entry for them. An import that was cut off is brought to
-    /// its end first.
+    /// Files that an export omits by default, and sockets, FIFOs and devices, don't count as
+    /// differences if the archive has no entry for them. An interrupted import is finished first.
     ///
     /// - Parameters:
-    ///   - container: The container, which apps may be using but no migration.
-    ///   - includesCaches: Whether `Library/Caches` counts too.
-    ///   - host: Says how long it waits for a migration that uses the container.
+    ///   - container: The container, which apps may use meanwhile, but no migration.
+    ///   - includesCaches: Whether to compare `Library/Caches` too.
+    ///   - host: The host, whose limit applies while a migration uses the container.
     ///   - progress: Gets the archive's bytes as its total, and how many were compared.
-    ///   - body: Is called for each difference.
+    ///   - body: Called for each difference.
     /// - Returns: The number of differences.
-    /// - Throws: `ArchiveError` where the archive is damaged or a file of the container can't be read;
-    ///   ``MigrationError`` of codes `containerBusy` and `containerInvalid`; what `body` throws;
+    /// - Throws: `ArchiveError` if the archive is damaged or a file of the container can't be read;
+    ///   ``MigrationError`` of codes `containerBusy` and `containerInvalid`; errors of `body`;
     ///   `CancellationError`.
     public func compare(
         with container: MigrationDataContainer,
@@ -77,7 +77,7 @@ extension ArchiveSource {
         ).differences
     }
 
-    /// Compares an archive with a container, and says what the archive is.
+    /// Compares an archive with a container, and describes the archive.
     @concurrent
     package func inspectComparing(
         with container: MigrationDataContainer,
@@ -86,7 +86,8 @@ extension ArchiveSource {
         progress: Progress?,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> (differences: Int, archive: ArchiveInspection) {
-        try await withOperationThread { cancellation in
+        defer { progress?.endUpdates() }
+        return try await withOperationThread { cancellation in
             let path = container.rootPath
             let lock = try host.wait(cancellation).untilFree(path) { () throws(MigrationError) in
                 try ContainerRecovery.lockWhole(path)
@@ -107,22 +108,27 @@ extension ArchiveSource {
                 let differences = try comparison.run(reader) { consumed in
                     progress?.completedUnitCount = Int64(clamping: consumed)
                 }
-                return (differences, ArchiveInspection(reader, totals: reader.totals))
+                let inspection = ArchiveInspection(
+                    reader,
+                    totals: reader.totals,
+                    archiveBytes: reader.archiveBytes
+                )
+                return (differences, inspection)
             }
         }
     }
 }
 
-/// Holds an archive against a container, entry by entry in the order of the archive, then looks for
-/// what the container has beside.
-final class ContainerComparison {
+/// Compares an archive with a container entry by entry, in the order of the archive, and then
+/// searches the container for other entries.
+private final class ContainerComparison {
     private let root: OpenFile
     private let selection: ContainerSelection
     private let cancellation: CancellationFlag
     private let report: (ArchiveDifference) throws -> Void
     private var count = 0
 
-    /// Hashes of the archive's paths: a set of a million paths themselves would take too much room.
+    /// Hashes of the archive's paths: a set of a million paths would take too much memory.
     private var seen: Set<Int> = []
 
     init(
@@ -172,14 +178,14 @@ final class ContainerComparison {
         }
 
         func passesOver(_ item: SourceItem) -> Bool {
-            comparison.selection.reasonForLeavingOut(item.path, isDirectory: true) != nil
+            comparison.selection.reasonForOmitting(item.path, isDirectory: true) != nil
         }
     }
 
-    /// Returns whether the walk goes on below the item.
+    /// Returns whether the walk should enter the item.
     private func checkIsInArchive(_ item: SourceItem) throws -> Bool {
         let isDirectory = item.status.kind == .directory
-        guard selection.reasonForLeavingOut(item.path, isDirectory: isDirectory) == nil else {
+        guard selection.reasonForOmitting(item.path, isDirectory: isDirectory) == nil else {
             return false
         }
         switch item.status.kind {

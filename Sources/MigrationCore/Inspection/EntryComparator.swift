@@ -1,9 +1,9 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Holds entries of an archive, one at a time, against what a container has in their places.
+/// Compares entries of an archive, one at a time, with a container.
 struct EntryComparator {
-    /// What the container has in the place of an entry.
+    /// The item of the container at the path of an entry.
     private struct Counterpart {
         let directory: OpenFile
         let name: ByteString
@@ -13,7 +13,7 @@ struct EntryComparator {
     private let cursor: DirectoryCursor<OpenFile>
     private let report: (ArchiveDifference) throws -> Void
 
-    /// Where files with several names in the container came first in the archive.
+    /// The first path in the archive of each file with several names in the container.
     private var linked: [FileStatus.Identity: EntryPath] = [:]
 
     init(root: OpenFile, report: @escaping (ArchiveDifference) throws -> Void) throws {
@@ -21,7 +21,7 @@ struct EntryComparator {
         self.report = report
     }
 
-    /// Reports in what `entry`, whose content `reader` reads next, differs from the container.
+    /// Reports the differences of `entry`, whose content `reader` reads next, from the container.
     mutating func compare(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
         guard let present = try counterpart(of: entry.path) else {
             return try add(entry, .onlyInArchive, "")
@@ -75,13 +75,13 @@ struct EntryComparator {
     }
 }
 
-// MARK: - What a directory says of an entry
+// MARK: - Status
 
 extension EntryComparator {
     private func comparePermissions(_ entry: ArchiveEntry, _ present: Counterpart) throws {
         let archived = entry.permissions & 0o777
         let permissions = present.status.permissions & 0o777
-        // Links have none that could be set.
+        // The permissions of links can't be set.
         if present.status.kind == .symbolicLink || archived == permissions { return }
         try add(
             entry,
@@ -97,7 +97,7 @@ extension EntryComparator {
         try add(entry, .modificationTime, archived: archived.decimal, present: time.decimal)
     }
 
-    /// Compares which entries before this one are names of the same file.
+    /// Checks that earlier entries are not names of the same file.
     private mutating func compareNames(_ entry: ArchiveEntry, _ present: Counterpart) throws {
         let status = present.status
         guard status.kind == .regular, status.linkCount > 1 else { return }
@@ -121,7 +121,7 @@ extension EntryComparator {
     }
 }
 
-// MARK: - What an entry holds
+// MARK: - Content
 
 extension EntryComparator {
     private func compareWhatItHolds(
@@ -196,20 +196,20 @@ extension EntryComparator {
     }
 }
 
-/// Compares the content of a file with pieces of what it should be; what lies between them is zeros.
-struct ContentComparator {
+/// Compares the content of a file with pieces of the expected content; the gaps are zeros.
+private struct ContentComparator {
     private let file: OpenFile
     private var buffer = [UInt8](repeating: 0, count: 256 * 1024)
     private var position: UInt64 = 0
 
-    /// Where the first byte differs, as far as was compared.
+    /// The offset of the first difference so far.
     private(set) var firstDifference: UInt64?
 
     init(_ file: OpenFile) {
         self.file = file
     }
 
-    /// Compares `piece`, which stands at `offset`.
+    /// Compares `piece`, which belongs at `offset`.
     mutating func compare(_ piece: Span<UInt8>, at offset: UInt64) throws(SystemError) {
         try compareZeros(upTo: offset)
         var done = 0
@@ -224,7 +224,7 @@ struct ContentComparator {
         }
     }
 
-    /// Compares what is left of a file of `size` bytes with zeros.
+    /// Compares the rest of a file of `size` bytes with zeros.
     mutating func finish(size: UInt64) throws(SystemError) {
         try compareZeros(upTo: size)
     }
@@ -240,7 +240,7 @@ struct ContentComparator {
         }
     }
 
-    /// Reads at most `count` bytes of the file; a file that ends too early differs there.
+    /// Reads at most `count` bytes of the file; the end of a short file is a difference.
     private mutating func fill(_ count: Int) throws(SystemError) -> Int {
         let read = try file.descriptor.read(at: position, into: &buffer, count: count)
         if read == 0 { firstDifference = position }
@@ -251,7 +251,7 @@ struct ContentComparator {
 // MARK: - Names of kinds
 
 extension ArchiveEntry.Kind {
-    /// The kind as differences name it.
+    /// The kind in words, for differences.
     var name: String {
         switch self {
         case .file: "a file"
@@ -261,7 +261,7 @@ extension ArchiveEntry.Kind {
         }
     }
 
-    /// What a container must have in its place; `nil` where more than one kind will do.
+    /// The kind that a container must have at its path; `nil` if several kinds fit.
     var expectedKind: FileStatus.Kind? {
         switch self {
         case .file: .regular
@@ -273,7 +273,7 @@ extension ArchiveEntry.Kind {
 }
 
 extension FileStatus.Kind {
-    /// The kind as differences name it.
+    /// The kind in words, for differences.
     var name: String {
         switch self {
         case .regular: "a file"

@@ -3,22 +3,23 @@ public import MigrationArchive
 internal import MigrationSystem
 
 extension ArchiveSource {
-    /// Restores entries beneath a directory, with none of a container's rules.
+    /// Restores entries in a directory, without the rules of containers.
     ///
-    /// Nothing leaves the directory and nothing in it is replaced. What fails is taken back: entries
-    /// are restored beside the directory's content and moved in when all of them are there.
+    /// Nothing is written outside the directory, and nothing in it is replaced. Entries are
+    /// restored in a hidden directory first and moved when all are there, so a failure leaves
+    /// nothing behind.
     ///
     /// - Parameters:
-    ///   - directory: The directory; it is made where it is missing.
-    ///   - paths: The entries, each with everything below it; none stands for all.
-    ///   - options: What becomes of links that lead out, and the number of threads where all entries are
-    ///     restored; the rest does not apply.
+    ///   - directory: The directory; it is made if it is missing.
+    ///   - paths: The entries to restore, each with everything below it; an empty list means all.
+    ///   - options: How to treat links that lead out, and the number of threads if all entries are
+    ///     restored; the other options don't apply.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
-    /// - Returns: What was restored, and what was not.
-    /// - Throws: `ArchiveError` of code `notFound` for a path that the archive does not hold, and of the
-    ///   other codes of an import; ``MigrationError`` of code `outputExists` where something is in the
-    ///   way, of `containerBusy` while another extraction into the directory is under way, and of codes
-    ///   `invalidOption`, `outOfSpace` and `outputFailed`; `CancellationError`.
+    /// - Returns: What was restored, and what was omitted and why.
+    /// - Throws: `ArchiveError` of code `notFound` for a path that is not in the archive, and of
+    ///   the other codes of an import; ``MigrationError`` of code `outputExists` if an item of that
+    ///   name exists, of `containerBusy` if another extraction into the directory is running, and
+    ///   of codes `invalidOption`, `outOfSpace` and `outputFailed`; `CancellationError`.
     public func extract(
         to directory: URL,
         only paths: [EntryPath] = [],
@@ -33,7 +34,7 @@ extension ArchiveSource {
         )
     }
 
-    /// Restores entries beneath the directory at a path of any bytes.
+    /// Restores entries in the directory at a path of any bytes.
     @concurrent
     package func extract(
         toPath directory: [UInt8],
@@ -41,6 +42,7 @@ extension ArchiveSource {
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
+        defer { progress?.endUpdates() }
         try ThreadCount.check(options.threadCount)
         return try await withOperationThread { cancellation in
             let extraction = Extraction(
@@ -70,7 +72,8 @@ struct Extraction {
     func run() throws -> ImportReport {
         for path in paths {
             guard let violation = path.violation else { continue }
-            throw ArchiveError(.notFound, "no archive holds such a path: \(violation)", entry: path)
+            let message = "no archive can hold such a path: \(violation)"
+            throw ArchiveError(.notFound, message, entry: path)
         }
         let input = try source.open(cancellation)
         let threadCount = ThreadCount.resolve(options.threadCount)
@@ -101,7 +104,7 @@ struct Extraction {
             return (OpenFile(try FileDescriptor.open(path.path, .directory)), true)
         } catch {
             if error.isNotDirectory {
-                let message = "it is no directory but a file or a link"
+                let message = "it is a file or a link, not a directory"
                 throw MigrationError(.outputFailed, message, path: directory)
             }
             let message = "the directory can't be used"
@@ -110,13 +113,13 @@ struct Extraction {
     }
 
     private func removeDirectory() {
-        // The reason for the failure is what the person must hear, not that tidying up failed too.
+        // Best effort; the caller needs the first error.
         guard let path = try? PathName(resolving: directory) else { return }
         try? FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
     }
 
-    /// Confines `reader` to what is selected, where it can be, and finds what is not selected but has
-    /// further names that are.
+    /// Limits `reader` to the selection, if it can seek, and finds unselected files that selected
+    /// hard links refer to.
     private func select(in reader: ArchiveReader) throws -> Set<EntryPath> {
         let isConfined = try reader.select(paths)
         if reader.totals?.hardLinks == 0 { return [] }
@@ -137,7 +140,7 @@ struct Extraction {
         into root: OpenFile
     ) throws -> ImportReport {
         let staging = try makeStaging(in: root)
-        // Why the extraction failed is what the person must hear, not that tidying up failed too.
+        // Best effort; the caller needs the first error.
         var isMovedIn = false
         defer { if !isMovedIn { try? root.descriptor.removeTree(Self.stagingName) } }
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
@@ -171,13 +174,13 @@ struct Extraction {
             do {
                 return try openStaging(in: root)
             } catch {
-                // The reason for the failure is what the person must hear, as below.
+                // Best effort; the caller needs the first error.
                 if !error.isBusy { try? root.descriptor.removeDirectory(Self.stagingName) }
                 throw error
             }
         } catch {
             if error.isBusy {
-                let message = "another extraction into this directory is under way"
+                let message = "another extraction into this directory is running"
                 throw MigrationError(.containerBusy, message, path: directory)
             }
             let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
@@ -188,26 +191,26 @@ struct Extraction {
     private func openStaging(in root: OpenFile) throws(SystemError) -> OpenFile {
         let staging = OpenFile(try root.descriptor.open(Self.stagingName, .directory))
         try staging.descriptor.lock(.exclusive)
-        // Another extraction may have taken it for a leftover before the lock was had.
+        // Another extraction may have removed it as a leftover before it was locked.
         let named = try root.descriptor.status(of: Self.stagingName).identity
         guard try staging.descriptor.status().identity == named else { throw .busy }
         return staging
     }
 
-    /// Moves everything that was restored to its place; removes it there where a move fails.
+    /// Moves all restored items to their places; removes them there if a move fails.
     private func moveIn(_ staging: OpenFile, to root: OpenFile) throws(MigrationError) {
         let listing: DirectoryListing
         do throws(SystemError) {
             listing = try DirectoryListing(of: staging.descriptor)
         } catch {
-            let message = "what was restored can't be listed"
+            let message = "the restored items can't be listed"
             throw MigrationError(.outputFailed, message, path: directory, cause: error)
         }
         for index in 0..<listing.count {
             do throws(SystemError) {
                 try staging.descriptor.move(listing[index], into: root.descriptor)
             } catch {
-                // The reason for the failure is what the person must hear, not that tidying up failed too.
+                // Best effort; the caller needs the first error.
                 for moved in 0..<index { try? root.descriptor.removeTree(listing[moved]) }
                 throw failure(error, moving: listing[index])
             }
@@ -216,7 +219,7 @@ struct Extraction {
             try root.descriptor.removeTree(Self.stagingName)
         } catch {
             for moved in 0..<listing.count { try? root.descriptor.removeTree(listing[moved]) }
-            let message = "the directory in which entries were restored can't be removed"
+            let message = "the temporary directory of the extraction can't be removed"
             let path = PathName(parent: directory, name: Self.stagingName).path
             throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
@@ -225,11 +228,11 @@ struct Extraction {
     private func failure(_ error: SystemError, moving name: ByteString) -> MigrationError {
         let path = PathName(parent: directory, name: name).path
         if name == Self.stagingName {
-            let message = "the archive holds a name that every extraction needs for itself"
+            let message = "the archive holds a name that extractions use themselves"
             return MigrationError(.outputExists, message, path: path)
         }
         if error.isExisting {
-            let message = "something of that name is in the directory already"
+            let message = "the directory already holds an item of that name"
             return MigrationError(.outputExists, message, path: path)
         }
         let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
@@ -237,13 +240,13 @@ struct Extraction {
     }
 }
 
-/// Finds what is not selected but has further names that are.
-struct LinkTargetSearch {
-    /// The hard links in a row that are followed; each takes a look at the whole archive.
+/// Finds unselected files that selected hard links refer to.
+private struct LinkTargetSearch {
+    /// The longest chain of hard links to follow; each link needs a scan of the whole archive.
     private static let depthLimit = 8
-    /// The bytes that are kept in memory.
+    /// The most bytes of paths in memory.
     private static let byteLimit = 16 << 20
-    /// About the bytes that a path takes besides its own.
+    /// The approximate overhead of a path in memory.
     private static let pathOverhead = 128
 
     private let selection: [EntryPath]
@@ -251,10 +254,10 @@ struct LinkTargetSearch {
     private var depth = 0
     private var byteCount = 0
 
-    /// What was found so far.
+    /// The targets found so far.
     private(set) var targets: Set<EntryPath> = []
 
-    /// Whether the last look found something, which may itself be a hard link to something else.
+    /// Whether the last scan found a target, which may itself be a hard link.
     private(set) var hasGrown = false
 
     init(for selection: [EntryPath], cancellation: CancellationFlag) {
@@ -262,7 +265,7 @@ struct LinkTargetSearch {
         self.cancellation = cancellation
     }
 
-    /// Looks at the entries of `reader` once.
+    /// Scans the entries of `reader` once.
     mutating func scan(_ reader: ArchiveReader) throws {
         let known = targets
         while let entry = try reader.next() {
@@ -284,7 +287,7 @@ struct LinkTargetSearch {
         guard targets.insert(target).inserted else { return }
         byteCount += target.bytes.count + Self.pathOverhead
         guard depth <= Self.depthLimit, byteCount <= Self.byteLimit else {
-            let message = "too many hard links to follow to what is not selected"
+            let message = "too many hard links to files that are not selected"
             throw ArchiveError(.refused, message, entry: path)
         }
     }

@@ -1,19 +1,19 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// The directory `.migration` at a container's root: small files that say what happened here.
+/// The directory `.migration` at a container's root, with small files about its imports.
 ///
-/// Files are replaced in one step and last through a power loss.
+/// Files are replaced in one step and survive a power loss.
 struct BookkeepingDirectory {
     static let recordName = "import-status.json"
     static let journalName = "import-journal.json"
-    /// What a process leaves that dies while it replaces a file.
+    /// The files that a process leaves if it dies while it replaces one.
     static let unfinishedNames = [recordName, journalName].map(temporaryName)
     private static let sizeLimit = 1 << 20
 
     private let directory: OpenFile
 
-    /// Opens the bookkeeping of the container whose root is open as `root`; `nil` where there is none.
+    /// Opens the bookkeeping of the container whose root is open as `root`; `nil` if there is none.
     init?(in root: OpenFile) throws(SystemError) {
         do {
             let name = ContainerLayout.bookkeepingName
@@ -27,9 +27,9 @@ struct BookkeepingDirectory {
         }
     }
 
-    /// Opens the bookkeeping of a container, made first where there is none.
+    /// Opens the bookkeeping of a container, and makes it if there is none.
     ///
-    /// It is the container owner's, whoever makes it, and so are the files in it.
+    /// The directory and its files belong to the container's owner, whichever user makes them.
     static func make(in root: OpenFile) throws(SystemError) -> BookkeepingDirectory {
         while true {
             if let existing = try BookkeepingDirectory(in: root) { return existing }
@@ -62,48 +62,42 @@ struct BookkeepingDirectory {
         do {
             try Self.give(file, toOwnerOf: directory)
         } catch {
-            // The reason is what the person must hear, not that tidying up failed too.
+            // The caller needs this error, not one about cleaning up.
             try? directory.descriptor.removeFile(name)
             throw error
         }
         return file
     }
 
-    /// Where the bookkeeping of the container at `path` is.
+    /// The path of the bookkeeping of the container at `path`.
     static func path(in path: PathName) -> PathName {
         PathName(parent: path.path, name: ContainerLayout.bookkeepingName)
     }
 
-    /// Where its file `name` is.
+    /// The path of its file `name`.
     static func path(of name: String, in path: PathName) -> PathName {
         PathName(parent: self.path(in: path).path, name: ByteString(utf8: name))
     }
 
-    /// The name of what replaces the file `name`, until it does.
+    /// The name of a new version of the file `name` while it is written.
     static func temporaryName(for name: String) -> ByteString { ByteString(utf8: name + ".new") }
 
-    /// The open directory, for what needs room beside the files.
+    /// The open directory, for data beside the files.
     var openDirectory: OpenFile { directory }
 
-    /// Whether anything is called `name`.
+    /// Whether something has the name `name`.
     func has(_ name: String) throws(SystemError) -> Bool {
-        do {
-            _ = try directory.descriptor.status(of: ByteString(utf8: name))
-            return true
-        } catch {
-            guard error.isMissing else { throw error }
-            return false
-        }
+        try directory.descriptor.statusIfPresent(of: ByteString(utf8: name)) != nil
     }
 
-    /// What stands where a file of the bookkeeping should be, and can't be one.
+    /// Something in the place of a bookkeeping file that no import wrote.
     struct UnsuitableFile: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Reads the file `name`; `nil` where there is none.
+    /// Reads the file `name`; `nil` if there is none.
     ///
-    /// - Throws: ``SystemError``, or ``UnsuitableFile`` for what no import wrote there.
+    /// - Throws: ``SystemError``, or ``UnsuitableFile`` if no import wrote the file.
     func read(_ name: String) throws -> Data? {
         do {
             let file = try directory.descriptor.open(ByteString(utf8: name), .reading)
@@ -118,17 +112,17 @@ struct BookkeepingDirectory {
 
     private func check(_ status: FileStatus) throws {
         guard status.kind == .regular else {
-            throw UnsuitableFile(description: "it is no file but \(status.kind.name)")
+            throw UnsuitableFile(description: "it is \(status.kind.name), not a file")
         }
         guard status.linkCount <= 1 else {
-            throw UnsuitableFile(description: "it is a file that has other names too")
+            throw UnsuitableFile(description: "it is a file with several names")
         }
         guard try !status.isForeign(to: directory.descriptor.status()) else {
-            throw UnsuitableFile(description: "it is another user's")
+            throw UnsuitableFile(description: "it belongs to another user")
         }
     }
 
-    /// Replaces the file `name` by `contents`.
+    /// Replaces the file `name` with `contents`.
     func write(_ contents: Data, as name: String) throws(SystemError) {
         let final = ByteString(utf8: name)
         let temporary = Self.temporaryName(for: name)
@@ -140,22 +134,22 @@ struct BookkeepingDirectory {
             try file.descriptor.synchronize()
             try directory.descriptor.rename(temporary, to: final, in: directory.descriptor)
         } catch {
-            // The reason is what the person must hear, not that tidying up failed too.
+            // The caller needs this error, not one about cleaning up.
             try? directory.descriptor.removeFile(temporary)
             throw error
         }
         try directory.descriptor.synchronize()
     }
 
-    /// Removes the file `name`, if it is there.
+    /// Removes the file `name`, if it exists.
     func remove(_ name: String) throws(SystemError) {
         try remove(ByteString(utf8: name))
     }
 
-    /// Removes what is called `name`, whatever it is.
+    /// Removes `name`, whatever it is.
     func remove(_ name: ByteString) throws(SystemError) {
         do {
-            // A read-only file system says that it is one, also of a file that is not there.
+            // A read-only file system reports itself even for a missing file.
             _ = try directory.descriptor.status(of: name)
             do {
                 try directory.descriptor.removeFile(name)
@@ -182,8 +176,8 @@ enum BookkeepingCoding {
         return try encoder.encode(value) + Data("\n".utf8)
     }
 
-    /// The date, or the nearest that has a year of four digits: a clock may say anything, and what is
-    /// written here must be read again.
+    /// The date, or the nearest one with a year of four digits: a clock may be set to any date, but
+    /// the file must be readable again.
     static func readable(_ date: Date) -> Date {
         // The first second of the year 1 and the last one of the year 9999.
         let known = -62_135_596_800.0...253_402_300_799.0

@@ -3,8 +3,8 @@ internal import MigrationSystem
 
 /// Runs an app's extension in tests, as a migration would.
 ///
-/// Corresponds to AppMigrationKit's type of that name. It hosts the real extension on a container that
-/// is the test's own, with no device and no archive to handle:
+/// Corresponds to AppMigrationKit's type of that name. It hosts the real extension on the test's
+/// own container, without a device or an archive:
 ///
 /// ```swift
 /// let tester = try await AppMigrationTester(platform: .android)
@@ -12,22 +12,23 @@ internal import MigrationSystem
 /// #expect(result.exportProperties.version == "3.0")
 /// ```
 ///
-/// Which extension and container are meant says the trait of the suite, `.migration(of:)` or
-/// `.migration(executable:)` of the library `AppMigrationTesting`. Without such a trait it is the
-/// environment: `MIGRATION_EXTENSION` is the path of the extension's program, `MIGRATION_ENTITLEMENTS`
-/// that of its property list, if it is not beside the program, and `MIGRATION_CONTAINER` the
-/// directory of the container. It is for tests alone.
+/// The trait of the suite, `.migration(of:)` or `.migration(executable:)` of the library
+/// `AppMigrationTesting`, names the extension and the container. Without such a trait, the
+/// environment does: `MIGRATION_EXTENSION` is the path of the extension's program,
+/// `MIGRATION_ENTITLEMENTS` the path of its property list if that is not beside the program, and
+/// `MIGRATION_CONTAINER` the container's directory. Use it only in tests.
 ///
-/// Tests run side by side: where several testers in one process use one container, each export, import
-/// and registration waits for its turn. ``waitLimit`` says how long a tester waits for other processes.
+/// Tests run in parallel: if several testers in one process use one container, their exports,
+/// imports and registrations wait for each other. ``waitLimit`` limits the wait for other
+/// processes.
 public actor AppMigrationTester: Sendable {
     let subject: TestSubject
 
-    /// Finds the extension and asks it what it can do.
+    /// Finds the extension and asks it for its description.
     ///
     /// - Parameter platform: The platform that the app's data goes to or comes from.
-    /// - Throws: ``MigrationError`` of code `nothingToTest` where nobody said what to test, of code
-    ///   `extensionUnsuitable` where the extension neither exports nor imports, and of codes
+    /// - Throws: ``MigrationError`` of code `nothingToTest` if nothing names an extension, of code
+    ///   `extensionUnsuitable` if the extension neither exports nor imports, and of codes
     ///   `confinementUnavailable`, `containerBusy`, `containerInvalid`, `entitlementInvalid`,
     ///   `extensionCrashed`, `extensionHung`, `outputFailed` and `sessionFailed`;
     ///   `CancellationError`.
@@ -49,24 +50,25 @@ public actor AppMigrationTester: Sendable {
 // MARK: - Additions to Apple's interface
 
 extension AppMigrationTester {
-    /// The mistakes that the last export or import of this tester came upon.
+    /// The mistakes that the last export or import of this tester showed.
     ///
-    /// They do not fail the export or import: expect that there are none. Empty where that failed. An
+    /// They don't fail the export or import, so a test should expect none. Empty if that failed. An
     /// addition to Apple's interface.
     public var findings: [ExtensionFinding] { subject.findings }
 
-    /// What the last export of this tester did not append of the container and its app groups.
+    /// The files of the container and its app groups that the last export of this tester did not
+    /// append.
     ///
-    /// `nil` before an export, and where it failed. An addition to Apple's interface.
+    /// `nil` before an export, and if it failed. An addition to Apple's interface.
     public var leftBehind: LeftBehind? { subject.leftBehind }
 
-    /// Begins an export and cancels it at its first append, to see whether the extension obeys.
+    /// Begins an export and cancels it at its first append, to check that the extension obeys.
     ///
     /// Nothing of the export is kept. An addition to Apple's interface.
     ///
-    /// - Returns: The mistakes that showed; none where the extension let the cancellation pass.
-    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` where the extension does not export,
-    ///   and otherwise what ``MigrationHost`` throws of a preflight.
+    /// - Returns: The mistakes that showed; none if the extension passed the cancellation on.
+    /// - Throws: ``MigrationError`` of code `extensionUnsuitable` if the extension does not export,
+    ///   and otherwise the errors of a preflight of ``MigrationHost``.
     public func rehearseCancellation() async throws -> [ExtensionFinding] {
         let report = try await MigrationHost.forTests.preflight(
             subject.container,
@@ -80,14 +82,14 @@ extension AppMigrationTester {
         return report.findings
     }
 
-    /// Imports in a version that the extension can't know, to see whether it looks at the version.
+    /// Imports in a version that the extension can't know, to check that it looks at the version.
     ///
-    /// The extension exports first, and imports that in its own version too; both into containers and app
-    /// groups that nobody keeps. An addition to Apple's interface.
+    /// The extension exports first, and also imports that in its own version, both into temporary
+    /// containers and app groups. An addition to Apple's interface.
     ///
     /// - Parameter version: The version, such as one that a later release might export.
-    /// - Returns: The mistakes that showed; none where the extension refused the import.
-    /// - Throws: What ``MigrationHost`` throws of a preflight with a ``VersionRehearsal``.
+    /// - Returns: The mistakes that showed; none if the extension refused the import.
+    /// - Throws: The errors of a preflight of ``MigrationHost`` with a ``VersionRehearsal``.
     public func rehearseVersion(_ version: String) async throws -> [ExtensionFinding] {
         var rehearsal = VersionRehearsal(version: version)
         rehearsal.source.platform = subject.platform
@@ -105,7 +107,7 @@ extension AppMigrationTester {
 
     /// How long testers wait for a container that another process uses; by default not at all.
     ///
-    /// For operations of their own process they wait as long as those take. An addition to Apple's
+    /// They wait without limit for operations of their own process. An addition to Apple's
     /// interface.
     public static var waitLimit: Duration {
         get { limit.withLock { $0 } }
@@ -114,11 +116,11 @@ extension AppMigrationTester {
 }
 
 extension MigrationHost {
-    /// A host that waits as testers do.
+    /// A host that waits like a tester.
     static var forTests: MigrationHost {
         var host = MigrationHost()
         host.waitLimit = AppMigrationTester.waitLimit
-        // What an extension in this process calls must not wait for the operation that called it.
+        // Calls of an extension in this process must not wait for the operation that runs it.
         host.queues = ExtensionContext.current?.temporaryDirectory == nil
         return host
     }
@@ -127,7 +129,7 @@ extension MigrationHost {
 // MARK: - Exporting
 
 extension AppMigrationTester {
-    /// Has an extension export, and extracts what it exported.
+    /// Has an extension export, and extracts its export.
     ///
     /// Corresponds to AppMigrationKit's type of that name.
     public final class AppExportController: Sendable {
@@ -139,14 +141,16 @@ extension AppMigrationTester {
 
         /// Has the extension export everything, with no options of the destination.
         ///
-        /// The whole path of a real export is gone: an archive is written, proved, and extracted.
+        /// It takes all steps of a real export: an archive is written, proved, and extracted.
         ///
         /// - Parameters:
-        ///   - request: What the export is for; `nil` is for the tester's platform.
+        ///   - request: The purpose of the export; `nil` means the tester's platform.
         ///   - progress: Gets the extension's estimate as its total, and what was archived.
-        /// - Returns: Where the extracted resources are, and what the extension said of them.
-        /// - Throws: What the extension threw, as an `NSError`; ``MigrationError`` of code
-        ///   `extensionUnsuitable` where it does not export, and otherwise what ``MigrationHost`` throws of an export.
+        /// - Returns: The directory of the extracted resources, and the extension's description of
+        ///   them.
+        /// - Throws: The extension's error, as an `NSError`; ``MigrationError`` of code
+        ///   `extensionUnsuitable` if it does not export, and otherwise the errors of an export of
+        ///   ``MigrationHost``.
         public func exportResources(
             request: MigrationRequest? = nil,
             progress: Progress? = nil
@@ -158,11 +162,15 @@ extension AppMigrationTester {
         /// Has the extension export everything, with options of the destination.
         ///
         /// - Parameters:
-        ///   - request: What the export is for; `nil` is for the tester's platform, with no options.
+        ///   - request: The purpose of the export; `nil` means the tester's platform, without
+        ///     options.
         ///   - progress: Gets the extension's estimate as its total, and what was archived.
-        /// - Returns: Where the extracted resources are, and what the extension said of them.
-        /// - Throws: What the extension threw, as an `NSError`; ``MigrationError`` of code
-        ///   `extensionUnsuitable` where it does not export, or has other options, and otherwise what ``MigrationHost`` throws of an export.
+        /// - Returns: The directory of the extracted resources, and the extension's description of
+        ///   them.
+        /// - Throws: The extension's error, as an `NSError`; ``MigrationError`` of code
+        /// `extensionUnsuitable` if it does not export or has other options, and otherwise the
+        /// errors of an
+        ///   export of ``MigrationHost``.
         public func exportResources<SupportedOptions>(
             request: MigrationRequestWithOptions<SupportedOptions>? = nil,
             progress: Progress? = nil
@@ -177,7 +185,7 @@ extension AppMigrationTester {
             return try await export.run()
         }
 
-        /// Throws where the extension's options are of another type, as far as their names tell.
+        /// Checks that the extension's options are of this type, as far as their names show.
         private func checkOptions<Options: CaseIterable & RawRepresentable>(
             of type: Options.Type
         ) throws(MigrationError) where Options.RawValue == String {
@@ -193,31 +201,31 @@ extension AppMigrationTester {
 }
 
 extension AppMigrationTester {
-    /// What an export led to.
+    /// The result of an export.
     ///
     /// Corresponds to AppMigrationKit's type of that name.
     public struct ResourcesExportResult: Sendable {
         /// The directory that holds the resources, extracted; it lasts as long as the tester.
         public let extractedResourcesURL: URL
 
-        /// What the export amounted to.
+        /// The properties of the export.
         public let exportProperties: AppMigrationTester.DeviceToDeviceExportProperties
 
-        /// Keeps the resources, even where the tester is let go earlier.
+        /// Keeps the resources even after the tester is released.
         let directory: PrivateDirectory
     }
 }
 
 extension AppMigrationTester {
-    /// What an export amounted to, and what the extension said of it.
+    /// The size of an export, and the extension's description of it.
     ///
     /// Corresponds to AppMigrationKit's type of that name.
     public struct DeviceToDeviceExportProperties: Sendable {
-        /// The bytes of the stream that the export wrote: what the extension appended, and its names.
+        /// The bytes of the stream that the export wrote: the appended content and its names.
         public let uncompressedBytes: Int
 
-        /// What compression made of that stream, which is never more; `nil` where the extension asks for
-        /// no compression.
+        /// The compressed bytes of that stream, never more than the stream; `nil` if the extension
+        /// asks for no compression.
         public let compressedBytes: Int?
 
         /// The extension's estimate of the bytes, made before the export.
@@ -231,7 +239,7 @@ extension AppMigrationTester {
 // MARK: - Importing
 
 extension AppMigrationTester {
-    /// Has an extension import, and says how an import ended.
+    /// Has an extension import, and registers how an import ended.
     ///
     /// Corresponds to AppMigrationKit's type of that name.
     public final class AppImportController: Sendable {
@@ -243,20 +251,21 @@ extension AppMigrationTester {
 
         /// Has the extension import the resources in a directory into the container under test.
         ///
-        /// A migration imports into a fresh container: empty it before. Here nothing is emptied, neither
-        /// before nor after a failure, and no status is registered, so that a test can look at all of it.
+        /// A migration imports into a fresh container, so empty the container first. This method
+        /// empties nothing, before the import or after a failure, and registers no status, so that
+        /// a test can check everything.
         ///
         /// - Parameters:
-        ///   - extractedResourceURL: The directory, such as that of an export; the extension may move
-        ///     files out of it.
-        ///   - importRequest: Where the resources come from; `nil` stands for the app itself on the
-        ///     tester's platform, from that platform's store, in the version of the last export, else in
-        ///     that which the extension exports, else "1.0".
+        ///   - extractedResourceURL: The directory, such as that of an export; the extension may
+        ///     move files out of it.
+        ///   - importRequest: The source of the resources; `nil` means the app itself on the
+        ///     tester's platform, from that platform's store, in the version of the last export,
+        ///     otherwise the version that the extension exports, otherwise "1.0".
         ///   - progress: Follows the extension's own progress.
-        /// - Throws: What the extension threw, as the `NSError` that ``MigrationStatus`` would give the app;
-        ///   ``MigrationError`` of code `extensionUnsuitable` where it does not import, of code
-        ///   `invalidOption` where there is no such directory, and otherwise what ``MigrationHost`` throws
-        ///   of an import.
+        /// - Throws: The extension's error, as the `NSError` that ``MigrationStatus`` would give
+        ///   the app; ``MigrationError`` of code `extensionUnsuitable` if it does not import, of
+        ///   code `invalidOption` if there is no such directory, and otherwise the errors of an
+        ///   import of ``MigrationHost``.
         public func importResources(
             from extractedResourceURL: URL,
             importRequest: ResourcesImportRequest? = nil,
@@ -277,13 +286,15 @@ extension AppMigrationTester {
             }
         }
 
-        /// Persists how an import ended, as a migration does, for the app to find at its next launch.
+        /// Persists how an import ended, as a migration does, for the app's next launch.
         ///
-        /// ``MigrationStatus/importStatus`` then has it in this process too; a failure is read back as an
-        /// `NSError` of the same domain and code, with what ``PersistedError`` carries of the rest.
+        /// ``MigrationStatus/importStatus`` then returns it in this process too. A failure is read
+        /// back as an `NSError` with the same domain and code, and the other information that
+        /// ``PersistedError`` carries.
         ///
         /// - Parameter status: How the import ended.
-        /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and `outputFailed`.
+        /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and
+        ///   `outputFailed`.
         public func registerImportCompletion(with status: MigrationStatus) async throws {
             let completion = TesterCompletion(subject, ImportRecord.Outcome(status))
             try await withOperationThread { try completion.register($0) }

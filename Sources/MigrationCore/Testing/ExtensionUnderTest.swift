@@ -2,30 +2,31 @@ internal import Foundation
 internal import Glibc
 internal import MigrationSystem
 
-/// The extension that tests are of, and its app's container.
+/// The extension under test, and its app's container.
 package struct ExtensionUnderTest: Sendable {
-    /// What a test declared in code; `nil` where it declared nothing.
+    /// The declaration of the current test; `nil` if it has none.
     @TaskLocal static var current: ExtensionUnderTest?
 
-    static let extensionVariable = "MIGRATION_EXTENSION"
-    static let entitlementsVariable = "MIGRATION_ENTITLEMENTS"
-    static let groupsVariable = "MIGRATION_GROUPS"
+    private static let extensionVariable = "MIGRATION_EXTENSION"
+    private static let entitlementsVariable = "MIGRATION_ENTITLEMENTS"
+    fileprivate static let groupsVariable = "MIGRATION_GROUPS"
 
     let appExtension: MigrationExtension
     let container: MigrationDataContainer
     private let kept = TestDirectories()
 
-    /// Says that tests are of `appExtension` and use `container`.
+    /// Declares that tests use `appExtension` and `container`.
     package init(_ appExtension: MigrationExtension, container: MigrationDataContainer) {
         self.appExtension = appExtension
         self.container = container
     }
 
-    /// Runs a test in which testers, the status of imports and app groups are those of this extension.
+    /// Runs a test whose testers, import status and app groups belong to this extension.
     package func perform<Result>(
         _ test: @concurrent @Sendable () async throws -> Result
     ) async throws -> Result {
-        // What a test calls of its extension itself finds the same places as what a host calls.
+        // If a test calls its extension directly, the extension finds the same directories as in a
+        // session.
         let paths = try SessionPaths(linking: directories(), because: .ownProcess)
         defer { paths.remove() }
         let context = ExtensionContext(
@@ -48,18 +49,18 @@ package struct ExtensionUnderTest: Sendable {
             + groups.values.map { SessionDirectory(path: $0, label: "group", isListed: true) }
     }
 
-    /// Keeps a tester's directory until the test is over, however early the test lets go of the tester.
+    /// Keeps a tester's directory until the test ends, even if the tester is released earlier.
     func keep(_ directory: PrivateDirectory) {
         kept.keep(directory)
     }
 }
 
 extension ExtensionUnderTest {
-    /// What a test declared, else what the environment says.
+    /// The declaration of the current test, or else of the environment.
     ///
-    /// - Throws: ``MigrationError`` of code `nothingToTest` where neither says it all, of code
-    ///   `containerInvalid` where the environment names no container, and of code `invalidOption` where
-    ///   its app groups are malformed.
+    /// - Throws: ``MigrationError`` of code `nothingToTest` if both are incomplete, of code
+    ///   `containerInvalid` if the environment names something other than a container, and of code
+    ///   `invalidOption` if its app groups are malformed.
     static func find() throws(MigrationError) -> ExtensionUnderTest {
         if let current { return current }
         guard let program = path(in: extensionVariable) else { throw missing(extensionVariable) }
@@ -90,8 +91,8 @@ extension ExtensionUnderTest {
 }
 
 extension MigrationExtension {
-    /// Takes app groups from `list`: a line `identifier=directory` each, without a directory where the
-    /// group is left out.
+    /// Reads app groups from `list`: one line `identifier=directory` each, without a directory for
+    /// a group to omit.
     fileprivate mutating func readGroups(of list: ByteString) throws(MigrationError) {
         for line in list.split(separator: UInt8(ascii: "\n")) {
             guard let end = line.firstIndex(of: UInt8(ascii: "=")), end > line.startIndex else {
@@ -122,9 +123,9 @@ private final class TestDirectories: Sendable {
 // MARK: - Containers for tests
 
 extension MigrationDataContainer {
-    /// Makes a fresh container in `directory`, as a migration imports into.
+    /// Makes a fresh container in `directory`, like the one that a migration imports into.
     ///
-    /// Where nothing says whose it is, it is of the app that the extension's entitlement names.
+    /// Without a bundle identifier, it belongs to the app that the extension's entitlement names.
     ///
     /// - Throws: ``MigrationError`` of code `outputFailed`.
     package static func makeFresh(
@@ -145,17 +146,18 @@ extension MigrationDataContainer {
         }
         let container = MigrationDataContainer(root: path, knownIdentifier: bundleIdentifier)
         guard bundleIdentifier == nil else { return container }
-        // What is wrong with the entitlement a tester says.
+        // A tester reports problems with the entitlement.
         let entitled = try? Entitlement.check(appExtension, for: container)
         return MigrationDataContainer(root: path, knownIdentifier: entitled?.identifier)
     }
 
-    /// Replaces everything in the container, its bookkeeping too, by the directories of a fresh one.
+    /// Replaces everything in the container, including its bookkeeping, with the directories of a
+    /// fresh one.
     ///
-    /// It waits for its turn as testers do.
+    /// It waits like a tester.
     ///
-    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and `outputFailed`;
-    ///   `CancellationError`.
+    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and
+    ///   `outputFailed`; `CancellationError`.
     package func clear() throws {
         let lock = try MigrationHost.forTests.wait(CancellationFlag()).lock(rootPath)
         defer { lock.release() }

@@ -3,23 +3,23 @@ internal import MigrationArchive
 internal import MigrationSystem
 
 extension MigrationHost {
-    /// Asks an app's extension what it can do, before any data moves.
+    /// Asks an app's extension for its description, before any data moves.
     ///
-    /// Every export and import does so first; this alone changes nothing. An entitlement that is not in
-    /// order is a finding here, and the extension is not started.
+    /// Every export and import begins with this; a preflight alone changes nothing. An invalid
+    /// entitlement is a finding here, and the extension is not started.
     ///
     /// - Parameters:
     ///   - container: The app's container, which nobody else may be using.
     ///   - appExtension: The extension.
-    ///   - rehearsesCancellation: Whether an export is begun, to be cancelled at its first append, which
-    ///     shows whether the extension lets the cancellation pass. Nothing of it is kept.
-    ///   - versionRehearsal: An import in a version that the extension can't know, which shows whether it
-    ///     looks at the version. Nothing of it is kept.
-    /// - Returns: What the extension says of itself, how it is confined, and what is wrong with it.
+    ///   - rehearsesCancellation: Whether to begin an export and cancel it at its first append,
+    ///     which shows whether the extension passes the cancellation on. Nothing of it is kept.
+    ///   - versionRehearsal: An import in a version that the extension can't know, which shows
+    ///     whether it looks at the version. Nothing of it is kept.
+    /// - Returns: The extension's description, its confinement, and its mistakes.
     /// - Throws: ``MigrationError`` of codes `confinementUnavailable`, `containerBusy`,
     ///   `containerInvalid`, `extensionCrashed`, `extensionFailed`, `extensionHung`,
     ///   `extensionUnsuitable`, `invalidOption` and `sessionFailed`; `CancellationError`.
-    ///   With a rehearsal of a version also what an export and an import throw.
+    ///   With a rehearsal of a version, also the errors of an export and an import.
     @concurrent
     public func preflight(
         _ container: MigrationDataContainer,
@@ -41,8 +41,8 @@ extension MigrationHost {
     }
 }
 
-/// One preflight: the container locked, the extension asked, and perhaps cancelled to see what it does.
-struct Preflight {
+/// One preflight: locks the container, asks the extension, and rehearses a cancellation on request.
+private struct Preflight {
     let container: MigrationDataContainer
     let appExtension: MigrationExtension
     let rehearsesCancellation: Bool
@@ -64,7 +64,7 @@ struct Preflight {
         return report
     }
 
-    /// Asks the extension, unless it may not be started.
+    /// Asks the extension, unless its entitlement is invalid.
     private func ask() throws -> (report: PreflightReport, wasStarted: Bool) {
         let lock = try wait.lock(container.rootPath)
         defer { lock.release() }
@@ -93,7 +93,7 @@ struct Preflight {
         return (host.preflight(availableSpace: space, findings: findings), wasStarted: true)
     }
 
-    /// The report where the extension may not be started.
+    /// The report if the entitlement is invalid.
     private func refused(
         _ problem: EntitlementProblem,
         availableSpace: UInt64
@@ -112,7 +112,7 @@ struct Preflight {
         )
     }
 
-    /// Exports for an app on Android, and cancels at the first item that is appended.
+    /// Exports for an app on Android, and cancels at the first append.
     private func rehearse(
         with host: AppExtensionHost,
         _ rehearsal: CancellationFlag
@@ -144,7 +144,7 @@ struct Preflight {
         }
     }
 
-    /// Makes the writer of an archive that nobody keeps.
+    /// Makes the writer of an archive that is discarded.
     private func makeDiscardingWriter(
         for container: MigrationDataContainer
     ) throws -> ArchiveWriter {
@@ -169,12 +169,12 @@ struct Preflight {
 }
 
 extension ExtensionFinding {
-    /// The finding of an extension that went on after it was cancelled.
+    /// The finding for an extension that ignored a cancellation.
     static func cancellationSwallowed(_ message: String) -> ExtensionFinding {
         ExtensionFinding(
             code: .cancellationSwallowed,
             message: message,
-            fix: "let the CancellationError of appendItem pass, and end soon after it"
+            fix: "rethrow the CancellationError of appendItem, and stop soon after it"
         )
     }
 }

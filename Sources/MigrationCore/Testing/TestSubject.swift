@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// What a tester tests, and what its controllers remember of it.
+/// The extension and container of a tester, and the results that its controllers share.
 final class TestSubject: Sendable {
     private struct State {
         var exportedVersion: String?
@@ -15,15 +15,15 @@ final class TestSubject: Sendable {
     let appExtension: MigrationExtension
     let container: MigrationDataContainer
 
-    /// Where archives and extracted resources are, as long as the tester.
+    /// The directory of archives and extracted resources, which lasts as long as the tester.
     let directory: PrivateDirectory
 
-    /// What the extension said of itself when the tester was made.
+    /// The extension's description of itself when the tester was made.
     let description: PreflightReport
 
     private let state = Monitor(State())
 
-    /// Finds the extension and asks it what it can do.
+    /// Finds the extension and asks it for its description.
     init(platform: MigrationPlatform) async throws {
         let tested = try ExtensionUnderTest.find()
         do {
@@ -48,19 +48,19 @@ final class TestSubject: Sendable {
         tested.keep(directory)
     }
 
-    /// The version of the format that the last export was in.
+    /// The version of the last export's format.
     var exportedVersion: String? { state.withLock { $0.exportedVersion } }
 
-    /// What the last import was told of its source.
+    /// The source of the last import.
     var importedSource: ImportCall? { state.withLock { $0.importedSource } }
 
-    /// The mistakes that the last export or import came upon.
+    /// The mistakes that the last export or import showed.
     var findings: [ExtensionFinding] { state.withLock { $0.findings } }
 
-    /// What the last export did not append.
+    /// The files that the last export did not append.
     var leftBehind: LeftBehind? { state.withLock { $0.leftBehind } }
 
-    /// Forgets the findings of what came before, since something else begins.
+    /// Forgets earlier findings before a new operation begins.
     func noteBeginning() {
         state.withLock { state in
             state.findings = []
@@ -85,14 +85,14 @@ final class TestSubject: Sendable {
     }
 }
 
-/// Does `body`, and throws what an extension threw as its app would get it rather than as a host does.
+/// Runs `body`, and throws an extension's error as its app would get it, not as a host throws it.
 func throwingErrorsOfExtension<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
         return try await body()
     } catch let error as MigrationError where error.code == .extensionFailed {
         switch error.cause {
         case nil: throw error
-        // The archiver's own errors, which the extension let pass.
+        // Errors of the archiver that the extension passed on.
         case let cause as MigrationError: throw cause
         case let cause as ArchiveError: throw cause
         case let cause?: throw PersistedError(cause).error

@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// One export of a tester: into an archive of its own, which is extracted.
+/// One export of a tester, into a temporary archive that is then extracted.
 struct TesterExport {
     private let subject: TestSubject
     private let options: ExportOptions
@@ -30,9 +30,9 @@ struct TesterExport {
         let archive = path(of: name + ".tar.zst")
         defer { remove(archive) }
         let report = try await throwingErrorsOfExtension {
-            try await MigrationHost.forTests.exportContainer(
+            try await MigrationHost.forTests.export(
                 subject.container,
-                to: .file(path: archive.path, replacingExisting: false),
+                to: .file(path: archive.path, replacesExisting: false),
                 using: subject.appExtension,
                 options: options,
                 progress: progress
@@ -57,7 +57,7 @@ struct TesterExport {
     }
 
     private func remove(_ archive: PathName) {
-        // Where it was not written, or can't be removed, it goes with the directory.
+        // Best effort; otherwise it is removed with the directory.
         try? FileDescriptor.open(archive.parent, .directory).removeFile(archive.name)
     }
 }
@@ -139,7 +139,7 @@ struct TesterImport {
     }
 }
 
-/// The status that a tester leaves for the app's next launch.
+/// The status that a tester registers for the app's next launch.
 struct TesterCompletion {
     private let path: PathName
     private let record: ImportRecord
@@ -162,11 +162,9 @@ struct TesterCompletion {
         let lock = try MigrationHost.forTests.wait(cancellation).lock(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
-        let data = try BookkeepingCoding.encode(record)
-        do throws(SystemError) {
-            let bookkeeping = try BookkeepingDirectory.make(in: lock.root)
-            try bookkeeping.write(data, as: BookkeepingDirectory.recordName)
-        } catch {
+        do {
+            try ImportRecordFile(in: BookkeepingDirectory.make(in: lock.root)).write(record)
+        } catch let error as SystemError {
             let message = "the import status can't be written"
             throw MigrationError(.outputFailed, message, path: path.path, cause: error)
         }
@@ -174,7 +172,7 @@ struct TesterCompletion {
 }
 
 extension ImportRecord.Outcome {
-    /// What a real import that ended so would persist.
+    /// The outcome that a real import with this status would persist.
     init(_ status: MigrationStatus) {
         switch status {
         case .success: self = .success
@@ -182,7 +180,7 @@ extension ImportRecord.Outcome {
             self = .interrupted
         case .failure(let error as MigrationError): self.init(failure: error)
         case .failure(let error):
-            // So a host hands on what an extension threw.
+            // A host wraps an extension's error like this.
             let failure = MigrationError(.extensionFailed, "the extension failed", cause: error)
             self.init(failure: failure)
         }

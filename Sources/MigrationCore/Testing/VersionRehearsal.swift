@@ -4,18 +4,18 @@ internal import MigrationSystem
 
 /// An import in a version that an extension can't know, which it should refuse.
 ///
-/// It takes place in a container, and app groups, that nobody keeps. First the same is imported in its own
-/// version: only an extension that takes that and refuses the other has looked at the version.
+/// It uses a temporary container and temporary app groups. First the data is imported in its own
+/// version: only an extension that accepts that and refuses the other has looked at the version.
 public struct VersionRehearsal: Sendable {
-    /// The version that the extension is told.
+    /// The version that the extension gets.
     public var version: String
 
-    /// The archive that is imported, which is read twice; `nil` has the extension export one first.
+    /// The archive to import, which is read twice; `nil` lets the extension export one first.
     public var archive: ArchiveSource?
 
-    /// What else the extension is told of the source, where the archive does not say it.
+    /// The source of the data, as far as the archive does not name it.
     ///
-    /// Its version is that of the import to compare with. What the extension exported itself comes
+    /// Its version applies to the import to compare with. An export of the extension itself comes
     /// from Android by default.
     public var source = ImportSource()
 
@@ -27,7 +27,7 @@ public struct VersionRehearsal: Sendable {
     }
 }
 
-/// One rehearsal, of an extension that was asked what it can do.
+/// One rehearsal, after the extension's preflight.
 struct VersionRehearsalRun {
     let rehearsal: VersionRehearsal
     let container: MigrationDataContainer
@@ -35,7 +35,7 @@ struct VersionRehearsalRun {
     let cancellation: CancellationFlag
     let wait: LockWait
 
-    /// Rehearses, and adds to `report` what came of it.
+    /// Rehearses, and adds the result to `report`.
     func run(addingTo report: inout PreflightReport) throws {
         guard report.imports else {
             let message = "\(report.name) does not conform to ResourcesImporting"
@@ -74,7 +74,7 @@ struct VersionRehearsalRun {
         silent.preflightHandler = nil
         let operation = ExportOperation(
             container: container,
-            destination: .file(path: path.path, replacingExisting: false),
+            destination: .file(path: path.path, replacesExisting: false),
             options: ExportOptions(),
             appExtension: silent,
             progress: nil,
@@ -85,7 +85,7 @@ struct VersionRehearsalRun {
         return .file(path: path.path)
     }
 
-    /// Imports in the archive's own version, which must succeed for the rehearsal to mean anything.
+    /// Imports in the archive's own version, which must succeed to make the rehearsal meaningful.
     private func compare(with known: Attempt) throws {
         let report: ImportReport
         do {
@@ -105,7 +105,7 @@ struct VersionRehearsalRun {
         }
     }
 
-    /// Why the extension refused the import; `nil` where it did not.
+    /// The reason why the extension refused the import; `nil` if it did not.
     private func refusal(of unknown: Attempt) throws -> String? {
         do {
             _ = try run(unknown)
@@ -115,7 +115,7 @@ struct VersionRehearsalRun {
         }
     }
 
-    /// One import into a container of its own.
+    /// One import into its own temporary container.
     private struct Attempt {
         let directory: PrivateDirectory
         let name: String
@@ -170,7 +170,7 @@ struct VersionRehearsalRun {
 }
 
 extension ExtensionFinding {
-    /// The finding of an import that succeeded in a version that the extension can't know.
+    /// The finding for an import that succeeded in a version that the extension can't know.
     fileprivate static func versionIgnored(_ version: String) -> ExtensionFinding {
         ExtensionFinding(
             code: .versionIgnored,
@@ -181,7 +181,7 @@ extension ExtensionFinding {
         )
     }
 
-    /// The finding of a version that tells nothing; `nil` for any other.
+    /// The finding for an empty version; `nil` for any other.
     static func emptyVersion(_ version: String) -> ExtensionFinding? {
         guard version.allSatisfy(\.isWhitespace) else { return nil }
         return ExtensionFinding(

@@ -107,7 +107,7 @@ struct AndroidConvertCommand: ReplacingCommand {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let destination = try output.destination(
-            replacingExisting: replacesExisting,
+            replacesExisting: replacesExisting,
             on: console
         )
         let report: ConversionReport

@@ -55,7 +55,7 @@ struct AndroidManifestCommand: ReplacingCommand {
             if let app { _ = try manifest.parameters(for: app) }
             try await BackupOperations.write(
                 manifest,
-                to: .file(path: file, replacingExisting: replacesExisting)
+                to: .file(path: file, replacesExisting: replacesExisting)
             )
         } else {
             manifest = try CrossPlatformManifest(InputFile.read(file))

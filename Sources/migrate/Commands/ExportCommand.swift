@@ -105,7 +105,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         var destination = try archive.destination(
-            replacingExisting: replacesExisting,
+            replacesExisting: replacesExisting,
             on: console
         )
         if let encryption = try encryption.encryption() {
@@ -116,7 +116,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             bundleIdentifier: bundleIdentifier
         )
         let report = try await ProgressDisplay.showing(progress, on: console) { progress in
-            try await host(on: console).exportContainer(
+            try await host(on: console).export(
                 source,
                 to: destination,
                 using: appExtension.hosted(on: console, for: .export),
@@ -143,7 +143,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             try ArchiveStatement(report).sign(
                 keyPath: signingKey,
                 toPath: archive.bytes + [UInt8](".sig".utf8),
-                replacingExisting: replacesExisting
+                replacesExisting: replacesExisting
             )
         }
     }

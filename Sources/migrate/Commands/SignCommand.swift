@@ -48,7 +48,7 @@ struct SignCommand: ReplacingCommand {
         try ArchiveStatement(inspection).sign(
             keyPath: key,
             toPath: signaturePath,
-            replacingExisting: replacesExisting
+            replacesExisting: replacesExisting
         )
         let name = PrintableText.escaping(signaturePath)
         try context.console.output.write("\(name): signature of \(archive.sourceText)\n")

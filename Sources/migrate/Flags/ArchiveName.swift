@@ -34,11 +34,11 @@ struct ArchiveName: Hashable, Sendable {
 
     /// The archive to write; standard output must not be a terminal.
     func destination(
-        replacingExisting: Bool,
+        replacesExisting: Bool,
         on console: Console
     ) throws(UsageError) -> ArchiveDestination {
         guard isStandardStream else {
-            return .file(path: bytes, replacingExisting: replacingExisting)
+            return .file(path: bytes, replacesExisting: replacesExisting)
         }
         guard !console.closedStreams.contains(.output) else {
             throw UsageError("'-' writes the archive to standard output, which is closed")

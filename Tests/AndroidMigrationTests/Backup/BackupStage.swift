@@ -96,7 +96,7 @@ struct BackupStage {
         return try await BackupOperations.convert(
             place,
             options: options,
-            to: .file(url("out"), replacingExisting: force),
+            to: .file(url("out"), replacesExisting: force),
             spoolingTo: [UInt8](directory.path.utf8)
         )
     }

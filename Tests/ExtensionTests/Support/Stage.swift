@@ -111,9 +111,9 @@ struct Stage {
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
-        try await MigrationHost().exportContainer(
+        try await MigrationHost().export(
             MigrationDataContainer(atPath: source.bytes),
-            to: .file(path: archive.bytes, replacingExisting: true),
+            to: .file(path: archive.bytes, replacesExisting: true),
             using: scripted,
             options: options,
             progress: progress
@@ -148,12 +148,12 @@ struct Stage {
         try content.makeDirectory()
         try (content / "script").write(script)
         for (name, text) in files { try (content / "\(name)").write(text) }
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             MigrationDataContainer(
                 atPath: content.bytes,
                 bundleIdentifier: "com.example.android"
             ),
-            to: .file(path: archive.bytes, replacingExisting: true)
+            to: .file(path: archive.bytes, replacesExisting: true)
         )
     }
 

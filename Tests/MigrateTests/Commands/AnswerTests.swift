@@ -119,7 +119,7 @@ struct AnswerTests {
             hasTrailer: false,
             header: Self.header,
             lacksEndMark: false,
-            leftovers: ["what an import left can't be removed: /data/.notes.migration-staging"],
+            leftovers: ["a leftover of an import can't be removed: /data/.notes.migration-staging"],
             omissions: try Self.omissions(1),
             replacedData: true,
             totals: Self.totals,

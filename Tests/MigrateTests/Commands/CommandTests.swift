@@ -45,7 +45,7 @@ struct CommandTests {
             "import a --container c --replace --bundle-id b --external-links keep --threads 2"
         let command = try command(line, as: ImportCommand.self)
         #expect(command.archive == ArchiveName([UInt8]("a".utf8)))
-        #expect(command.options.replacesData)
+        #expect(command.options.replacesExisting)
         #expect(command.options.externalLinks == .keep)
         #expect(command.options.threadCount == 2)
         #expect(command.bundleIdentifier == "b")

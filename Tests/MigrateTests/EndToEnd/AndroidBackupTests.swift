@@ -446,7 +446,7 @@ import Testing
         try place.export()
         let silent = try migrate("import archive --container second --app-id T.a")
         silent.expectFailure(1)
-        #expect(silent.errors.contains("the archive names no app that may import it"))
+        #expect(silent.errors.contains("the archive does not name the apps that may import it"))
         #expect(try migrate("import out --container third --app-id nodot").exitCode == 64)
     }
 

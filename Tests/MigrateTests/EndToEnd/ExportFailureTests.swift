@@ -72,7 +72,7 @@ struct ExportFailureTests {
         try place.shell("truncate -s 600G source/Documents/large; cd source; cp Documents/large .")
         let result = try export(place)
         result.expectFailure(1)
-        let message = "an archive holds at most 1 TiB, and the container has more"
+        let message = "an archive holds at most 1 TiB, and the container holds more"
         #expect(result.errors.contains(message))
         #expect(try place.names() == ["source"])
     }
@@ -123,7 +123,7 @@ struct ExportFailureTests {
             place.path(name)
         )
         result.expectFailure(64)
-        #expect(result.errors.contains("the archive would hold itself"))
+        #expect(result.errors.contains("the archive would contain itself"))
         #expect(try place.tree("source").keys.sorted() == before)
     }
 
@@ -132,7 +132,7 @@ struct ExportFailureTests {
         try place.makeContainer()
         let result = try place.shell("$migrate export --container source --out - > source/archive")
         #expect(result.exitCode == 64)
-        #expect(result.errorLine?.contains("the archive would hold itself") ?? false)
+        #expect(result.errorLine?.contains("the archive would contain itself") ?? false)
     }
 
     @Test func `names the output that is full`() throws {

@@ -115,7 +115,7 @@ struct ExtensionFailureTests {
         let result = try command.wait()
         #expect(result.exitCode == 128 + SIGINT)
         let ending = "100ms after it was cancelled\nmigrate: interrupted\n"
-        #expect(result.errors.contains(": scripted-extension was ended: it went on for "))
+        #expect(result.errors.contains(": scripted-extension was stopped: it still ran "))
         #expect(result.errors.hasSuffix(ending), "\(result.errors)")
         #expect(kill(child, 0) == -1 && errno == ESRCH)
         #expect(try place.names() == ["entitlements", "source"])

@@ -103,7 +103,7 @@ struct ExtensionPathTests {
         let result = try place.shell(Self.denied(export("with space/my source")))
         #expect(result.exitCode == 77)
         #expect(result.errors.contains("unshare"))
-        #expect(result.errors.contains("give the directory a name of letters"))
+        #expect(result.errors.contains("use only letters, digits"))
         #expect(!place.exists("archive"))
     }
 

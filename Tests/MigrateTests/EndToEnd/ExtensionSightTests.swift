@@ -166,7 +166,7 @@ struct ExtensionSightTests {
         )
         #expect(result.exitCode == 0, "\(result.errors)")
         #expect(result.output.contains(#""hidesOtherFiles" : false"#))
-        let reason = "no root of its own, "
+        let reason = "no root directory of its own, "
         #expect(result.output.components(separatedBy: reason).count == 3)
         #expect(result.output.contains("(unshare)"))
         let notes = try notes()
@@ -219,7 +219,7 @@ struct ExtensionSightTests {
         #expect(result.exitCode == 0, "\(result.errors)")
         let identity = "identity \(number) \(number) \(number) \(number) [65432, \(number)]"
         #expect(try notes().contains(identity))
-        #expect(result.output.contains("owner (user \(number)), whose container it is"))
+        #expect(result.output.contains("owner (user \(number)), who owns the container"))
         #expect(try place.shell("ls out/Documents").output == "note\nshared\n")
         #expect(result.output.contains("Documents/closed"))
         #expect(!result.output.contains("Documents/shared"))

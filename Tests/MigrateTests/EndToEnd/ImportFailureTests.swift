@@ -13,7 +13,7 @@ struct ImportFailureTests {
         let arguments = ["import", place.path("archive"), "--container", place.path("target")]
         let refused = try MigrateCommand.run(arguments)
         refused.expectFailure(1)
-        #expect(refused.errors.contains(": the container holds data; "))
+        #expect(refused.errors.contains(": the container already holds data; "))
         #expect(try place.tree("target") == before)
         #expect(!place.exists("target/.migration"))
 
@@ -37,7 +37,8 @@ struct ImportFailureTests {
             "com.example\u{1B}[31m"
         )
         result.expectFailure(1)
-        #expect(result.errors.contains("is of source, the container of com.example\\x1B[31m: "))
+        let message = "belongs to source, the container to com.example\\x1B[31m: "
+        #expect(result.errors.contains(message))
         #expect(!place.exists("target"))
     }
 

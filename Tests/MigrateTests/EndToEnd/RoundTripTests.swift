@@ -101,7 +101,7 @@ struct RoundTripTests {
         let before = try place.tree("one")
         let again = try place.migrate("extract", archive, "--to", place.path("one"))
         again.expectFailure(73)
-        let message = "something of that name is in the directory already: \(place.path("one"))/"
+        let message = "the directory already holds an item of that name: \(place.path("one"))/"
         #expect(again.errors.contains(message))
         #expect(try place.tree("one") == before)
 

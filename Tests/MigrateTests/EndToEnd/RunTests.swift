@@ -143,7 +143,7 @@ struct RunTests {
         let source = place.path("source")
         let second = try place.migrate("run", "--container", source, "--", "echo", "started")
         second.expectFailure(75)
-        #expect(second.errors.contains("an import was cut off in its commit"))
+        #expect(second.errors.contains("an import was interrupted during its commit"))
         first.send(SIGTERM)
         #expect(try first.wait().signal == SIGTERM)
     }

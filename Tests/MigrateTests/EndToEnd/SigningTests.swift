@@ -51,7 +51,7 @@ struct SigningTests {
             """
         )
         #expect(result.exitCode == 0, "\(result.errors)")
-        #expect(result.errors.contains("replaced only on request"))
+        #expect(result.errors.contains("use --force to replace it"))
     }
 
     @Test func `imports what is signed, from a file and from a pipe`() throws {
@@ -143,9 +143,9 @@ struct SigningTests {
             to: "ssh-keygen"
         )
         let ways = [
-            ("PATH=/nowhere", "there is no ssh-keygen"),
+            ("PATH=/nowhere", "ssh-keygen, which signs archives, is missing"),
             ("PATH=\"$PWD\"", "too old to sign"),
-            ("", "does not sign with this key"),
+            ("", "can't sign with this key"),
         ]
         try place.shell("chmod +x ssh-keygen")
         for (setting, message) in ways {

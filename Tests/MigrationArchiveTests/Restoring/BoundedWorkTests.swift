@@ -26,7 +26,7 @@ struct BoundedWorkTests {
 
     private func judge(
         _ bytes: [UInt8],
-        _ policy: ArchiveExtractor.ExternalLinks = .refuse
+        _ policy: ExternalLinkPolicy = .refuse
     ) throws -> (extractor: ArchiveExtractor, error: ArchiveError?) {
         var options = ArchiveExtractor.Options()
         options.isLenient = true
@@ -45,7 +45,7 @@ struct BoundedWorkTests {
         #expect(few.error == nil)
         #expect(few.extractor.totals.symbolicLinks == 22)
         let count = 200
-        for policy in [ArchiveExtractor.ExternalLinks.refuse, .skip] {
+        for policy in [ExternalLinkPolicy.refuse, .skip] {
             let many = try judge(links(count, through: 2_000), policy)
             #expect(many.error?.code == .refused)
             #expect(many.error?.description.contains("--external-links keep") == true)

@@ -88,7 +88,7 @@ struct TestArchive {
     }
 
     /// Checks the archive as `migrate verify` does.
-    func verify(_ route: Route = .wholeFile) throws -> ArchiveVerifier.Result {
+    func verify(_ route: Route = .wholeFile) throws -> ArchiveInspection {
         let hashes = Result {
             try ArchiveVerifier.verify(input(route), scope: .hashes, threadCount: 2) { _ in }
         }

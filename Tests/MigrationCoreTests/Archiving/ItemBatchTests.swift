@@ -14,7 +14,7 @@ struct ItemBatchTests {
         let batch = ItemBatch()
         for index in 0..<listing.count where !batch.isFull {
             let path = EntryPath(bytes: listing[index])
-            batch.append(.file(UnreadFile(path: path, directory: opened, name: path.bytes[...])))
+            batch.append(.file(SourceFile(path: path, directory: opened, name: path.bytes[...])))
         }
         return batch
     }
@@ -72,13 +72,13 @@ struct ItemBatchTests {
         let path = EntryPath("file")
         let batch = ItemBatch()
         while !batch.isFull {
-            batch.append(.file(UnreadFile(path: path, directory: directory, name: path.bytes[...])))
+            batch.append(.file(SourceFile(path: path, directory: directory, name: path.bytes[...])))
         }
         #expect(batch.elements.count == ItemBatch.itemLimit)
         batch.clear()
         while !batch.isFull {
             let other = OpenFile(try directory.descriptor.duplicate())
-            batch.append(.file(UnreadFile(path: path, directory: other, name: path.bytes[...])))
+            batch.append(.file(SourceFile(path: path, directory: other, name: path.bytes[...])))
         }
         #expect(batch.elements.count < ItemBatch.itemLimit)
     }

@@ -56,9 +56,9 @@ struct ContainerTests {
         #expect(container.bundleIdentifier == "com.example.bundle")
         #expect(container.rootPath.path == (bundle / "AppData").bytes)
         let archive = try BytePath.scratch / "archive"
-        let report = try await MigrationHost().exportContainer(
+        let report = try await MigrationHost().export(
             container,
-            to: .file(path: archive.bytes, replacingExisting: false)
+            to: .file(path: archive.bytes, replacesExisting: false)
         )
         #expect(report.header.bundleIdentifier == "com.example.bundle")
         #expect(report.header.platform == "iOS")
@@ -71,7 +71,7 @@ struct ContainerTests {
         let info = try (bundle / "AppDataInfo.plist").contents()
         let places = try await Places.withSmallArchive()
         var options = ImportOptions()
-        options.replacesData = true
+        options.replacesExisting = true
         let error = await #expect(throws: MigrationError.self) {
             try await MigrationHost().importArchive(
                 .file(path: places.archive.bytes),
@@ -136,9 +136,9 @@ struct ContainerTests {
         #expect(try container.importRecord()?.outcome == .success)
         #expect(try await archive.compare(with: container) { _ in } == 0)
         let again = places.root / BytePath([0x61, 0xFE])
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             container,
-            to: .file(path: again.bytes, replacingExisting: false)
+            to: .file(path: again.bytes, replacesExisting: false)
         )
         #expect(again.exists)
     }

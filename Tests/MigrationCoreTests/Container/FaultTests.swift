@@ -163,7 +163,7 @@ struct FaultTests {
                 let isNew = contents.differences(from: new) == []
                 #expect((run.end == .exited(0)) == isNew, point)
             }
-            let warning = "migrate: warning: what an import left can't be removed: "
+            let warning = "migrate: warning: a leftover of an import can't be removed: "
             if run.end == .exited(0), run.errors.hasPrefix(warning) { warnings += 1 }
             let status = try FaultInjector(.error(EBUSY), at: "unlinkat", forEver).run(
                 ["status", "--container", places.destination.url.path],

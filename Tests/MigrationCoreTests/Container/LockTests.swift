@@ -154,11 +154,11 @@ struct LockTests {
         let prints = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 1...4 {
                 group.addTask {
-                    try await Self.patientHost().exportContainer(
+                    try await Self.patientHost().export(
                         container,
                         to: .file(
                             path: (places.root / "\(number)").bytes,
-                            replacingExisting: false
+                            replacesExisting: false
                         )
                     ).fingerprint.description
                 }
@@ -175,8 +175,8 @@ struct LockTests {
         let container = try MigrationDataContainer(atPath: places.source.bytes)
         let holder = Monitor<LockHolder?>(try LockHolder(places.source, lock))
         let host = Self.patientHost { holder.withLock { $0 = nil } }
-        let archive = ArchiveDestination.file(path: places.archive.bytes, replacingExisting: false)
-        _ = try await host.exportContainer(container, to: archive)
+        let archive = ArchiveDestination.file(path: places.archive.bytes, replacesExisting: false)
+        _ = try await host.export(container, to: archive)
         #expect(holder.withLock { $0 == nil })
     }
 
@@ -202,7 +202,7 @@ struct LockTests {
         let (waits, continuation) = AsyncStream.makeStream(of: Void.self)
         let host = Self.patientHost { continuation.finish() }
         let task = Task {
-            try await host.exportContainer(container, to: .descriptor(-1))
+            try await host.export(container, to: .descriptor(-1))
         }
         for await _ in waits {}
         task.cancel()
@@ -210,12 +210,12 @@ struct LockTests {
         var hasty = MigrationHost()
         hasty.waitLimit = .milliseconds(200)
         let error = await #expect(throws: MigrationError.self) {
-            _ = try await hasty.exportContainer(container, to: .descriptor(-1))
+            _ = try await hasty.export(container, to: .descriptor(-1))
         }
         #expect(error?.code == .containerBusy)
         #expect(
             error?.message
-                == "the container is in use by this process, \(getpid()), itself, after 200ms of waiting"
+                == "the container is in use by this process, \(getpid()), itself, even after waiting 200ms"
         )
         holder.release()
     }

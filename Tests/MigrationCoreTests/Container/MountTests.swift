@@ -72,7 +72,7 @@ struct MountTests {
             mkdir other destination/Documents/other; echo kept > other/file
             mount --bind other destination/Documents/other
             $migrate import app.migration --container destination --replace --bundle-id source 2>&1 \\
-                | grep -o "warning: what an import left can't be removed"
+                | grep -o "warning: a leftover of an import can't be removed"
             for command in 'export --out again' 'diff app.migration' status 'run -- true' \\
                 'import app.migration --replace --bundle-id source'
             do
@@ -88,7 +88,7 @@ struct MountTests {
             places
         )
         let expected = [
-            "warning: what an import left can't be removed", "export 0", "diff 0", "status 0",
+            "warning: a leftover of an import can't be removed", "export 0", "diff 0", "status 0",
             "run 0", "import 0", "1", "kept", "success",
         ]
         #expect(lines == expected)

@@ -110,10 +110,10 @@ struct PlantedBookkeepingTests {
         let places = try Places()
         try places.makeOldDestination()
         let words: [Kind: String] = [
-            .hardLink: "it is a file that has other names too",
+            .hardLink: "it is a file with several names",
             .symbolicLink: "it is a symbolic link",
-            .fifo: "it is no file but a FIFO",
-            .directory: "it is no file but a directory",
+            .fifo: "it is a FIFO, not a file",
+            .directory: "it is a directory, not a file",
         ]
         for (kind, words) in words {
             let victim = try plant(kind, name, places)

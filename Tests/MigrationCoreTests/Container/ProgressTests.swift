@@ -16,6 +16,38 @@ struct ProgressTests {
         #expect(exporting.completedUnitCount == 0)
     }
 
+    @Test func `the updates of an operation can be awaited to its end`() async throws {
+        let places = try await Places.withSmallArchive()
+        let exporting = MigrationProgress()
+        async let exported = places.exportSource(replacing: true, progress: exporting)
+        let exportUpdates = await Self.all(of: exporting)
+        _ = try await exported
+        let importing = MigrationProgress()
+        async let imported = places.importArchive(progress: importing)
+        let importUpdates = await Self.all(of: importing)
+        _ = try await imported
+        for updates in [exportUpdates, importUpdates] {
+            #expect(updates.last?.fractionCompleted == 1)
+            let counts = updates.map(\.completedUnitCount)
+            #expect(counts == counts.sorted())
+        }
+    }
+
+    @Test func `updates end with an operation that fails, also for a late observer`() async throws {
+        let container = try Places().destinationContainer
+        let progress = MigrationProgress()
+        await #expect(throws: MigrationError.self) {
+            try await MigrationHost().export(container, to: .descriptor(-1), progress: progress)
+        }
+        #expect(await Self.all(of: progress).map(\.fractionCompleted) == [nil])
+    }
+
+    private static func all(of progress: MigrationProgress) async -> [MigrationProgress.Update] {
+        var updates: [MigrationProgress.Update] = []
+        for await update in progress.updates { updates.append(update) }
+        return updates
+    }
+
     @Test func `shows whatever an extension's process says of its progress`() {
         let progress = Progress(totalUnitCount: -1)
         let reported = ReportedProgress(in: progress)

@@ -143,9 +143,9 @@ struct RecoveryTests {
         let places = try Places()
         let old = try places.makeOldDestination()
         try makeState(moment, places, isInside: false)
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             places.destinationContainer,
-            to: .file(path: places.archive.bytes, replacingExisting: false)
+            to: .file(path: places.archive.bytes, replacesExisting: false)
         )
         try expectWhole(moment, places, old)
         #expect(try places.bookkeepingNames() == ["import-status.json"])
@@ -238,9 +238,9 @@ struct RecoveryTests {
         let left = places.destination / ".migration/replaced"
         try left.makeDirectory()
         try (left / "Documents").write("older data")
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             places.destinationContainer,
-            to: .file(path: (places.root / "again").bytes, replacingExisting: false)
+            to: .file(path: (places.root / "again").bytes, replacesExisting: false)
         )
         #expect(try places.bookkeepingNames() == ["import-status.json"])
     }
@@ -287,8 +287,8 @@ struct RecoveryTests {
             try places.destinationContainer.importRecord()
         }
         let message =
-            "the journal of an import can't be understood; it is left as it is until 'migrate "
-            + "recover --discard'"
+            "the journal of an import can't be understood; 'migrate recover --discard' gives the "
+            + "import up"
         #expect(error?.description == "\(message): \(journal.url.path)")
         #expect(try journal.contents() == Data(text.utf8))
     }

@@ -134,9 +134,9 @@ struct ExportFailureTests {
         let places = try Places()
         let container = try MigrationDataContainer(atPath: places.destination.bytes)
         let error = await #expect(throws: MigrationError.self) {
-            try await MigrationHost().exportContainer(
+            try await MigrationHost().export(
                 container,
-                to: .file(path: places.archive.bytes, replacingExisting: false)
+                to: .file(path: places.archive.bytes, replacesExisting: false)
             )
         }
         #expect(error?.code == .containerInvalid)

@@ -24,9 +24,9 @@ struct EncryptedImportTests {
     private func places(noise: Int) async throws -> (Places, TreeSnapshot, Data) {
         let places = try await Places.withSmallArchive()
         if noise > 0 { try (places.source / "noise").write(VariedTree.noise(noise)) }
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             MigrationDataContainer(atPath: places.source.bytes),
-            to: .file(path: places.archive.bytes, replacingExisting: true)
+            to: .file(path: places.archive.bytes, replacesExisting: true)
                 .encrypted(with: .recipients([Self.recipient]))
         )
         let old = try places.makeOldDestination()
@@ -51,7 +51,7 @@ struct EncryptedImportTests {
         if isSmall { sources.append(.descriptor(pipe.fileHandleForReading.fileDescriptor)) }
         for source in sources {
             var options = ImportOptions()
-            options.replacesData = true
+            options.replacesExisting = true
             await #expect(throws: ArchiveError.self, comment) {
                 try await MigrationHost().importArchive(
                     source.decrypted(with: Self.decryption),
@@ -82,7 +82,7 @@ struct EncryptedImportTests {
         // The same archive, unchanged, is taken.
         try places.archive.write(whole)
         var options = ImportOptions()
-        options.replacesData = true
+        options.replacesExisting = true
         _ = try await MigrationHost().importArchive(
             .file(path: places.archive.bytes).decrypted(with: Self.decryption),
             into: MigrationDataContainer(atPath: places.destination.bytes),

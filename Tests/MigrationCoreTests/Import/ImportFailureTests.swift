@@ -87,7 +87,7 @@ struct ImportFailureTests {
         try pipe.fileHandleForWriting.close()
         let reading = isPiped ? pipe.fileHandleForReading : file
         var options = ImportOptions()
-        options.replacesData = true
+        options.replacesExisting = true
         let error = await #expect(throws: ArchiveError.self) {
             try await MigrationHost().importArchive(
                 .descriptor(reading.fileDescriptor),

@@ -23,7 +23,7 @@ struct PipedArchiveTests {
         var options = ExportOptions()
         options.compressionLevel = level
         let exported = try await MigrationHost()
-            .exportContainer(old, to: .file(archive), options: options)
+            .export(old, to: .file(archive), options: options)
         let pipe = Pipe()
         let sender = Process()
         sender.executableURL = URL(filePath: "/bin/cat")

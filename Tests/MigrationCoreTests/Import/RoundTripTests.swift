@@ -79,9 +79,9 @@ struct RoundTripTests {
         try copy.makeDirectory()
         try (copy / "source").makeDirectory()
         try VariedTree.make(in: copy / "source", isReversed: true)
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             MigrationDataContainer(atPath: (copy / "source").bytes),
-            to: .file(path: (copy / "archive").bytes, replacingExisting: false)
+            to: .file(path: (copy / "archive").bytes, replacesExisting: false)
         )
         #expect(try (copy / "archive").contents() == places.archive.contents())
     }
@@ -90,9 +90,9 @@ struct RoundTripTests {
         let places = try await Places.withVariedArchive()
         try await places.importArchive()
         let again = places.root / "again"
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             MigrationDataContainer(atPath: places.destination.bytes, bundleIdentifier: "source"),
-            to: .file(path: again.bytes, replacingExisting: false)
+            to: .file(path: again.bytes, replacesExisting: false)
         )
         #expect(try again.contents() == places.archive.contents())
     }

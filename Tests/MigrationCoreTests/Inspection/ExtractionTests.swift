@@ -234,7 +234,7 @@ extension ExtractionTests {
         try places.destination.makeSymbolicLink(to: places.root / "real")
         let error = await #expect(throws: MigrationError.self) { try await extract(places) }
         #expect(error?.code == .outputFailed)
-        #expect(error?.message == "it is no directory but a file or a link")
+        #expect(error?.message == "it is a file or a link, not a directory")
     }
 
     @Test func `takes the root for the directory that it is`() async throws {

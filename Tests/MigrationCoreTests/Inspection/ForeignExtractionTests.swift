@@ -85,7 +85,7 @@ struct ForeignExtractionTests {
             try await extract(of: [.directory(".migration-extracting"), .file("f", "hi")])
         }
         #expect(error?.code == .outputExists)
-        #expect(error?.message == "the archive holds a name that every extraction needs for itself")
+        #expect(error?.message == "the archive holds a name that extractions use themselves")
         #expect(!places.destination.exists)
     }
 }

@@ -157,9 +157,9 @@ struct ImportRecordTests {
         try await places.importArchive()
         let second = places.root / "second"
         let archive = places.root / "second.migration"
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             places.destinationContainer,
-            to: .file(path: archive.bytes, replacingExisting: false)
+            to: .file(path: archive.bytes, replacesExisting: false)
         )
         try places.destination.rename(to: places.root / "first")
         let damaged = try archive.contents().dropLast()

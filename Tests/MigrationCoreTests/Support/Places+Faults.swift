@@ -53,9 +53,9 @@ extension Places {
         let outcome = try destinationContainer.importRecord()?.outcome
         let contents = try contents(of: destination)
         #expect(contents.differences(from: outcome == .success ? new : old) == [], point)
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             destinationContainer,
-            to: .file(path: (root / "again").bytes, replacingExisting: true)
+            to: .file(path: (root / "again").bytes, replacesExisting: true)
         )
         let names = try root.names()
         #expect(names == ["again", "app.migration", "destination", "source"], point)

@@ -71,9 +71,9 @@ struct Places {
         replacing: Bool = false,
         progress: Progress? = nil
     ) async throws -> ExportReport {
-        try await MigrationHost().exportContainer(
+        try await MigrationHost().export(
             MigrationDataContainer(atPath: source.bytes),
-            to: .file(path: (path ?? archive).bytes, replacingExisting: replacing),
+            to: .file(path: (path ?? archive).bytes, replacesExisting: replacing),
             options: options,
             progress: progress
         )
@@ -88,7 +88,7 @@ struct Places {
         progress: Progress? = nil
     ) async throws -> ImportReport {
         var options = options
-        options.replacesData = replacing
+        options.replacesExisting = replacing
         return try await MigrationHost().importArchive(
             .file(path: (path ?? archive).bytes),
             into: MigrationDataContainer(atPath: destination.bytes, bundleIdentifier: identifier),

@@ -28,7 +28,7 @@ import Testing
         try FileManager.default.createDirectory(at: nothing, withIntermediateDirectories: false)
         let archive = place.directory.appending(path: "nothing.tar.zst")
         let identifier = "com.example.guide"
-        _ = try await MigrationHost().exportContainer(
+        _ = try await MigrationHost().export(
             MigrationDataContainer(at: nothing, bundleIdentifier: identifier),
             to: .file(archive)
         )
@@ -113,7 +113,7 @@ struct Place {
         let identifier = "com.example.guide"
         var options = ExportOptions()
         options.destinationOptions = pattern.options
-        let exported = try await MigrationHost().exportContainer(
+        let exported = try await MigrationHost().export(
             MigrationDataContainer(at: source, bundleIdentifier: identifier),
             to: .file(archive),
             using: self.extension(pattern.program, group: usesGroup ? oldGroup : nil),

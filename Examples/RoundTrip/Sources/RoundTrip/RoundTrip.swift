@@ -29,7 +29,7 @@ struct RoundTrip {
         try NotesApp.writeData(to: old)
 
         // Export: the file appears under its name only when it is whole.
-        let exported = try await MigrationHost().exportContainer(old, to: .file(archive))
+        let exported = try await MigrationHost().export(old, to: .file(archive))
         print("exported  \(exported.totals.files) files, fingerprint \(exported.fingerprint)")
         for omission in exported.omissions.items {
             print("left out  \(omission.path): \(omission.bytes) bytes, \(omission.reason)")
@@ -41,12 +41,17 @@ struct RoundTrip {
         try check(inspection.fingerprint == exported.fingerprint, "the archive is another one")
         print("inspected \(inspection.header?.bundleIdentifier ?? "an archive of another program")")
 
-        // Import: the new container holds all of it or nothing. It need not exist.
+        // Import: the new container gets everything or nothing. It need not exist.
         let new = try MigrationDataContainer(
             at: scratch.appending(path: "new", directoryHint: .isDirectory),
             bundleIdentifier: "com.example.notes"
         )
-        let imported = try await MigrationHost().importArchive(source, into: new)
+        let progress = MigrationProgress()
+        async let importing = MigrationHost().importArchive(source, into: new, progress: progress)
+        var last: Double?
+        for await update in progress.updates { last = update.fractionCompleted }
+        let imported = try await importing
+        try check(last == 1, "the import did not show its progress")
         try check(imported.totals == exported.totals, "something was not restored")
         print("imported  \(imported.totals.entries) entries")
 

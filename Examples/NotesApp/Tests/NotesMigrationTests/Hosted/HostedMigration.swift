@@ -29,7 +29,7 @@ struct HostedMigration {
     /// Exports what the old device holds for Android.
     @discardableResult
     func exportNotes() async throws -> ExportReport {
-        try await MigrationHost().exportContainer(
+        try await MigrationHost().export(
             container(at: oldRoot),
             to: .file(archiveFile),
             using: .inProcess(await NotesMigration())

@@ -99,7 +99,7 @@ struct HostedMigrationTests {
             options.destinationPlatform = MigrationPlatform("toaster")
             let archive = directory.appending(path: "other.tar.zst")
             let error = try await #require(throws: MigrationError.self) {
-                try await MigrationHost().exportContainer(
+                try await MigrationHost().export(
                     migration.container(at: migration.oldRoot),
                     to: .file(archive),
                     using: .inProcess(await NotesMigration()),

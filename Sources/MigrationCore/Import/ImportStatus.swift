@@ -1,0 +1,96 @@
+public import Foundation
+public import MigrationContract
+internal import MigrationSystem
+
+extension MigrationDataContainer {
+    /// Returns the record of the container's last import; `nil` if there is none.
+    ///
+    /// If nobody uses the container, an interrupted import is first undone, or completed if its
+    /// commit had begun. An addition to Apple's interface.
+    ///
+    /// - Returns: The record of the last import, or `nil`.
+    /// - Throws: ``MigrationError`` of code `statusUnreadable` if the record is damaged or of a
+    ///   newer version, in which case it stays as it is, and of code `containerInvalid` if there is
+    ///   no such container, or an interrupted import can't be finished.
+    public func importRecord() throws(MigrationError) -> ImportRecord? {
+        guard try ContainerRecovery.recoverIfIdle(rootPath) else { return .interrupted }
+        return try storedImportRecord()
+    }
+
+    /// Removes the record of the container's last import, after the app has shown it.
+    ///
+    /// If nobody uses the container, an interrupted import is finished first.
+    ///
+    /// - Throws: ``MigrationError`` of code `statusUnreadable` if the record can't be removed, and
+    ///   of code `containerInvalid` if an interrupted import can't be finished.
+    public func clearImportRecord() throws(MigrationError) {
+        try ContainerRecovery.recoverIfIdle(rootPath)
+        do {
+            try openRecordFile()?.remove()
+        } catch {
+            let message = "the import status can't be cleared"
+            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+        }
+    }
+
+    /// Returns when an app first asked ``MigrationStatus`` for the status that is set.
+    ///
+    /// An app clears the status after it has shown it. A status that was asked for long ago and is
+    /// still set was forgotten. An addition to Apple's interface.
+    ///
+    /// - Returns: The date, to the second; `nil` if no status is set, if nobody asked for it, or if
+    ///   the date could not be stored.
+    /// - Throws: ``MigrationError`` as ``importRecord()`` does.
+    public func importRecordReadDate() throws(MigrationError) -> Date? {
+        guard let record = try importRecord() else { return nil }
+        do {
+            return try openRecordFile()?.firstReading(of: record)
+        } catch {
+            let message = "the import status can't be read"
+            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+        }
+    }
+
+    /// Notes that an app asked for `record`.
+    func noteReading(of record: ImportRecord) throws {
+        try openRecordFile()?.noteReading(of: record)
+    }
+
+    private func openRecordFile() throws(SystemError) -> ImportRecordFile? {
+        let root = OpenFile(try FileDescriptor.open(rootPath.path, .directory))
+        return try BookkeepingDirectory(in: root).map { ImportRecordFile(in: $0) }
+    }
+}
+
+// MARK: - The status of Apple's interface
+
+extension MigrationStatus {
+    /// How the last import ended; `nil` if there was none since the status was cleared.
+    ///
+    /// The error of a failure is an `NSError` with the domain, code and description of the thrown
+    /// error, and as much of its other information as ``PersistedError`` carries. For an
+    /// interrupted import it is a ``MigrationError`` of code `interrupted`. If the persisted status
+    /// can't be read, the result is a failure with a ``MigrationError`` of code `statusUnreadable`,
+    /// or `containerInvalid` if there is no container, and the status stays as it is.
+    public static var importStatus: MigrationStatus? {
+        do {
+            guard let container = try container, let record = try container.importRecord() else {
+                return nil
+            }
+            // A container on a read-only file system has a status too.
+            try? container.noteReading(of: record)
+            return MigrationStatus(record)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Sets the status to `nil`, after the app has shown it.
+    ///
+    /// If the status can't be removed, it stays; ``MigrationDataContainer/clearImportRecord()``
+    /// throws the reason.
+    public static func clearImportStatus() {
+        // Apple's interface has no way to report a failure here; the status then stays set.
+        try? container?.clearImportRecord()
+    }
+}
