@@ -74,7 +74,7 @@ struct ArchiveFormatTests {
             #expect(try reader.items().map(\.content) == [[], text(700)])
             let verified = try archive.verify(route)
             #expect(verified.fingerprint == nil)
-            #expect(verified.totals.files == 1)
+            #expect(verified.totals?.files == 1)
         }
     }
 }

@@ -81,7 +81,7 @@ enum ContainerRecovery {
             let tokens = StagingToken.all(in: bookkeeping)
             if let journal = try ImportJournal.read(from: bookkeeping, of: path) {
                 do {
-                    try conclude(journal, path, root, bookkeeping)
+                    try conclude(journal, of: path, root: root, bookkeeping: bookkeeping)
                 } catch let error as SystemError
                     where error.isReadOnly && journal.phase == .staging
                 {
@@ -115,9 +115,9 @@ enum ContainerRecovery {
     /// Finishes the import that `journal` describes.
     private static func conclude(
         _ journal: ImportJournal,
-        _ path: PathName,
-        _ root: OpenFile,
-        _ bookkeeping: BookkeepingDirectory
+        of path: PathName,
+        root: OpenFile,
+        bookkeeping: BookkeepingDirectory
     ) throws {
         if journal.phase != .staging {
             let staged = try StagingToken(journal.staging).flatMap { token in

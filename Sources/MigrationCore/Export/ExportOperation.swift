@@ -183,7 +183,13 @@ struct ExportOperation {
             let properties = try hosted.properties(availableSpace: file.availableSpace)
             progress?.setTotal(Int64(clamping: properties.sizeEstimate))
             try checkSpace(for: properties, available: file.availableSpace)
-            report = try write(hosted, properties, to: file.output, file.identity, root: lock.root)
+            report = try write(
+                hosted,
+                properties: properties,
+                to: file.output,
+                identity: file.identity,
+                root: lock.root
+            )
         } catch {
             file.discard()
             throw error
@@ -227,9 +233,9 @@ struct ExportOperation {
 
     private func write(
         _ hosted: any ExportingExtension,
-        _ properties: ExportProperties,
+        properties: ExportProperties,
         to output: ArchiveOutput,
-        _ identity: FileStatus.Identity?,
+        identity: FileStatus.Identity?,
         root: OpenFile
     ) throws -> ExportReport {
         let header = header(properties, of: hosted.container)
@@ -256,7 +262,7 @@ struct ExportOperation {
                 throw failure
             }
             let summary = try writer.finish()
-            return report(header, summary, of: archiver, hosted, left)
+            return report(header: header, summary: summary, of: archiver, by: hosted, left: left)
         } catch {
             writer.abandon()
             throw error
@@ -268,11 +274,11 @@ struct ExportOperation {
     }
 
     private func report(
-        _ header: ArchiveHeader,
-        _ summary: ArchiveWriter.Summary,
+        header: ArchiveHeader,
+        summary: ArchiveWriter.Summary,
         of archiver: ItemArchiver,
-        _ hosted: any ExportingExtension,
-        _ left: LeftBehind?
+        by hosted: any ExportingExtension,
+        left: LeftBehind?
     ) -> ExportReport {
         ExportReport(
             header: header,

@@ -32,7 +32,12 @@ final class ProcessSession: ExtensionSession {
         let bounds = try SessionBounds(terms, in: directories)
         let process: ChildProcess
         let sight: ConfinementReport.Sight
-        (process, paths, sight) = try Self.start(program, in: directories, sandbox: sandbox, bounds)
+        (process, paths, sight) = try Self.start(
+            program,
+            in: directories,
+            sandbox: sandbox,
+            bounds: bounds
+        )
         confinement = report.seeing(sight).bounded(by: bounds).running(as: user)
         connection = try ExtensionConnection(
             to: process,
@@ -82,7 +87,7 @@ final class ProcessSession: ExtensionSession {
             }
             switch message {
             case .append(let number?, let source, let name):
-                try append(number, source, name, to: intake)
+                try append(number, itemAt: source, as: name, to: intake)
             case .append(nil, let source, let name):
                 try archive { try intake.appendSoon(source, as: name) }
             case .finished(let summary):
@@ -130,11 +135,11 @@ extension ProcessSession {
         _ program: PathName,
         in directories: SessionDirectories,
         sandbox: Sandbox?,
-        _ bounds: SessionBounds
+        bounds: SessionBounds
     ) throws(MigrationError) -> (ChildProcess, SessionPaths, ConfinementReport.Sight) {
         let isForOther = directories.owner != nil
         let mounted = try SessionPaths(mounting: directories.all, forOther: isForOther)
-        let (root, hidden) = root(in: directories, as: mounted, sandbox)
+        let (root, hidden) = root(in: directories, as: mounted, sandbox: sandbox)
         var (sight, obstacle) = (hidden, SystemError?.none)
         if let root {
             do throws(MigrationError) {
@@ -142,9 +147,9 @@ extension ProcessSession {
                     program,
                     in: directories,
                     as: mounted,
-                    root,
-                    sandbox,
-                    bounds
+                    root: root,
+                    sandbox: sandbox,
+                    bounds: bounds
                 )
                 return (process, mounted, sight)
             } catch {
@@ -154,7 +159,14 @@ extension ProcessSession {
         }
         if mounted.mounts.isEmpty || obstacle?.isAboutNamespaces != true {
             do throws(MigrationError) {
-                let process = try start(program, in: directories, as: mounted, nil, sandbox, bounds)
+                let process = try start(
+                    program,
+                    in: directories,
+                    as: mounted,
+                    root: nil,
+                    sandbox: sandbox,
+                    bounds: bounds
+                )
                 return (process, mounted, sight)
             } catch {
                 obstacle = try Self.obstacle(in: error)
@@ -166,7 +178,14 @@ extension ProcessSession {
             because: obstacle.map { .denied($0) } ?? .ownProcess,
             forOther: isForOther
         )
-        let process = try start(program, in: directories, as: linked, nil, sandbox, bounds)
+        let process = try start(
+            program,
+            in: directories,
+            as: linked,
+            root: nil,
+            sandbox: sandbox,
+            bounds: bounds
+        )
         return (process, linked, sight)
     }
 
@@ -174,7 +193,7 @@ extension ProcessSession {
     private static func root(
         in directories: SessionDirectories,
         as paths: SessionPaths,
-        _ sandbox: Sandbox?
+        sandbox: Sandbox?
     ) -> (PrivateRoot?, ConfinementReport.Sight) {
         guard let sandbox, sandbox.support.confinesFiles else {
             return (nil, .open(because: "no Landlock"))
@@ -203,9 +222,9 @@ extension ProcessSession {
         _ program: PathName,
         in directories: SessionDirectories,
         as paths: SessionPaths,
-        _ root: PrivateRoot?,
-        _ sandbox: Sandbox?,
-        _ bounds: SessionBounds
+        root: PrivateRoot?,
+        sandbox: Sandbox?,
+        bounds: SessionBounds
     ) throws(MigrationError) -> ChildProcess {
         let temporary = paths.shown(directories.temporaryDirectory.path)
         let hasMounts = root != nil || !paths.mounts.isEmpty
@@ -229,7 +248,14 @@ extension ProcessSession {
         } catch {
             if bounds.group != nil, error.isOfControlGroup {
                 bounds.leaveGroup()
-                return try start(program, in: directories, as: paths, root, sandbox, bounds)
+                return try start(
+                    program,
+                    in: directories,
+                    as: paths,
+                    root: root,
+                    sandbox: sandbox,
+                    bounds: bounds
+                )
             }
             let message = "the extension can't be started"
             throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
@@ -265,8 +291,8 @@ extension ProcessSession {
     /// Archives an item; if the export can go on after an error, the process gets the error.
     private func append(
         _ number: UInt32,
-        _ source: ByteString,
-        _ name: ByteString,
+        itemAt source: ByteString,
+        as name: ByteString,
         to intake: ItemIntake
     ) throws {
         // The process was told to stop, and its own side of the session knows it.

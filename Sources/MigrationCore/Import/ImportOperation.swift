@@ -135,7 +135,7 @@ struct ImportOperation {
             let message = "the container already holds data; use --replace to replace it"
             throw MigrationError(.containerHoldsData, message, path: path.path)
         }
-        let report = try restore(input, early, replacing: holdsData, lock.root)
+        let report = try restore(input, openedAs: early, replacing: holdsData, in: lock.root)
         // An extension counts its own units, and the archive's index is not read as content.
         if appExtension == nil { progress?.finish() }
         return report
@@ -144,9 +144,9 @@ struct ImportOperation {
     /// Restores the archive in the container whose root is locked, and records the outcome.
     private func restore(
         _ input: ArchiveInput,
-        _ early: ArchiveReader?,
+        openedAs early: ArchiveReader?,
         replacing holdsData: Bool,
-        _ root: OpenFile
+        in root: OpenFile
     ) throws -> ImportReport {
         // If a leftover of an earlier import can't be removed, its token stays in use.
         let token =
@@ -157,17 +157,17 @@ struct ImportOperation {
         do {
             let opened = try reader ?? openReader(input)
             reader = opened
-            reserve = try begin(in: root, token)
-            if let appExtension { try ask(appExtension, beside: root, token) }
+            reserve = try begin(in: root, token: token)
+            if let appExtension { try ask(appExtension, beside: root, token: token) }
             hasBegun = true
             let outcome = try restore(
                 opened,
                 beside: root,
-                token,
-                reserve,
+                token: token,
+                reserve: reserve,
                 replacingData: holdsData
             )
-            return report(opened, outcome, replacedData: holdsData)
+            return report(on: outcome, of: opened, replacedData: holdsData)
         } catch {
             let error = Self.located(error, at: path)
             if !hasBegun, Self.isRefusal(error) {
@@ -175,7 +175,13 @@ struct ImportOperation {
             } else {
                 // If this can't be written, the journal stays and shows that the import was
                 // interrupted.
-                try? recordFailure(error, reader?.header, in: root, reserve, token)
+                try? recordFailure(
+                    error,
+                    header: reader?.header,
+                    in: root,
+                    reserve: reserve,
+                    token: token
+                )
             }
             throw error
         }
@@ -214,7 +220,7 @@ struct ImportOperation {
     }
 
     /// Notes in the container that an import begins, and sets space aside to record a failure.
-    private func begin(in root: OpenFile, _ token: StagingToken) throws -> RecordReserve {
+    private func begin(in root: OpenFile, token: StagingToken) throws -> RecordReserve {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
         try journal.write(to: bookkeeping)
@@ -222,8 +228,8 @@ struct ImportOperation {
     }
 
     private func report(
-        _ reader: ArchiveReader,
-        _ outcome: Outcome,
+        on outcome: Outcome,
+        of reader: ArchiveReader,
         replacedData: Bool
     ) -> ImportReport {
         var totals = outcome.extractor.totals
@@ -252,8 +258,8 @@ extension ImportOperation {
     private func restore(
         _ reader: ArchiveReader,
         beside root: OpenFile,
-        _ token: StagingToken,
-        _ reserve: RecordReserve?,
+        token: StagingToken,
+        reserve: RecordReserve?,
         replacingData: Bool
     ) throws -> Outcome {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
@@ -268,7 +274,12 @@ extension ImportOperation {
                 path: path,
                 live: root,
                 staging: staging,
-                record: record(.success, reader.header, token, fingerprint: reader.fingerprint),
+                record: record(
+                    of: .success,
+                    header: reader.header,
+                    token: token,
+                    fingerprint: reader.fingerprint
+                ),
                 reserve: reserve
             )
             try cancellation.check()
@@ -325,7 +336,7 @@ extension ImportOperation {
     private func ask(
         _ appExtension: MigrationExtension,
         beside root: OpenFile,
-        _ token: StagingToken
+        token: StagingToken
     ) throws {
         let staging = try StagingDirectory.make(for: path, root: root, token: token)
         defer {
@@ -387,9 +398,9 @@ extension ImportOperation {
     /// The record of `outcome`, with the source that the importer was told, which may differ from
     /// the archive's header.
     private func record(
-        _ outcome: ImportRecord.Outcome,
-        _ header: ArchiveHeader?,
-        _ token: StagingToken,
+        of outcome: ImportRecord.Outcome,
+        header: ArchiveHeader?,
+        token: StagingToken,
         fingerprint: Fingerprint? = nil
     ) -> ImportRecord {
         let source = options.source
@@ -435,10 +446,10 @@ extension ImportOperation {
     /// Records the failure of the import in the container whose root is locked.
     private func recordFailure(
         _ error: any Error,
-        _ header: ArchiveHeader?,
+        header: ArchiveHeader?,
         in root: OpenFile,
-        _ reserve: RecordReserve?,
-        _ token: StagingToken
+        reserve: RecordReserve?,
+        token: StagingToken
     ) throws {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = try ImportJournal.read(from: bookkeeping)
@@ -450,7 +461,8 @@ extension ImportOperation {
         } else {
             outcome = ImportRecord.Outcome(failure: error)
         }
-        try ImportRecordFile(in: bookkeeping).write(record(outcome, header, token), using: reserve)
+        let record = record(of: outcome, header: header, token: token)
+        try ImportRecordFile(in: bookkeeping).write(record, using: reserve)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 

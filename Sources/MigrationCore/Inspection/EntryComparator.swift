@@ -31,13 +31,13 @@ struct EntryComparator {
             return try add(entry, .kind, archived: entry.kind.name, present: kind.name)
         }
         if case .hardLink(let target) = entry.kind {
-            return try compareHardLink(entry, present, to: target)
+            return try compareHardLink(entry, with: present, to: target)
         }
-        try comparePermissions(entry, present)
-        try compareModificationTime(entry, present)
-        try compareNames(entry, present)
+        try comparePermissions(of: entry, with: present)
+        try compareModificationTime(of: entry, with: present)
+        try compareNames(of: entry, with: present)
         do {
-            try compareWhatItHolds(entry, present, reader)
+            try compareContents(of: entry, with: present, from: reader)
         } catch let error as SystemError {
             throw SourceWalker.unreadable(entry.path.bytes, error)
         }
@@ -78,7 +78,7 @@ struct EntryComparator {
 // MARK: - Status
 
 extension EntryComparator {
-    private func comparePermissions(_ entry: ArchiveEntry, _ present: Counterpart) throws {
+    private func comparePermissions(of entry: ArchiveEntry, with present: Counterpart) throws {
         let archived = entry.permissions & 0o777
         let permissions = present.status.permissions & 0o777
         // The permissions of links can't be set.
@@ -91,14 +91,14 @@ extension EntryComparator {
         )
     }
 
-    private func compareModificationTime(_ entry: ArchiveEntry, _ present: Counterpart) throws {
+    private func compareModificationTime(of entry: ArchiveEntry, with present: Counterpart) throws {
         let (archived, time) = (entry.modificationTime, present.status.modificationTime)
         if archived == time { return }
         try add(entry, .modificationTime, archived: archived.decimal, present: time.decimal)
     }
 
     /// Checks that earlier entries are not names of the same file.
-    private mutating func compareNames(_ entry: ArchiveEntry, _ present: Counterpart) throws {
+    private mutating func compareNames(of entry: ArchiveEntry, with present: Counterpart) throws {
         let status = present.status
         guard status.kind == .regular, status.linkCount > 1 else { return }
         if let first = linked[status.identity] {
@@ -112,7 +112,7 @@ extension EntryComparator {
 
     private func compareHardLink(
         _ entry: ArchiveEntry,
-        _ present: Counterpart,
+        with present: Counterpart,
         to target: EntryPath
     ) throws {
         guard try counterpart(of: target)?.status.identity == present.status.identity else {
@@ -124,30 +124,31 @@ extension EntryComparator {
 // MARK: - Content
 
 extension EntryComparator {
-    private func compareWhatItHolds(
-        _ entry: ArchiveEntry,
-        _ present: Counterpart,
-        _ reader: ArchiveReader
+    private func compareContents(
+        of entry: ArchiveEntry,
+        with present: Counterpart,
+        from reader: ArchiveReader
     ) throws {
         let (directory, name) = (present.directory, present.name)
         switch entry.kind {
         case .symbolicLink(let target):
-            try compareTarget(entry, target, try directory.descriptor.symbolicLinkTarget(name))
+            let present = try directory.descriptor.symbolicLinkTarget(name)
+            try compareTarget(of: entry, archived: target, present: present)
         case .file:
             let file = OpenFile(try directory.descriptor.open(name, .reading))
-            try compareAttributes(entry, file)
-            try compareContent(entry, present.status.size, file, reader)
+            try compareAttributes(of: entry, with: file)
+            try compareContent(of: entry, with: file, size: present.status.size, from: reader)
         case .directory:
             let opened = OpenFile(try directory.descriptor.open(name, .directory))
-            try compareAttributes(entry, opened)
+            try compareAttributes(of: entry, with: opened)
         case .hardLink: break
         }
     }
 
     private func compareTarget(
-        _ entry: ArchiveEntry,
-        _ archived: [UInt8],
-        _ present: [UInt8]
+        of entry: ArchiveEntry,
+        archived: [UInt8],
+        present: [UInt8]
     ) throws {
         if archived == present { return }
         try add(
@@ -158,7 +159,7 @@ extension EntryComparator {
         )
     }
 
-    private func compareAttributes(_ entry: ArchiveEntry, _ file: OpenFile) throws {
+    private func compareAttributes(of entry: ArchiveEntry, with file: OpenFile) throws {
         var present: [ExtendedAttribute] = []
         for name in try file.descriptor.knownExtendedAttributeNames()
         where name.starts(with: "user.".utf8) {
@@ -172,10 +173,10 @@ extension EntryComparator {
     }
 
     private func compareContent(
-        _ entry: ArchiveEntry,
-        _ size: UInt64,
-        _ file: OpenFile,
-        _ reader: ArchiveReader
+        of entry: ArchiveEntry,
+        with file: OpenFile,
+        size: UInt64,
+        from reader: ArchiveReader
     ) throws {
         guard size == entry.contentSize else {
             return try add(

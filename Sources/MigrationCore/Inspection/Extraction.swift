@@ -84,7 +84,7 @@ struct Extraction {
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
         do {
-            return try restore(reader, linkTargets, into: root)
+            return try restore(reader, linkTargets: linkTargets, into: root)
         } catch {
             if wasMade { removeDirectory() }
             throw error
@@ -136,7 +136,7 @@ struct Extraction {
 
     private func restore(
         _ reader: ArchiveReader,
-        _ linkTargets: Set<EntryPath>,
+        linkTargets: Set<EntryPath>,
         into root: OpenFile
     ) throws -> ImportReport {
         let staging = try makeStaging(in: root)

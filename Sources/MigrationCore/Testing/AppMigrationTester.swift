@@ -155,7 +155,7 @@ extension AppMigrationTester {
             request: MigrationRequest? = nil,
             progress: Progress? = nil
         ) async throws -> AppMigrationTester.ResourcesExportResult {
-            let export = TesterExport(subject, request, progress)
+            let export = TesterExport(subject, request: request, progress: progress)
             return try await export.run()
         }
 
@@ -181,7 +181,7 @@ extension AppMigrationTester {
             SupportedOptions.RawValue == String
         {
             try checkOptions(of: SupportedOptions.self)
-            let export = TesterExport(subject, request, progress)
+            let export = TesterExport(subject, request: request, progress: progress)
             return try await export.run()
         }
 
@@ -296,7 +296,7 @@ extension AppMigrationTester {
         /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and
         ///   `outputFailed`.
         public func registerImportCompletion(with status: MigrationStatus) async throws {
-            let completion = TesterCompletion(subject, ImportRecord.Outcome(status))
+            let completion = TesterCompletion(subject, outcome: ImportRecord.Outcome(status))
             try await withOperationThread { try completion.register($0) }
         }
     }

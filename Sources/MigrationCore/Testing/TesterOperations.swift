@@ -10,8 +10,8 @@ struct TesterExport {
 
     init<SupportedOptions>(
         _ subject: TestSubject,
-        _ request: MigrationRequestWithOptions<SupportedOptions>?,
-        _ progress: Progress?
+        request: MigrationRequestWithOptions<SupportedOptions>?,
+        progress: Progress?
     ) {
         self.subject = subject
         self.progress = progress
@@ -144,7 +144,7 @@ struct TesterCompletion {
     private let path: PathName
     private let record: ImportRecord
 
-    init(_ subject: TestSubject, _ outcome: ImportRecord.Outcome) {
+    init(_ subject: TestSubject, outcome: ImportRecord.Outcome) {
         path = subject.container.rootPath
         let imported = subject.importedSource
         record = ImportRecord(

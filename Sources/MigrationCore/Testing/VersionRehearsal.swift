@@ -47,10 +47,22 @@ struct VersionRehearsalRun {
         var source = rehearsal.source
         if rehearsal.archive == nil { source.platform = source.platform ?? .android }
         let identifier = report.entitlement ?? container.bundleIdentifier
-        let known = Attempt(directory, "known", identifier, archive, source)
+        let known = Attempt(
+            directory: directory,
+            name: "known",
+            identifier: identifier,
+            archive: archive,
+            source: source
+        )
         try compare(with: known)
         source.version = rehearsal.version
-        let unknown = Attempt(directory, "unknown", identifier, archive, source)
+        let unknown = Attempt(
+            directory: directory,
+            name: "unknown",
+            identifier: identifier,
+            archive: archive,
+            source: source
+        )
         let refusal = try refusal(of: unknown)
         report.rehearsedVersion = PreflightReport.RehearsedVersion(
             version: BoundedText.description(rehearsal.version),
@@ -122,20 +134,6 @@ struct VersionRehearsalRun {
         let identifier: String
         let archive: ArchiveSource
         let source: ImportSource
-
-        init(
-            _ directory: PrivateDirectory,
-            _ name: String,
-            _ identifier: String,
-            _ archive: ArchiveSource,
-            _ source: ImportSource
-        ) {
-            self.directory = directory
-            self.name = name
-            self.identifier = identifier
-            self.archive = archive
-            self.source = source
-        }
 
         func place(_ part: String) -> PathName {
             PathName(parent: directory.path.path, name: ByteString(utf8: "\(name)-\(part)"))
