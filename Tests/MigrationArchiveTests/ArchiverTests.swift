@@ -93,7 +93,7 @@ struct ArchiverTests {
         let expected = try write()
         var options = ArchiveWriter.Options()
         options.threadCount = count
-        options.replacingExisting = true
+        options.replacesExisting = true
         #expect(try write(options).fingerprint == expected.fingerprint)
     }
 
@@ -146,7 +146,7 @@ struct ArchiverTests {
 extension ArchiverTests {
     private func code(appending paths: [String]) throws -> ArchiveError.Code? {
         var options = ArchiveWriter.Options()
-        options.replacingExisting = true
+        options.replacesExisting = true
         let writer = try ArchiveWriter(creating: archive, header: Self.header, options: options)
         do {
             for path in paths {

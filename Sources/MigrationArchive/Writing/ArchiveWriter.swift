@@ -33,7 +33,7 @@ public final class ArchiveWriter {
         public var encryption: ArchiveEncryption?
 
         /// Whether a file that exists is replaced once the archive is complete.
-        public var replacingExisting = false
+        public var replacesExisting = false
 
         /// Makes the default options.
         public init() {}
@@ -134,7 +134,7 @@ extension ArchiveWriter {
         header: ArchiveHeader,
         options: Options = Options()
     ) throws {
-        let made = try Self.makeFile(at: url, replacingExisting: options.replacingExisting)
+        let made = try Self.makeFile(at: url, replacesExisting: options.replacesExisting)
         let open = made.file
         var pending: PendingFile? = made
         do {
@@ -149,12 +149,12 @@ extension ArchiveWriter {
 
     private static func makeFile(
         at url: URL,
-        replacingExisting: Bool
+        replacesExisting: Bool
     ) throws(ArchiveError) -> PendingFile {
         do throws(SystemError) {
             return try PendingFile.make(
                 at: PathName(resolving: ByteString(pathOf: url)),
-                replacingExisting: replacingExisting
+                replacesExisting: replacesExisting
             )
         } catch {
             throw failure(error, making: url)
