@@ -64,7 +64,7 @@ extension PersistedError {
     /// It does not include a ``MigrationError``'s path on the host, nor the output of an extension.
     ///
     /// - Parameter error: Any error, such as one that an extension threw.
-    public init(_ error: any Error) {
+    package init(_ error: any Error) {
         var room = Self.room
         self.init(error, levels: Self.levels, room: &room)
     }

@@ -7,26 +7,26 @@ package import MigrationSystem
 /// A message is its length (four bytes, little-endian, without themselves), a byte for its kind,
 /// and its payload.
 package final class SessionChannel: Sendable {
-    /// The most bytes of a message that a host takes.
+    /// The most bytes of a message that a host accepts.
     package static let hostLimit = 1 << 20
 
-    /// The most bytes of a message that an extension's process takes: a request carries options.
+    /// The most bytes of a message that an extension's process accepts; a request contains options.
     package static let extensionLimit = 64 << 20
 
-    /// How many bytes of messages are sent at once where nobody waits for an answer.
+    /// The number of bytes to collect before sending, if nobody waits for an answer.
     private static let batchSize = 8 << 10
 
-    /// How many seconds a message waits for others at most.
+    /// The seconds that a message waits for others at most.
     private static let longestDelay = 0.02
 
     private struct Inbox {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        /// Where the first message begins that was not taken.
+        /// The start of the first message that was not returned yet.
         var start = 0
-        /// Where what was received ends.
+        /// The end of the received bytes.
         var end = 0
 
-        /// Makes room for more at the end.
+        /// Makes space at the end.
         mutating func makeRoom() {
             if start > 0 {
                 bytes.removeSubrange(..<start)
@@ -42,7 +42,7 @@ package final class SessionChannel: Sendable {
     private let inbox = Monitor(Inbox())
     private let outbox = Monitor<[UInt8]>([])
 
-    /// Uses `socket`, taking messages of at most `limit` bytes.
+    /// Uses `socket`, and accepts messages of at most `limit` bytes.
     package init(_ socket: OpenFile, limit: Int) {
         self.socket = socket
         self.limit = limit
@@ -56,7 +56,7 @@ package final class SessionChannel: Sendable {
         }
     }
 
-    /// Sends a message with others that come soon; ``flushRegularly()`` sends it at the latest.
+    /// Sends a message together with later ones; ``flushRegularly()`` sends it at the latest.
     package func sendSoon(_ message: [UInt8]) throws(SystemError) {
         try outbox.withLock { outbox throws(SystemError) in
             outbox += message
@@ -64,19 +64,18 @@ package final class SessionChannel: Sendable {
         }
     }
 
-    /// Sends bytes of a message from `start` on, as many as go at once; returns how many those
-    /// were.
+    /// Sends bytes of a message from `start` without waiting; returns how many were sent.
     package func sendSome(_ message: [UInt8], from start: Int) throws(SystemError) -> Int {
         try socket.descriptor.sendSome(message.span.extracting(droppingFirst: start))
     }
 
-    /// Sends what ``sendSoon(_:)`` left waiting, soon after it began to wait; never returns.
+    /// Sends the messages that ``sendSoon(_:)`` collects, after a short delay; never returns.
     package func flushRegularly() {
         while true {
             outbox.wait { $0.isEmpty ? nil : () }
             Thread.sleep(forTimeInterval: Self.longestDelay)
             outbox.withLock { outbox in
-                // Where the host is gone, the thread that reads from it ends the process.
+                // If the host is gone, the thread that reads from it ends the process.
                 if !outbox.isEmpty { try? send(&outbox) }
             }
         }
@@ -87,14 +86,14 @@ package final class SessionChannel: Sendable {
         try socket.descriptor.sendAll(outbox.span)
     }
 
-    /// Reads what has come, waiting where nothing has; returns `false` at the end of the stream.
+    /// Reads the available bytes, and waits if there are none; returns `false` at the end.
     package func receive() throws(SystemError) -> Bool {
         try receive { socket, bytes, start, count throws(SystemError) in
             try socket.read(into: &bytes, from: start, count: count)
         }
     }
 
-    /// Reads what has come, which may be nothing; returns `false` at the end of the stream.
+    /// Reads the available bytes without waiting; returns `false` at the end of the stream.
     package func receiveSome() throws(SystemError) -> Bool {
         try receive { socket, bytes, start, count throws(SystemError) in
             try socket.receiveSome(into: &bytes, from: start, count: count)
@@ -117,9 +116,9 @@ package final class SessionChannel: Sendable {
         }
     }
 
-    /// The next message that has come whole; `nil` where more must be received first.
+    /// Returns the next complete message; `nil` if more bytes must be received first.
     ///
-    /// - Throws: ``MigrationError`` of code `sessionFailed` where the message is over the limit.
+    /// - Throws: ``MigrationError`` of code `sessionFailed` if the message exceeds the limit.
     package func nextMessage() throws -> (kind: UInt8, payload: ArraySlice<UInt8>)? {
         try inbox.withLock { inbox in
             let rest = inbox.bytes[inbox.start..<inbox.end]
@@ -137,10 +136,10 @@ package final class SessionChannel: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends a message of which `body` writes the payload.
+    /// Appends a message whose payload `body` writes.
     mutating func appendMessage(
         _ kind: UInt8,
-        _ body: (inout [UInt8]) throws -> Void
+        payload body: (inout [UInt8]) throws -> Void
     ) rethrows {
         let start = count
         append(contentsOf: [0, 0, 0, 0, kind])

@@ -1,25 +1,24 @@
 package import MigrationArchive
 internal import MigrationSystem
 
-/// Remembers the paths in an archive, so that none is written twice and each has its directories.
+/// Remembers the paths in an archive, so that each is written once and has its directories.
 ///
-/// Only a hash of each path is kept, since an export may have millions. Of a million paths, a
-/// chance of one in 30 million is left that some path is taken for another and refused.
+/// It keeps only a hash of each path, because an export may have millions. With a million paths,
+/// the chance is one in 30 million that two of them collide and one is refused.
 package struct ArchivedPaths {
     /// Whether a directory is archived under a path, by the path's hash.
     private var isDirectory: [Int: Bool] = [:]
-    /// The directory of the last entry, which the next one mostly has too.
+    /// The directory of the last entry; the next entry is usually in it too.
     private var lastParent: ArraySlice<UInt8>?
 
     package init() {}
 
-    /// Adds the path of an entry that is about to be written, and the directories that it lacks.
+    /// Adds the path of an entry that is about to be written, and its missing directories.
     ///
-    /// - Returns: The directories on the way to `path` that no entry made yet, from the root down.
-    ///   Each is made when it is asked for: all paths above a deep one take much more memory than
-    ///   it does.
-    /// - Throws: `ArchiveError` of code `entryExists` where `path` is taken, or a file is in its
-    ///   way; nothing is added then.
+    /// - Returns: The directories on the way to `path` that have no entry yet, from the root down.
+    ///   They are computed lazily: all paths above a deep one take much more memory than it does.
+    /// - Throws: `ArchiveError` of code `entryExists` if `path` is taken, or if a file is in its
+    ///   way; then nothing is added.
     package mutating func insert(
         _ path: EntryPath,
         isDirectory isOfDirectory: Bool
@@ -37,7 +36,7 @@ package struct ArchivedPaths {
         return missing.map(\.length).lazy.map { EntryPath(bytes: [UInt8](path.bytes.prefix($0))) }
     }
 
-    /// The length and the hash of the path of each directory that `path` lacks, from the root down.
+    /// The length and the hash of the path of each missing directory of `path`, from the root down.
     private func missingDirectories(
         for path: EntryPath
     ) throws(ArchiveError) -> [(length: Int, hash: Int)] {
@@ -47,7 +46,7 @@ package struct ArchivedPaths {
             let hash = directory.hashValue
             if let isDirectory = isDirectory[hash] {
                 if isDirectory { break }
-                let message = "can't be archived: \(directory) is no directory in the archive"
+                let message = "can't be archived: \(directory) isn't a directory in the archive"
                 throw ArchiveError(.entryExists, message, entry: path)
             }
             missing.append((directory.bytes.count, hash))

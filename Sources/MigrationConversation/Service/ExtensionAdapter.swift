@@ -1,7 +1,7 @@
 package import Foundation
 package import MigrationContract
 
-/// An extension of any type, as a session calls it.
+/// An extension of any type, in the form that a session calls.
 package struct ExtensionAdapter: Sendable {
     /// The name of the extension's type.
     package let name: String
@@ -15,7 +15,7 @@ package struct ExtensionAdapter: Sendable {
         importing = hosted as? any ResourcesImporting
     }
 
-    /// Asks the extension what it can do.
+    /// Asks the extension for its description.
     package func description() async -> ExtensionDescription {
         var exports: ExportDescription?
         if let exporting { exports = await Self.exports(of: exporting) }
@@ -27,22 +27,22 @@ package struct ExtensionAdapter: Sendable {
         )
     }
 
-    /// Has the extension append what it exports to `destination`.
+    /// Calls the extension to append its resources to `destination`.
     package func export(_ call: ExportCall, to destination: any AppendDestination) async throws {
-        guard let exporting else { throw lacking("ResourcesExporting") }
+        guard let exporting else { throw missing("ResourcesExporting") }
         try await Self.export(exporting, call, to: destination)
     }
 
-    /// Has the extension import what is in a directory, and tells `observer` of its progress.
+    /// Calls the extension to import a directory, and reports its progress to `onProgress`.
     ///
-    /// - Returns: What was seen of the progress.
+    /// - Returns: The observations of the progress.
     package func importResources(
         at directory: URL,
-        _ request: ResourcesImportRequest,
+        request: ResourcesImportRequest,
         onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) async throws -> ImportProgressSummary {
-        guard let importing else { throw lacking("ResourcesImporting") }
-        // The observer's thread is in no task, so it knows nothing of the one that hosts this.
+        guard let importing else { throw missing("ResourcesImporting") }
+        // The observer's thread has no task, so it doesn't inherit the context of this one.
         let context = ExtensionContext.current
         let observer = ImportProgressObserver(
             reading: {
@@ -59,7 +59,7 @@ package struct ExtensionAdapter: Sendable {
         return observer.finish()
     }
 
-    private func lacking(_ conformance: String) -> MigrationError {
+    private func missing(_ conformance: String) -> MigrationError {
         let message = "\(name) does not conform to \(conformance)"
         return MigrationError(.extensionUnsuitable, message)
     }

@@ -1,24 +1,48 @@
 internal import Dispatch
+public import ExtensionFoundation
 internal import Foundation
 internal import Glibc
-internal import MigrationContract
+public import MigrationContract
 internal import MigrationSystem
 
-/// The part of an extension's process that speaks with its host.
+@MainActor
+extension AppMigrationExtension {
+    /// Runs the extension; authors of extensions don't write it.
+    public var configuration: some AppExtensionConfiguration {
+        HostedConfiguration(hosted: self)
+    }
+
+    /// The extension point of migrations; authors of extensions need not write it.
+    @AppExtensionPoint.Bind public var extensionPoint: AppExtensionPoint {
+        AppExtensionPoint.Identifier.migration
+    }
+}
+
+/// Runs a migration extension in its own process.
+private struct HostedConfiguration<Hosted: AppMigrationExtension>: RunnableConfiguration {
+    let hosted: Hosted
+
+    nonisolated func accept(connection: NSXPCConnection) -> Bool { false }
+
+    func run() throws {
+        try ExtensionService.run(hosted)
+    }
+}
+
+/// The part of an extension's process that communicates with its host.
 package enum ExtensionService {
-    /// The environment variable by which a host says that it started the process, with the
-    /// descriptor of their socket.
+    /// The environment variable that a host sets to the descriptor of its socket.
     package static let sessionVariable = "MIGRATION_SESSION"
 
-    /// Serves the host until it is done; returns only by throwing.
+    /// Serves the host until it closes the session; returns only by throwing.
     @MainActor
     static func run(_ hosted: some AppMigrationExtension) throws {
-        guard let number = descriptorNumber else { exitForLackOfHost(hosted) }
+        guard let number = descriptorNumber else { exitWithoutHost(hosted) }
         StandardOutput.stopBuffering()
         let socket = OpenFile(FileDescriptor(adopting: number))
-        let session = ExtensionServiceSession(ExtensionAdapter(hosted), socket)
+        let session = ServiceSession(ExtensionAdapter(hosted), socket)
         session.start()
-        // The main actor and timers of the extension are served meanwhile.
+        // This runs the main actor and the timers of the extension.
         dispatchMain()
     }
 
@@ -26,7 +50,7 @@ package enum ExtensionService {
         unsafe getenv(sessionVariable).flatMap { unsafe CInt(String(cString: $0)) }
     }
 
-    private static func exitForLackOfHost(_ hosted: some AppMigrationExtension) -> Never {
+    private static func exitWithoutHost(_ hosted: some AppMigrationExtension) -> Never {
         let path = CommandLine.arguments.first ?? "\(type(of: hosted))"
         let text = """
             \(type(of: hosted)) is an app's migration extension: a host runs it, such as \
@@ -35,5 +59,143 @@ package enum ExtensionService {
             """
         FileHandle.standardError.write(Data(text.utf8))
         exit(EX_USAGE)
+    }
+}
+
+// MARK: - The session
+
+/// One session, in the extension's process.
+private final class ServiceSession: Sendable {
+    private struct State {
+        var appends: RemoteAppends?
+        var start: SessionStart?
+        var work: Task<Void, Never>?
+    }
+
+    private let adapter: ExtensionAdapter
+    private let channel: SessionChannel
+    private let state = Monitor(State())
+
+    init(_ adapter: ExtensionAdapter, _ socket: OpenFile) {
+        self.adapter = adapter
+        channel = SessionChannel(socket, limit: SessionChannel.extensionLimit)
+    }
+
+    /// Starts the threads of the session.
+    func start() {
+        let thread = Thread { [self] in serve() }
+        thread.name = "migration session"
+        thread.start()
+        let flusher = Thread { [channel] in channel.flushRegularly() }
+        flusher.name = "migration flusher"
+        flusher.start()
+    }
+
+    private func serve() {
+        do {
+            while true {
+                while let (kind, payload) = try channel.nextMessage() {
+                    try receive(HostMessage(kind: kind, payload: payload))
+                }
+                // The host is gone, so the process has nothing left to do.
+                guard try channel.receive() else { exit(EXIT_SUCCESS) }
+            }
+        } catch {
+            FileHandle.standardError.write(Data("migration session: \(error)\n".utf8))
+            exit(EX_PROTOCOL)
+        }
+    }
+
+    private func receive(_ message: HostMessage) throws {
+        switch message {
+        case .begin(let start): try begin(start)
+        case .export(let call): export(call)
+        case .importResources(let call): importResources(call)
+        case .accepted(let number): appends?.resolve(number, with: .success(()))
+        case .rejected(let number, let error):
+            appends?.resolve(number, with: .failure(error.carried))
+        case .cancel: cancel()
+        }
+    }
+
+    private var appends: RemoteAppends? { state.withLock { $0.appends } }
+}
+
+// MARK: - The host's requests
+
+extension ServiceSession {
+    private func begin(_ start: SessionStart) throws {
+        guard start.version == sessionVersion else {
+            let message =
+                "the host speaks version \(start.version), the extension \(sessionVersion)"
+            throw MigrationError(.sessionFailed, message)
+        }
+        ExtensionContext.install(ExtensionContext(start))
+        state.withLock { $0.start = start }
+        work { [self] in .description(await adapter.description()) }
+    }
+
+    private func export(_ call: ExportCall) {
+        work { [self] in
+            let start = state.withLock { $0.start }
+            let appends = try RemoteAppends(
+                sendingThrough: channel,
+                container: ByteString(start?.container ?? Data()),
+                policy: start?.appendPolicy ?? .answered
+            )
+            let isCancelled = state.withLock { state in
+                state.appends = appends
+                return state.work?.isCancelled ?? false
+            }
+            if isCancelled { appends.cancel() }
+            try await adapter.export(call, to: appends)
+            return .finished(SessionSummary(wasCancelled: appends.wasCancelled))
+        }
+    }
+
+    private func importResources(_ call: ImportCall) {
+        work { [self] in
+            let request = ResourcesImportRequest(
+                sourceAppIdentifier: call.source,
+                sourceVersion: call.sourceVersion
+            )
+            let summary = try await adapter.importResources(
+                at: URL(directoryAtPath: ByteString(call.directory)),
+                request: request
+            ) { [self] completed, total in
+                tell(.progress(completed: completed, total: total))
+            }
+            return .finished(SessionSummary(progress: summary))
+        }
+    }
+
+    private func cancel() {
+        let (appends, work) = state.withLock { ($0.appends, $0.work) }
+        work?.cancel()
+        appends?.cancel()
+    }
+
+    /// Runs a request and sends its result; the host may then end the process.
+    private func work(_ body: @escaping @Sendable () async throws -> ExtensionMessage) {
+        state.withLock { state in
+            state.work = Task { [self] in
+                do {
+                    let answer = try await body()
+                    try send(answer)
+                } catch {
+                    tell(.failed(CarriedError(error)))
+                }
+            }
+        }
+    }
+
+    /// Sends a message, and ignores a failure to send it.
+    private func tell(_ message: ExtensionMessage) {
+        // If the host is gone, the thread that reads from it ends the process.
+        try? send(message)
+    }
+
+    private func send(_ message: ExtensionMessage) throws {
+        try channel.send(try message.encoded())
     }
 }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import MigrationContract
 internal import MigrationSystem
 
-/// Reads an extension's progress again and again, on a thread of its own, while it imports.
+/// Reads an extension's progress regularly, on a thread of its own, during an import.
 ///
-/// The extension owns the object and may block every other thread, so nothing else would see it
-/// move.
+/// The extension owns the object and may block every other thread, so only another thread can
+/// observe it.
 final class ImportProgressObserver: Sendable {
     private static let interval = 0.1
 
@@ -17,14 +17,14 @@ final class ImportProgressObserver: Sendable {
 
     private let monitor = Monitor(State())
 
-    /// Begins to read the object that `reading` returns.
+    /// Starts to read the object that `reading` returns.
     init(
         reading: @escaping @Sendable () -> Progress,
         onChange: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
     ) {
         let first = reading()
         let isNewPerRead = reading() !== first
-        monitor.withLock { $0.summary = Self.summary(of: first, isNewPerRead) }
+        monitor.withLock { $0.summary = Self.summary(of: first, isNewPerRead: isNewPerRead) }
         onChange(first.completedUnitCount, first.totalUnitCount)
         let begin = (first.completedUnitCount, first.totalUnitCount)
         let thread = Thread { [self] in
@@ -48,15 +48,16 @@ final class ImportProgressObserver: Sendable {
         thread.start()
     }
 
-    /// Takes the last reading.
+    /// Stops after one last reading.
     func finish() -> ImportProgressSummary {
         monitor.withLock { $0.isFinished = true }
         return monitor.wait { $0.hasEnded ? $0.summary : nil }
     }
 
-    private static func summary(of progress: Progress, _ isNewPerRead: Bool)
-        -> ImportProgressSummary
-    {
+    private static func summary(
+        of progress: Progress,
+        isNewPerRead: Bool
+    ) -> ImportProgressSummary {
         ImportProgressSummary(
             isNewPerRead: isNewPerRead,
             hasMoved: false,

@@ -2,7 +2,7 @@ internal import MigrationArchive
 internal import MigrationContract
 internal import MigrationSystem
 
-/// Sends what an extension appends to the host of its process, which archives it.
+/// Sends the items that an extension appends to its host, which archives them.
 final class RemoteAppends: AppendDestination {
     private typealias Answer = CheckedContinuation<Void, any Error>
 
@@ -10,7 +10,7 @@ final class RemoteAppends: AppendDestination {
         var ahead: AppendAhead?
         var lastNumber: UInt32 = 0
         var waiting: [UInt32: Answer] = [:]
-        /// Why nothing can be appended any more.
+        /// The reason why nothing can be appended any more.
         var failure: (any Error)?
         var wasCancelled = false
 
@@ -20,7 +20,7 @@ final class RemoteAppends: AppendDestination {
             throw failure
         }
 
-        mutating func takeNumber() throws -> UInt32 {
+        mutating func makeNumber() throws -> UInt32 {
             try checkIsOpen()
             lastNumber &+= 1
             return lastNumber
@@ -30,9 +30,14 @@ final class RemoteAppends: AppendDestination {
     private let channel: SessionChannel
     private let state: Monitor<State>
 
-    /// Sends through `channel`; what `ahead` is certain of is not waited for.
-    init(_ channel: SessionChannel, ahead: AppendAhead?) {
+    /// Sends through `channel`, and appends files in `container` by `policy`.
+    init(
+        sendingThrough channel: SessionChannel,
+        container: ByteString,
+        policy: AppendPolicy
+    ) throws(SystemError) {
         self.channel = channel
+        let ahead = policy == .ahead ? try AppendAhead(container: container) : nil
         state = Monitor(State(ahead: ahead))
     }
 
@@ -40,14 +45,14 @@ final class RemoteAppends: AppendDestination {
     var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
 
     func append(itemAt source: ByteString, as name: ByteString) async throws {
-        if try isCertain(source, name) { return try send(nil, source, name) }
+        if try isCertain(source, as: name) { return try send(source, as: name, answer: nil) }
         try await withCheckedThrowingContinuation { answer in
             do {
                 let number = try register(answer)
                 do {
-                    try send(number, source, name)
+                    try send(source, as: name, answer: number)
                 } catch {
-                    resolve(number, .failure(error))
+                    resolve(number, with: .failure(error))
                 }
             } catch {
                 answer.resume(throwing: error)
@@ -56,12 +61,12 @@ final class RemoteAppends: AppendDestination {
         state.withLock { $0.ahead?.insert(source, as: name) }
     }
 
-    /// Passes the host's answer to whoever waits for it.
-    func resolve(_ number: UInt32, _ result: Result<Void, any Error>) {
+    /// Passes the host's answer to the append that waits for it.
+    func resolve(_ number: UInt32, with result: Result<Void, any Error>) {
         state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(with: result)
     }
 
-    /// Makes every append fail from now on, and those that wait too.
+    /// Makes every append fail from now on, including those that wait.
     func cancel() {
         let waiting = state.withLock { state in
             defer { state.waiting = [:] }
@@ -72,9 +77,9 @@ final class RemoteAppends: AppendDestination {
         for answer in waiting { answer.resume(throwing: CancellationError()) }
     }
 
-    private func isCertain(_ source: ByteString, _ name: ByteString) throws -> Bool {
+    private func isCertain(_ source: ByteString, as name: ByteString) throws -> Bool {
         try state.withLock { state in
-            guard state.ahead?.takesForCertain(source, as: name) ?? false else { return false }
+            guard state.ahead?.accept(source, as: name) ?? false else { return false }
             try state.checkIsOpen()
             return true
         }
@@ -82,15 +87,110 @@ final class RemoteAppends: AppendDestination {
 
     private func register(_ answer: Answer) throws -> UInt32 {
         try state.withLock { state in
-            let number = try state.takeNumber()
+            let number = try state.makeNumber()
             state.waiting[number] = answer
             return number
         }
     }
 
-    private func send(_ answer: UInt32?, _ source: ByteString, _ name: ByteString) throws {
+    private func send(_ source: ByteString, as name: ByteString, answer: UInt32?) throws {
         let message = ExtensionMessage.append(answer: answer, source: source, name: name)
         let bytes = try message.encoded()
         if answer == nil { try channel.sendSoon(bytes) } else { try channel.send(bytes) }
+    }
+}
+
+// MARK: - Appending ahead
+
+/// Decides in an extension's process which appends are certain to succeed, for
+/// ``AppendPolicy/ahead``.
+private struct AppendAhead {
+    private let container: ByteString
+    private let root: OpenFile
+    private let user = FileStatus.currentUser
+    private var paths = ArchivedPaths()
+    /// Directories that were appended as a whole; only the host knows the files in them.
+    private var trees: Set<EntryPath> = []
+    /// The directory of the last file.
+    private var last: (path: ArraySlice<UInt8>, directory: OpenFile)?
+
+    /// Checks files in the container at `container`, an absolute path without links.
+    init(container: ByteString) throws(SystemError) {
+        self.container = container
+        root = OpenFile(try FileDescriptor.open(container, .directory))
+    }
+
+    /// Returns whether the host will archive the item at `source` under `name`, and then notes it.
+    mutating func accept(_ source: ByteString, as name: ByteString) -> Bool {
+        let path = EntryPath(bytes: name)
+        guard path.violation == nil, !liesInTree(path), isReadableFile(source) else { return false }
+        return insert(path, isDirectory: false)
+    }
+
+    /// Notes an item that the host has archived.
+    mutating func insert(_ source: ByteString, as name: ByteString) {
+        let path = EntryPath(bytes: name)
+        let isDirectory = isDirectory(source)
+        _ = insert(path, isDirectory: isDirectory)
+        if isDirectory { trees.insert(path) }
+    }
+
+    private mutating func insert(_ path: EntryPath, isDirectory: Bool) -> Bool {
+        do {
+            _ = try paths.insert(path, isDirectory: isDirectory)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func liesInTree(_ path: EntryPath) -> Bool {
+        guard !trees.isEmpty else { return false }
+        var next: EntryPath? = path
+        while let ancestor = next {
+            if trees.contains(ancestor) { return true }
+            next = ancestor.parent
+        }
+        return false
+    }
+
+    private func isDirectory(_ source: ByteString) -> Bool {
+        do {
+            return try FileDescriptor.status(atPath: source).kind == .directory
+        } catch {
+            // Its kind is unknown, so every append beneath its name must wait.
+            return true
+        }
+    }
+
+    private mutating func isReadableFile(_ source: ByteString) -> Bool {
+        let slash = UInt8(ascii: "/")
+        guard let end = source.lastIndex(of: slash), end >= container.count else { return false }
+        let parent = source[..<end]
+        let name = source[(end + 1)...]
+        do throws(SystemError) {
+            let directory = try self.directory(at: parent)
+            guard let status = try directory?.descriptor.status(of: name) else { return false }
+            return status.kind == .regular && status.isReadableByBits(to: user)
+        } catch {
+            return false
+        }
+    }
+
+    private mutating func directory(
+        at path: ArraySlice<UInt8>
+    ) throws(SystemError) -> OpenFile? {
+        if let last, last.path.span.isEqual(to: path.span) { return last.directory }
+        guard path.starts(with: container) else { return nil }
+        let rest = path.dropFirst(container.count)
+        if rest.isEmpty { return root }
+        let relative = ByteString(rest.dropFirst())
+        let names = relative.split(separator: UInt8(ascii: "/")).lazy.map(ByteString.init)
+        let first = names.first { $0 != ByteString(utf8: ".") }
+        guard rest.first == UInt8(ascii: "/"), first != ContainerLayout.bookkeepingName
+        else { return nil }
+        let directory = OpenFile(try root.descriptor.openDirectoryBeneath(relative))
+        last = (path, directory)
+        return directory
     }
 }

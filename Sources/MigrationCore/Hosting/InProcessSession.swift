@@ -53,7 +53,7 @@ final class InProcessSession: ExtensionSession {
         )
         let directory = URL(directoryAtPath: paths.shown(ByteString(call.directory)))
         return try wait { [adapter, observer] in
-            try await adapter.importResources(at: directory, request) { completed, total in
+            try await adapter.importResources(at: directory, request: request) { completed, total in
                 observer.noteActivity()
                 onProgress(completed, total)
             }
