@@ -14,7 +14,10 @@ struct ProtocolTests {
             #"printf '\001\000\000\000\143' >&3"#, .sessionFailed,
             "of kind 99 is malformed or unknown"
         ),
-        (#"printf '\003\000\000\000!{}' >&3"#, .sessionFailed, "does not hold a valid ExtensionDescription"),
+        (
+            #"printf '\003\000\000\000!{}' >&3"#, .sessionFailed,
+            "does not hold a valid ExtensionDescription"
+        ),
         (
             #"printf '\005\000\000\000"\001\000\000\000' >&3"#, .sessionFailed,
             "of kind 34 is malformed"
