@@ -69,7 +69,7 @@ extension CommandRunner {
         }
         if isBrokenPipe(error) { return OutputError.brokenPipe.exitCode }
         logError(error, from: command)
-        return ExitCode(for: error)
+        return command?.exitCode(for: error) ?? ExitCode(for: error)
     }
 
     private func logError(_ error: any Error, from command: (any Command)?) {

@@ -83,7 +83,7 @@ public struct ArchiveStatement: Sendable, Hashable {
             throw MigrationError(
                 error.isExisting ? .outputExists : .outputFailed,
                 error.isExisting
-                    ? "a signature of that name already exists; use --force to replace it"
+                    ? "a signature of that name already exists"
                     : "the signature can't be written",
                 path: path,
                 cause: error.isExisting ? nil : error

@@ -163,7 +163,7 @@ package struct ArchiveFile: ~Copyable {
 
     private static func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
         if error.isExisting {
-            let message = "a file of that name already exists; use --force to replace it"
+            let message = "a file of that name already exists"
             return MigrationError(.outputExists, message, path: path)
         }
         if error.isBusy {

@@ -132,7 +132,7 @@ struct ImportOperation {
         }
         let holdsData = try ContainerContents.holdsData(lock.root, at: path)
         guard !holdsData || options.replacesExisting else {
-            let message = "the container already holds data; use --replace to replace it"
+            let message = "the container already holds data"
             throw MigrationError(.containerHoldsData, message, path: path.path)
         }
         let report = try restore(input, openedAs: early, replacing: holdsData, in: lock.root)

@@ -40,11 +40,11 @@ struct UsageError: Error, Sendable {
     }
 }
 
-/// Finds what a person meant who mistyped a word.
+/// Finds the word that a mistyped word most likely stands for.
 enum NearestWord {
-    /// Returns the candidate that `word` begins, or else the one that takes the fewest edits.
+    /// Returns the candidate that begins with `word`, or else the one that takes the fewest edits.
     ///
-    /// Returns `nil` where even the nearest shares less than about half of its letters.
+    /// Returns `nil` if even the nearest differs in more than a third of its letters.
     static func find(to word: [UInt8], among candidates: [String]) -> String? {
         let dash = UInt8(ascii: "-")
         let begun = word.drop { $0 == dash }.count > 1
@@ -53,10 +53,10 @@ enum NearestWord {
         }
         let rivals = candidates.compactMap { candidate -> (rank: (Int, Int), name: String)? in
             let letters = [UInt8](candidate.utf8)
-            let limit = max(letters.drop { $0 == dash }.count / 2, 1)
+            let limit = max(letters.drop { $0 == dash }.count / 3, 1)
             guard abs(letters.count - word.count) <= limit else { return nil }
             let distance = distance(word, letters)
-            // People seldom miss the first letter: it decides between equals.
+            // People seldom mistype the first letter, so it decides between equals.
             let rank = (distance, letters.first == word.first ? 0 : 1)
             return distance <= limit ? (rank, candidate) : nil
         }

@@ -76,7 +76,12 @@ extension ValueError {
         case .empty: UsageError("\(start) is empty")
         case .malformed: UsageError("\(start) is malformed: \(UsageError.quoting(word))")
         case .invalid(let problem): UsageError("\(start) \(problem): \(UsageError.quoting(word))")
-        case .unknown(let names): UsageError(unknown: argument.name, word: word, among: names)
+        case .unknown(let names):
+            UsageError(
+                "unknown \(argument.name) \(UsageError.quoting(word))"
+                    + (NearestWord.find(to: word, among: names).map { "; did you mean '\($0)'?" }
+                        ?? "; it must be one of \(names.joined(separator: ", "))")
+            )
         case .refused(let reason): UsageError("\(start): \(reason)")
         case .message(let text): UsageError(text)
         }

@@ -10,6 +10,9 @@ protocol Command: ParsableCommand {
     /// The file or directory that an error of this command is about.
     func subject(of error: any Error) -> String
 
+    /// The exit code of this command for an error that ends it.
+    func exitCode(for error: any Error) -> ExitCode
+
     /// Whether the command does nothing but print an answer.
     var onlyAnswers: Bool { get }
 
@@ -27,6 +30,8 @@ struct CommandContext: Sendable {
 extension Command {
     func subject(of error: any Error) -> String { subject }
 
+    func exitCode(for error: any Error) -> ExitCode { ExitCode(for: error) }
+
     var onlyAnswers: Bool { false }
 
     /// The operation that `error` ended.
@@ -41,7 +46,11 @@ extension Command {
         case let error as MigrationError where error.code == .containerBusy:
             (self as? any LockingCommand)?.waitHint
         case let error as MigrationError where error.code == .outputExists:
-            self is any ReplacingCommand ? "--force replaces it" : nil
+            self is any ReplacingCommand ? "use --force to replace it" : nil
+        case let error as MigrationError where error.code == .containerHoldsData:
+            self is ImportCommand ? "use --replace to replace it" : nil
+        case let error as MigrationError where error.code == .statusUnreadable:
+            self is StatusCommand ? "use --clear to clear it" : nil
         case let error as MigrationError: error.cause.flatMap(hint)
         default: nil
         }
@@ -73,7 +82,7 @@ extension LockingCommand {
     }
 
     /// The hint for an error that names another process that uses the container.
-    fileprivate var waitHint: String? { waitLimit > .zero ? nil : "--wait <s> waits for it" }
+    fileprivate var waitHint: String? { waitLimit > .zero ? nil : "use --wait <s> to wait for it" }
 }
 
 extension Error {

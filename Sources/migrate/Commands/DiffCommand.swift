@@ -29,6 +29,12 @@ struct DiffCommand: LockingCommand {
 
     var subject: String { archive.sourceText }
 
+    /// As in diff(1), 1 means a difference and 2 means trouble.
+    func exitCode(for error: any Error) -> ExitCode {
+        let code = ExitCode(for: error)
+        return code == .failure ? .notCompared : code
+    }
+
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let source = try archive.source(on: console, keys: keys)

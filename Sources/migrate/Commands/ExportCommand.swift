@@ -14,6 +14,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     private(set) var replacesExisting = false
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
+    private var isVerbose = false
     private(set) var progress = ProgressMode.auto
 
     static let name = "export"
@@ -58,6 +59,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             .needing(ExtensionFlags.executable)
         Flag.force(replacing: "an archive", sets: \.replacesExisting)
         Flag.json(sets: \.answersInJSON)
+        Flag.verbose(sets: \.isVerbose)
         Flag.progress(to: \.progress)
     }
 
@@ -119,7 +121,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             try await host(on: console).export(
                 source,
                 to: destination,
-                using: appExtension.hosted(on: console, for: .export),
+                using: try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose),
                 options: options,
                 progress: progress
             )

@@ -12,6 +12,7 @@ struct ImportCommand: LockingCommand {
     private(set) var options = ImportOptions()
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
+    private var isVerbose = false
     private(set) var progress = ProgressMode.auto
     private var importer: AppIdentity?
     private var signature = SignatureFlags()
@@ -52,6 +53,7 @@ struct ImportCommand: LockingCommand {
         Flag.wait(to: \.waitLimit)
         Flag.threads(to: \.options.threadCount)
         Flag.json(sets: \.answersInJSON)
+        Flag.verbose(sets: \.isVerbose)
         Flag.progress(to: \.progress)
     }
 
@@ -93,7 +95,7 @@ struct ImportCommand: LockingCommand {
                 try await host(on: console).importArchive(
                     source,
                     into: destination,
-                    using: appExtension.hosted(on: console, for: .import),
+                    using: try appExtension.hosted(on: console, for: .import, isVerbose: isVerbose),
                     options: options,
                     progress: progress
                 )

@@ -66,7 +66,9 @@ struct PreflightCommand: LockingCommand {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        guard let hosted = appExtension.hosted(on: context.console, for: .preflight) else {
+        let console = context.console
+        guard let hosted = try appExtension.hosted(on: console, for: .preflight, isVerbose: true)
+        else {
             throw UsageError("option '--extension' is missing")
         }
         let container = try MigrationDataContainer(

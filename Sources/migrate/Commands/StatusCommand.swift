@@ -29,7 +29,7 @@ struct StatusCommand: Command {
             readDate: try container.importRecordReadDate()
         )
         try context.console.output.write(answer, inJSON: answersInJSON)
-        return .success
+        return clearsStatus ? .success : answer.exitCode
     }
 }
 
@@ -43,6 +43,16 @@ struct StatusAnswer: Answer {
     }
 
     let status: Status
+
+    var exitCode: ExitCode {
+        switch status {
+        case .success: .success
+        case .failure: .importFailed
+        case .interrupted: .importInterrupted
+        case .none: .noImport
+        }
+    }
+
     var bundleIdentifier: String?
     var date: Timestamp?
     var failure: PersistedError?

@@ -62,6 +62,11 @@ extension Flag {
         Flag("json", sets: path).help("Answer with one JSON document.")
     }
 
+    static func verbose(sets path: Property<Owner, Bool>) -> Flag {
+        Flag("verbose", short: "v", sets: path)
+            .help("Print more, such as the limits of the extension's confinement.")
+    }
+
     static func progress(to path: Property<Owner, ProgressMode>) -> Flag {
         Flag("progress", value: "mode", as: .choice, to: path)
             .help(

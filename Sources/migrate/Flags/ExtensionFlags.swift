@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
@@ -154,15 +155,33 @@ extension ExtensionFlags {
     }
 
     /// The extension, whose output goes to `console` after a summary of its preflight.
-    func hosted(on console: Console, for purpose: Purpose) -> MigrationExtension? {
+    func hosted(
+        on console: Console,
+        for purpose: Purpose,
+        isVerbose: Bool
+    ) throws -> MigrationExtension? {
         guard var hosted = appExtension, let executable else { return nil }
+        guard access(executable, F_OK) == 0 else {
+            let message = "the program of '--extension' can't be found"
+            let cause = SystemError("access")
+            throw MigrationError(
+                .extensionUnsuitable,
+                message,
+                path: [UInt8](executable.utf8),
+                cause: cause
+            )
+        }
         let name = PrintableText.escaping(URL(filePath: executable).lastPathComponent)
         hosted.outputHandler = { line in
             console.log(line.isEmpty ? "\(name):" : "\(name): \(line)")
         }
         guard purpose != .preflight else { return hosted }
         hosted.preflightHandler = { report in
-            let text = PreflightText(report: report, isOfExport: purpose == .export)
+            let text = PreflightText(
+                report: report,
+                isOfExport: purpose == .export,
+                isVerbose: isVerbose
+            )
             console.log(text.lines.map { "migrate: \($0)" }.joined(separator: "\n"))
         }
         return hosted

@@ -8,6 +8,9 @@ struct PreflightText {
     /// Whether the extension is about to export.
     let isOfExport: Bool
 
+    /// Whether the gaps of the confinement are listed.
+    let isVerbose: Bool
+
     var lines: [String] {
         let identifier = PrintableText.escaping(report.entitlement ?? "")
         let skills = [
@@ -24,7 +27,7 @@ struct PreflightText {
             report.confinement.user.map { "runs as: \($0)" },
             report.confinement.isConfined
                 ? "confined: \(Self.confinement(report.confinement))" : nil,
-            "not confined: \(report.confinement.gaps.joined(separator: "; "))",
+            isVerbose ? "not confined: \(report.confinement.gaps.joined(separator: "; "))" : nil,
             report.confinement.bounds.isEmpty
                 ? nil : "bounded: \(report.confinement.bounds.joined(separator: "; "))",
             Self.paths(report.paths).map { "paths: \($0)" },

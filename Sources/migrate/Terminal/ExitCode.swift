@@ -20,13 +20,25 @@ struct ExitCode: Hashable, Sendable {
     /// `preflight` found mistakes.
     static let findings = ExitCode(rawValue: 1)
 
+    /// `diff` could not compare, for a reason without a code of its own.
+    static let notCompared = ExitCode(rawValue: 2)
+
+    /// `status` found that the last import failed.
+    static let importFailed = ExitCode(rawValue: 3)
+
+    /// `status` found that the last import was interrupted.
+    static let importInterrupted = ExitCode(rawValue: 4)
+
+    /// `status` found no import.
+    static let noImport = ExitCode(rawValue: 5)
+
     /// The command line was wrong.
     static let usage = ExitCode(rawValue: EX_USAGE)
 
     /// The archive is damaged, or holds entries that must not be restored.
     static let badArchive = ExitCode(rawValue: EX_DATAERR)
 
-    /// The output could not be written.
+    /// The output exists already, or could not be written.
     static let cannotCreateOutput = ExitCode(rawValue: EX_CANTCREAT)
 
     /// Another process is using the container.
@@ -35,6 +47,12 @@ struct ExitCode: Hashable, Sendable {
     /// The archive can't be opened with the given keys or lacks a required signature, or the extension
     /// may not run: its entitlements are not valid, it can't be confined, or paths would lose files.
     static let notPermitted = ExitCode(rawValue: EX_NOPERM)
+
+    /// `run` could not execute the command, which exists.
+    static let commandNotExecutable = ExitCode(rawValue: 126)
+
+    /// `run` did not find the command.
+    static let commandNotFound = ExitCode(rawValue: 127)
 
     /// A signal ended the command, which cleaned up first.
     static func signal(_ number: Int32) -> ExitCode {
@@ -49,6 +67,8 @@ extension ExitCode {
             switch error {
             case is UsageError: .usage
             case let error as OutputError: error.exitCode
+            case let error as ProgramStartError:
+                error.cause.code == ENOENT ? .commandNotFound : .commandNotExecutable
             case let error as ArchiveError: ExitCode(error.code)
             case let error as MigrationError: ExitCode(error.code)
             case let error as AndroidMigrationError: ExitCode(error.code)
@@ -74,7 +94,7 @@ extension ExitCode {
     init(_ code: MigrationError.Code) {
         self =
             switch code {
-            case .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
+            case .containerHoldsData, .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
             case .containerBusy: .containerBusy
             case .signatureInvalid, .confinementUnavailable, .entitlementInvalid,
                 .pathNeedsEncoding:

@@ -62,6 +62,7 @@ struct ValueReaderTests {
         (["run", "--container", "d"], "argument '-- <command>...' is missing"),
         (["list", "a", "b"], "unexpected argument 'b'"),
         (["completions", "fsh"], "unknown shell 'fsh'; did you mean 'fish'?"),
+        (["completions", "tcsh"], "unknown shell 'tcsh'; it must be one of bash, zsh, fish"),
         (
             ["export", "--container", "c", "--out", "o", "--level", "20"],
             "the value '20' of option '--level' is not a number from 1 to 19"

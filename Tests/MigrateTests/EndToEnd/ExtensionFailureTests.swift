@@ -35,6 +35,17 @@ struct ExtensionFailureTests {
         #expect(!place.exists("ran"))
     }
 
+    @Test(arguments: ["export", "preflight"])
+    func `names a program that is missing`(_ command: String) throws {
+        let words = command == "export" ? ["--out", archive] : []
+        let result = try MigrateCommand.run(
+            [command, "--container", place.path("source"), "--extension", place.path("p")] + words
+        )
+        result.expectFailure(1)
+        let problem = "the program of '--extension' can't be found: \(place.path("p")): "
+        #expect(result.errors.contains(problem + "No such file"))
+    }
+
     @Test func `names an option that the extension does not know`() throws {
         try stage.script("append Documents/note")
         let result = try stage.run("export", "--out", archive, "--option", "thme=dark")

@@ -33,7 +33,10 @@ struct ExtensionTests {
 
     @Test func `shows the preflight and what the extension prints, each by its name`() throws {
         try stage.script("print \u{1B}[1mhello\nappend Documents/note")
-        let result = try stage.run("export", "--no-sandbox", "--out", place.path("archive"))
+        let out = place.path("archive")
+        let quiet = try stage.run("export", "--no-sandbox", "--out", out)
+        #expect(!quiet.errors.contains("not confined"))
+        let result = try stage.run("export", "--no-sandbox", "-v", "--force", "--out", out)
         let lines = result.errors.split(separator: "\n").map(String.init)
         try #require(lines.count == 7, "\(result.errors)")
         #expect(

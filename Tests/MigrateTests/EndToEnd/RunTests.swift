@@ -46,7 +46,7 @@ struct RunTests {
             ["run", "--container", place.path("source"), "--", "no\u{7}"],
             environment: ["PATH": "/usr/bin:/bin"]
         )
-        result.expectFailure(1)
+        result.expectFailure(127)
         let expected = "migrate: error: run \(place.path("source")): the command can't be run: "
         #expect(result.errorLine?.hasPrefix(expected + "no\\x07: No such file") ?? false)
     }
@@ -191,7 +191,7 @@ struct RunTests {
         hasty.expectFailure(75)
         let reason = "the container is in use by process \(getpid())"
         #expect(hasty.errors.contains(reason))
-        #expect(hasty.errors.hasSuffix("; --wait <s> waits for it\n"))
+        #expect(hasty.errors.hasSuffix("; use --wait <s> to wait for it\n"))
         let isGiven = arguments.contains("--wait")
         let patient = try MigrateCommand.start(
             (arguments + (isGiven ? [] : ["--wait", "86400"])).map { [UInt8]($0.utf8) }

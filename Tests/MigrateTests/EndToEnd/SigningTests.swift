@@ -51,6 +51,7 @@ struct SigningTests {
             """
         )
         #expect(result.exitCode == 0, "\(result.errors)")
+        #expect(result.errors.contains("already exists: "))
         #expect(result.errors.contains("use --force to replace it"))
     }
 

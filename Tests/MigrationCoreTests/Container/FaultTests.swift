@@ -137,7 +137,7 @@ struct FaultTests {
             countingFrom: places.root.url.path
         )
         #expect(next.faults == 1)
-        #expect(next.end == .exited(0), "\(next.errors)")
+        #expect(next.end == .exited(4), "\(next.errors)")
         #expect(try await places.expectOldOrNew(old, old, at: "\(phase)") == .interrupted)
     }
 
