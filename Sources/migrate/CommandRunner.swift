@@ -74,7 +74,7 @@ extension CommandRunner {
 
     private func logError(_ error: any Error, from command: (any Command)?) {
         let operation = command?.operation(endedBy: error)
-        console.log("migrate: error: \(ErrorText(error, of: operation))")
+        console.log("migrate: error: \(ErrorMessage(error, of: operation))")
     }
 
     private func report(_ error: UsageError) -> ExitCode {

@@ -35,8 +35,8 @@ extension Command {
     var onlyAnswers: Bool { false }
 
     /// The operation that `error` ended.
-    func operation(endedBy error: any Error) -> ErrorText.Operation {
-        ErrorText.Operation(name: Self.name, subject: subject(of: error), hint: hint(for: error))
+    func operation(endedBy error: any Error) -> ErrorMessage.Operation {
+        ErrorMessage.Operation(name: Self.name, subject: subject(of: error), hint: hint(for: error))
     }
 
     /// The flag of this command that helps against `error`, if any.

@@ -37,7 +37,7 @@ struct RecoverAnswer: Answer {
 
     init(_ report: RecoveryReport) {
         recovery = report.outcome.rawValue
-        problem = report.problem.map { ErrorText($0).description }
+        problem = report.problem.map { ErrorMessage($0).description }
         kept = report.kept
     }
 

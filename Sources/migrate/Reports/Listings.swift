@@ -20,7 +20,7 @@ struct TotalsText: CustomStringConvertible, Sendable {
     }
 }
 
-/// A list of which the text shows the first items.
+/// A list whose first items are shown.
 enum Listing {
     /// The lines of the first ten items, and a line that counts the others.
     ///

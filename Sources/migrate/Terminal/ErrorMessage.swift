@@ -8,7 +8,7 @@ internal import MigrationSystem
 ///
 /// It is one line, unless it quotes output of another program. Quoted lines follow indented, so
 /// none can pass for a message of this program.
-struct ErrorText: CustomStringConvertible {
+struct ErrorMessage: CustomStringConvertible {
     /// The operation that an error ended.
     struct Operation: Sendable {
         /// The name of the command.

@@ -4,11 +4,11 @@ import Testing
 
 @testable import migrate
 
-struct ErrorTextTests {
+struct ErrorMessageTests {
     private func text(of error: any Error) throws -> String {
         let words = ["status", "--container", "data/c"].map { [UInt8]($0.utf8) }
         guard case .command(let command) = try Invocation(words) else { return "" }
-        return ErrorText(error, of: command.operation(endedBy: error)).description
+        return ErrorMessage(error, of: command.operation(endedBy: error)).description
     }
 
     @Test func `keeps what a program printed on lines that can't pass for messages`() throws {
