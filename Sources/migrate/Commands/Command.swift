@@ -1,6 +1,8 @@
 internal import Foundation
+internal import Glibc
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// A subcommand: its flags, its work and its answer.
 protocol Command: ParsableCommand {
@@ -50,7 +52,10 @@ extension Command {
         case let error as MigrationError where error.code == .containerHoldsData:
             self is ImportCommand ? "use --replace to replace it" : nil
         case let error as MigrationError where error.code == .statusUnreadable:
-            self is StatusCommand ? "use --clear to clear it" : nil
+            self is StatusCommand && !(error.cause is SystemError) ? "use --clear to clear it" : nil
+        case let error as MigrationError where error.code == .outputFailed:
+            self is ExportCommand && (error.cause as? SystemError)?.code == ENOENT
+                ? "the directory of --out must exist" : error.cause.flatMap(hint)
         case let error as MigrationError: error.cause.flatMap(hint)
         default: nil
         }
