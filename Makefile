@@ -4,7 +4,7 @@ SWIFT ?= swift
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install check bench corpus containment bounds fidelity enumerate fuzz torture allocations soak docs clean
+.PHONY: help demo test install deb check bench corpus containment bounds fidelity enumerate fuzz torture allocations soak docs clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -14,7 +14,7 @@ demo: ## moves containers from one place to another, and an app from Android to 
 
 test: ## runs everything that CI runs
 	Scripts/install-dependencies test
-	Scripts/folder-circles $$(ls Sources | grep -vx migrate)
+	Scripts/folder-circles
 	$(SWIFT) build --build-tests
 	Scripts/demo --debug
 	$(SWIFT) run --quiet --package-path Examples/RoundTrip
@@ -25,11 +25,13 @@ test: ## runs everything that CI runs
 	$(SWIFT) test --skip-build --disable-xctest --parallel
 	Scripts/prove --debug short
 
-install: ## installs migrate, one binary, into $(DESTDIR)$(PREFIX)/bin
+install: ## installs migrate, one binary, its completions and manual pages beneath $(DESTDIR)$(PREFIX)
 	Scripts/install-dependencies build
 	$(STATIC)
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 "$$($(STATIC) --show-bin-path)/migrate" "$(DESTDIR)$(PREFIX)/bin/migrate"
+	Scripts/install-files "$$($(STATIC) --show-bin-path)/migrate" "$(DESTDIR)$(PREFIX)"
+
+deb: ## builds a Debian package, .build/packages/migrate_*.deb
+	@Scripts/package-deb
 
 check: ## runs format lint, strict builds, all tests with sanitizers, the documentation build
 	@Scripts/install-dependencies test

@@ -27,7 +27,8 @@ struct ImportCommand: LockingCommand {
             help: "The container, which must hold no data yet; it is created if it is missing.",
             to: \.container
         )
-        Flag("replace", sets: \.options.replacesExisting).help("Replace a container that holds data.")
+        Flag("replace", sets: \.options.replacesExisting)
+            .help("Replace a container that holds data.")
         Flag("allow-incomplete", sets: \.options.allowsIncomplete)
             .help(
                 "Let another program's tar file replace data even if it has no end mark or nothing "

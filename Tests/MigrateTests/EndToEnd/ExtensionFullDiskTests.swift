@@ -77,7 +77,7 @@ struct ExtensionFullDiskTests {
             \(Self.look)
             """
         )
-        expectOldContainer(result, code: "73", because: "are free", "no room for: Docu")
+        expectOldContainer(result, code: "73", because: "are free", "no space left for: Docu")
     }
 
     @Test func `leaves the container that the extension fills up`() throws {

@@ -49,7 +49,8 @@ struct FullDiskTests {
         let lines = result.output.split(separator: "\n").map(String.init)
         try #require(lines.count == 8, "\(result.output)\(result.errors)")
         #expect(lines[0] == "73")
-        #expect(lines[1].hasPrefix("failure: there is no room for: noise: No space left on device"))
+        let reason = "failure: there is no space left for: noise: No space left on device"
+        #expect(lines[1].hasPrefix(reason))
         let rest = [
             "small/live:", ".migration", "data", "small/live/.migration:", "import-status.json",
             "old",
