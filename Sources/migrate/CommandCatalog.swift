@@ -19,6 +19,7 @@ enum CommandCatalog {
         AndroidConvertCommand.self,
         AndroidManifestCommand.self,
         CompletionsCommand.self,
+        ManualCommand.self,
     ]
 
     /// The commands as data, for help pages and completions.

@@ -17,6 +17,9 @@ public struct MigrationHost: Sendable {
     /// The version of this library.
     public static let version = "0.1.0"
 
+    /// The day of the version, as manual pages name it.
+    package static let releaseDate = "November 23, 2026"
+
     /// The environment variable that names the container to an app's process.
     public static let containerVariable = MigrationDataContainer.environmentVariable
 

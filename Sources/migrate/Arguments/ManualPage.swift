@@ -1,0 +1,148 @@
+/// The manual page of the program or of one command, in mdoc, which `man` shows.
+///
+/// The language is described in mdoc(7). Each sentence starts on a line of its own, as mandoc's
+/// checks ask.
+struct ManualPage: Sendable {
+    /// A chapter that the caller adds, such as the exit codes: terms, each with its explanation.
+    struct Chapter: Sendable {
+        let title: String
+        let introduction: String
+        let rows: [(term: String, explanation: String)]
+    }
+
+    /// The program's name and version, and the day of its release, as every page names them.
+    struct Edition: Sendable {
+        let version: String
+
+        /// For example `November 21, 2026`.
+        let date: String
+    }
+
+    /// The name of the page in section 1, such as `migrate-export`.
+    let name: String
+
+    /// The page, with a line feed at its end.
+    let text: String
+
+    /// Makes the page of `command`.
+    init(of command: CommandDescription, edition: Edition, chapters: [Chapter]) {
+        name = Self.name(of: command)
+        let lists =
+            Self.list(
+                of: command.arguments.map { (".Ar \($0.name)", $0.help) },
+                after: "The arguments:"
+            )
+            + Self.list(
+                of: command.allFlags.map { (Self.names($0), $0.help) },
+                after: "The options:"
+            )
+        text = Self.text(
+            Self.head(name, purpose: command.abstract, edition: edition)
+                + [".Sh SYNOPSIS", ".Nm \(Self.escaping("migrate " + command.name))"]
+                + Self.synopsis(of: command)
+                + [".Sh DESCRIPTION"] + Self.sentences(command.abstract) + lists
+                + chapters.flatMap(Self.chapter) + [".Sh SEE ALSO", ".Xr migrate 1 ,"]
+                + [".Xr migrate-archive 5"]
+        )
+    }
+
+    /// Makes the page of the program.
+    init(of tree: CommandTree, edition: Edition, chapters: [Chapter]) {
+        name = "migrate"
+        let commands = tree.commands.map { command in
+            (".Xr \(Self.name(of: command)) 1", command.abstract)
+        }
+        let flags = [
+            (".Fl -version", "Show the version."),
+            (Self.names(.help), FlagDescription.help.help),
+        ]
+        text = Self.text(
+            Self.head("migrate", purpose: tree.abstract, edition: edition)
+                + [".Sh SYNOPSIS", ".Nm", ".Ar subcommand", ".Op Ar options", ".Nm", ".Cm help"]
+                + [".Ar subcommand", ".Sh DESCRIPTION"] + Self.sentences(tree.abstract)
+                + Self.list(of: commands, after: "The subcommands, each with a page of its own:")
+                + Self.list(of: flags, after: "The options:") + chapters.flatMap(Self.chapter)
+                + [".Sh SEE ALSO", ".Xr age 1 ,", ".Xr ssh-keygen 1 ,", ".Xr tar 1 ,"]
+                + [".Xr zstd 1 ,", ".Xr migrate-archive 5"]
+        )
+    }
+}
+
+// MARK: - Layout
+
+extension ManualPage {
+    private static func name(of command: CommandDescription) -> String {
+        "migrate-" + command.name.replacing(" ", with: "-")
+    }
+
+    private static func head(_ name: String, purpose: String, edition: Edition) -> [String] {
+        let purpose = purpose.hasSuffix(".") ? String(purpose.dropLast()) : purpose
+        return [
+            ".Dd \(edition.date)", ".Dt \(name.uppercased()) 1", ".Os migration \(edition.version)",
+            ".Sh NAME", ".Nm \(name)",
+            ".Nd \(escaping(purpose.prefix(1).lowercased() + purpose.dropFirst()))",
+        ]
+    }
+
+    private static func synopsis(of command: CommandDescription) -> [String] {
+        let leading = command.arguments.filter { $0.count != .commandLine }
+        let trailing = command.arguments.filter { $0.count == .commandLine }
+        return leading.map { $0.count == .any ? ".Op Ar \($0.name) ..." : ".Ar \($0.name)" }
+            + command.flags.map { flag in
+                let name = label(flag)
+                return (flag.isRequired ? ".\(name)" : ".Op \(name)")
+                    + (flag.isRepeatable ? " ..." : "")
+            }
+            + trailing.flatMap { [".Fl -", ".Ar \($0.name) ..."] }
+    }
+
+    private static func label(_ flag: FlagDescription) -> String {
+        "Fl -\(flag.name)" + (flag.valueName.map { " Ar \($0)" } ?? "")
+    }
+
+    private static func names(_ flag: FlagDescription) -> String {
+        "." + (flag.short.map { "Fl \($0) , " } ?? "") + label(flag)
+    }
+
+    private static func list(
+        of rows: [(term: String, explanation: String)],
+        after introduction: String
+    ) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        return [".Pp", introduction, ".Bl -tag -width Ds"]
+            + rows.flatMap { [".It \($0.term.dropFirst())"] + sentences($0.explanation) } + [".El"]
+    }
+
+    private static func chapter(_ chapter: Chapter) -> [String] {
+        let rows = chapter.rows.flatMap { [".It \($0.term)"] + sentences($0.explanation) }
+        return [".Sh \(chapter.title)"] + sentences(chapter.introduction)
+            + [".Bl -tag -width Ds"] + rows + [".El"]
+    }
+
+    private static func text(_ lines: [String]) -> String {
+        lines.reduce("") { $0 + $1 + "\n" }
+    }
+
+    /// The lines of a text: each sentence begins one, and none has more than 78 columns.
+    private static func sentences(_ text: String) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        func end() {
+            if !line.isEmpty { lines.append(escaping(line)) }
+            line = ""
+        }
+        for word in text.split(separator: " ") {
+            if line.count + 1 + word.count > 78 { end() }
+            line += (line.isEmpty ? "" : " ") + word
+            if word.hasSuffix(".") || word.hasSuffix(":") { end() }
+        }
+        end()
+        return lines
+    }
+
+    /// The text of a line, in which nothing is a request or an escape.
+    private static func escaping(_ text: String) -> String {
+        let text = text.replacing("\\", with: "\\e").replacing("--", with: "\\-\\-")
+        return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text
+    }
+}

@@ -1,0 +1,68 @@
+internal import MigrationCore
+
+/// `migrate manual`: prints a manual page, or the names of all pages.
+struct ManualCommand: Command {
+    private var names: [String] = []
+
+    static let name = "manual"
+    static let abstract = "Print a manual page as mdoc, or list the pages."
+
+    static var arguments: [Argument<Self>] {
+        [
+            Argument("page", count: .any, as: .text, appendingTo: \.names)
+                .help("The name of a page, such as 'migrate-export'.")
+        ]
+    }
+
+    static var flags: [Flag<Self>] {}
+
+    var onlyAnswers: Bool { true }
+
+    var subject: String { "the manual" }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        let pages = Self.pages(of: context.tree)
+        let known = pages.map(\.name)
+        for name in names where !known.contains(name) {
+            throw UsageError(unknown: "page", word: [UInt8](name.utf8), among: known)
+        }
+        let output = context.console.output
+        if names.isEmpty { for page in pages { try output.write(page.name + "\n") } }
+        for name in names {
+            for page in pages where page.name == name { try output.write(page.text) }
+        }
+        return .success
+    }
+
+    /// The pages of the program and of every command.
+    static func pages(of tree: CommandTree) -> [ManualPage] {
+        let edition = ManualPage.Edition(
+            version: MigrationHost.version,
+            date: MigrationHost.releaseDate
+        )
+        let codes = ManualPage.Chapter(
+            title: "EXIT STATUS",
+            introduction: "The command ends with one of these codes:",
+            rows: ExitCode.meanings.map { ($0.code, $0.meaning + ".") }
+        )
+        return [ManualPage(of: tree, edition: edition, chapters: [environment, codes])]
+            + tree.commands.map { ManualPage(of: $0, edition: edition, chapters: [codes]) }
+    }
+
+    private static let environment = ManualPage.Chapter(
+        title: "ENVIRONMENT",
+        introduction: "The program and the apps that it starts read these variables:",
+        rows: [
+            ("Ev MIGRATE_IDENTITY", "A file with the keys that open encrypted archives."),
+            (
+                "Ev MIGRATION_CONTAINER",
+                "The container of the app, in which the app finds its import status; "
+                    + "'migrate run' sets it."
+            ),
+            (
+                "Ev TMPDIR",
+                "The directory of temporary files, such as an extension's scratch container."
+            ),
+        ]
+    )
+}
