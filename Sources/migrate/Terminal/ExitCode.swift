@@ -38,6 +38,9 @@ struct ExitCode: Hashable, Sendable {
     /// The archive is damaged, or holds entries that must not be restored.
     static let badArchive = ExitCode(rawValue: EX_DATAERR)
 
+    /// The system allows the program too little to start.
+    static let systemTooSmall = ExitCode(rawValue: EX_OSERR)
+
     /// The output exists already, or could not be written.
     static let cannotCreateOutput = ExitCode(rawValue: EX_CANTCREAT)
 
@@ -114,4 +117,51 @@ extension ExitCode {
             default: .failure
             }
     }
+}
+
+extension ExitCode {
+    /// The codes with their meanings, as README and the manual list them.
+    static let meanings: [(code: String, meaning: String)] = [
+        ("0", "success; 'diff' found no differences, 'status' a successful import"),
+        (
+            "1",
+            "a failure without a code of its own: an unreadable file, a file that "
+                + "changed during the export, an extension that failed, crashed or hung; "
+                + "'diff' found differences, 'preflight' or 'android lint' mistakes"
+        ),
+        ("2", "'diff' could not compare, for a reason without a code of its own"),
+        ("3", "'status': the last import failed"),
+        ("4", "'status': the last import was interrupted"),
+        ("5", "'status': there was no import, or its status was cleared"),
+        ("64", "wrong usage"),
+        (
+            "65",
+            "the file is damaged, incomplete, or not an archive, or it holds entries "
+                + "that must not be restored"
+        ),
+        ("71", "the system allows too few threads or open files, or /proc is missing"),
+        (
+            "73",
+            "the output exists already ('--force' replaces a file, '--replace' a "
+                + "container's data), or it could not be written"
+        ),
+        (
+            "75",
+            "the container is in use ('--wait <s>' waits for it); this can also keep an "
+                + "interrupted import from being completed"
+        ),
+        (
+            "77",
+            "the archive is encrypted and the right key or password is missing, it "
+                + "lacks a required signature, or the extension may not run: its entitlements "
+                + "are not valid, or it can't be confined as required"
+        ),
+        ("126", "'run' could not execute the command"),
+        ("127", "'run' did not find the command"),
+        (
+            "128 + n",
+            "signal n ended the command, which cleaned up first; 141 means that nobody "
+                + "read its output"
+        ),
+    ]
 }

@@ -27,7 +27,7 @@ enum Surroundings {
     static func end(_ reason: String) -> Never {
         let line = [UInt8]("migrate: error: \(reason)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
-        exit(ExitCode.failure.rawValue)
+        exit(ExitCode.systemTooSmall.rawValue)
     }
 
     private static func checkDescriptors() {

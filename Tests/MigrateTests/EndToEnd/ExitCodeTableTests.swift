@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import migrate
+
 /// The table of exit codes in README, by running the program.
 @Suite(.scratchDirectory)
 struct ExitCodeTableTests {
@@ -23,6 +25,7 @@ struct ExitCodeTableTests {
         ("5", "mkdir app; $migrate status --container app"),
         ("64", "$migrate export --container source"),
         ("65", "seq 999 > bad; $migrate verify bad"),
+        ("71", "ulimit -n 6; $migrate verify archive"),
         ("73", "$migrate export --container source --out archive"),
         ("73", "mkdir app; echo > app/data; $migrate import archive --container app"),
         ("73", "mkdir out; echo > out/Documents; $migrate extract archive --to out"),
@@ -52,15 +55,32 @@ struct ExitCodeTableTests {
     }
 
     @Test func `lists in README the codes that are tested here`() throws {
+        let codes = try readmeRows().map(\.code)
+        #expect(codes == Self.scripts.map(\.0).reduce(into: []) { if $0.last != $1 { $0 += [$1] } })
+    }
+
+    @Test func `gives the manual the meanings that README gives`() throws {
+        let meanings = ExitCode.meanings.map { "\($0.code): \($0.meaning)" }
+        let rows = try readmeRows().map {
+            "\($0.code): \($0.meaning.replacing("`", with: "'"))"
+        }
+        #expect(meanings == rows)
+    }
+
+    private func readmeRows() throws -> [(code: String, meaning: String)] {
         let readme = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../README.md").standardized
         let text = try String(contentsOf: readme, encoding: .utf8)
         let section = try #require(text.split(separator: "### Exit codes\n").last)
-        let codes = section.split(separator: "\n")
+        return section.split(separator: "\n")
             .drop { !$0.hasPrefix("|---") }
             .dropFirst()
             .prefix { $0.hasPrefix("| ") }
-            .map { $0.dropFirst(2).prefix { $0 != "|" }.trimmingCharacters(in: .whitespaces) }
-        #expect(codes == Self.scripts.map(\.0).reduce(into: []) { if $0.last != $1 { $0 += [$1] } })
+            .map { row in
+                let cells = row.split(separator: "|").map {
+                    $0.trimmingCharacters(in: .whitespaces)
+                }
+                return (cells[0], cells[1])
+            }
     }
 }

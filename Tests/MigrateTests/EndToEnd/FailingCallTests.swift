@@ -67,7 +67,7 @@ struct FailingCallTests {
         #expect(code <= 75, "\(code): \(result.errors)")
         #expect(code == 0 || result.errors.hasPrefix("migrate: error: "))
         if limit < 10 {
-            #expect(result.exitCode == 1)
+            #expect(result.exitCode == 71)
             #expect(result.errors.contains("ulimit -n"))
         }
     }
