@@ -104,7 +104,7 @@ public enum EncryptionPromises {
             let stanza = recipient.wrap(key)
         else { fatalError("no key") }
         let nonce = KeyDerivation.randomBytes(PayloadStream.nonceSize)
-        let stream = PayloadStream(fileKey: key, nonce: nonce)
+        let stream = PayloadStream(PayloadKey(fileKey: key, nonce: nonce))
         var file = AgeHeader.encode([stanza], fileKey: key) + nonce
         var expected: [UInt8] = []
         for step in steps {
