@@ -172,7 +172,7 @@ public final class ArchiveReader: RestorableArchive {
     /// content can be read once; entries other than files have none.
     ///
     /// - Parameter body: Gets each piece, which is valid only during the call, and its offset in the file.
-    /// - Throws: What ``next()`` throws, and what `body` throws.
+    /// - Throws: The errors of ``next()`` and of `body`.
     public func readContent(
         _ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void
     ) throws {

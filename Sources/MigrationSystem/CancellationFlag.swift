@@ -93,7 +93,7 @@ package final class CancellationEvent: Sendable {
 }
 
 extension FileDescriptor {
-    /// What a thread waits for before it uses a file.
+    /// The condition that a thread waits for before it uses a file.
     package enum Readiness: Sendable {
         case readable, writable
     }

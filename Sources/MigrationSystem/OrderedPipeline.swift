@@ -8,7 +8,7 @@
 /// One thread owns a pipeline: it submits, takes, finishes and abandons. Only ``release()`` may be
 /// called by any thread. Without further threads the owner does the work itself.
 package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable {
-    /// What one thread does with an item; it may keep state that no other thread uses.
+    /// The work of one thread on an item; it may keep state that no other thread uses.
     package typealias Work = (Item) throws -> Output
 
     private let stages: PipelineStages<Item, Output>
@@ -113,7 +113,7 @@ private final class PipelineStages<Item: Sendable, Output: Sendable>: @unchecked
         case item(Item, number: Int)
     }
 
-    /// What the owner waits for.
+    /// The condition that the owner waits for.
     private enum Awaited {
         case nothing, room, result, quiet
     }
@@ -133,7 +133,7 @@ private final class PipelineStages<Item: Sendable, Output: Sendable>: @unchecked
     /// The owner waits on it.
     private let progress = SystemCondition()
 
-    /// What the threads do that have not begun yet.
+    /// The work of the threads that have not started yet.
     var waitingWorks: [(Item) throws -> Output] = []
 
     /// The items from `passedOn` to `submitted`, each at its number modulo the depth.

@@ -80,7 +80,7 @@ final class SystemLock: @unchecked Sendable {
     func unlock() { unsafe check(pthread_mutex_unlock(mutex)) }
 }
 
-/// What threads that hold a lock wait on, by a clock that nobody sets.
+/// A condition for threads that hold a lock, with time limits on the monotonic clock.
 ///
 /// Safe because the condition stays where it was made until nobody refers to it.
 @safe

@@ -1,6 +1,6 @@
 internal import MigrationArchive
 
-/// What the rules of one kind do to the storage of a real app.
+/// The effect of one kind of rules on the storage of a real app.
 struct DataChecks {
     private let file: RulesFile
     private let kind: RuleSection

@@ -76,7 +76,7 @@ enum KeyDerivation {
                     )
                         == 1
             }
-            // This only fails if there is no memory.
+            // Fails only without memory.
             precondition(isDerived, "libcrypto can't derive a key")
         }
     }

@@ -70,7 +70,7 @@ struct PayloadStream: ~Copyable {
         unsafe cipher.open(chunk, into: content, nonce: Self.nonce(number, isLast))
     }
 
-    /// Eleven bytes with the chunk's number, the first three of which are always zero, and the mark of
+    /// The chunk's number in eleven bytes, whose first three are always zero, and the mark of
     /// the last chunk.
     private static func nonce(_ number: UInt64, _ isLast: Bool) -> [UInt8] {
         var nonce = [UInt8](repeating: 0, count: 12)
@@ -109,7 +109,7 @@ struct ChunkCipher: ~Copyable {
             return unsafe EVP_CipherInit_ex(context, EVP_chacha20_poly1305(), nil, bytes, nil, 1)
                 == 1
         }
-        // This only fails if there is no memory.
+        // Fails only without memory.
         precondition(isReady, "libcrypto can't encrypt")
     }
 

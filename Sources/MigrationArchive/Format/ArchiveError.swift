@@ -94,7 +94,7 @@ extension ArchiveError {
         /// The archive holds no entry of that path.
         public static let notFound = Code(value: .notFound)
 
-        /// There is no space left for the bytes to be written.
+        /// The disk is full.
         public static let outOfSpace = Code(value: .outOfSpace)
 
         /// Writing failed.
@@ -215,7 +215,7 @@ extension ArchiveError {
     /// Makes the error of the entry at `path`, which could not be restored.
     init(_ error: SystemError, restoring path: EntryPath) {
         if error.isOutOfSpace {
-            self.init(.outOfSpace, "there is no space left for", entry: path, cause: error)
+            self.init(.outOfSpace, "no space is left to write", entry: path, cause: error)
         } else if error.isExisting {
             self.init(.entryExists, "the path exists already", entry: path)
         } else if error.isNotDirectory {

@@ -61,7 +61,7 @@ package enum SHA256Digest {
         unsafe digest.withUnsafeMutableBufferPointer { output in
             isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
         }
-        // The only possible reason is that there is no memory.
+        // Fails only without memory.
         precondition(isHashed, "libcrypto can't hash")
         return digest
         #endif

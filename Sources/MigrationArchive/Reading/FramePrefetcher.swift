@@ -5,7 +5,7 @@ internal import MigrationSystem
 ///
 /// From a pipe one thread at a time reads; from a file each thread reads its own frame.
 final class FramePrefetcher: ChunkSource {
-    /// What happens to frames besides checking their hashes.
+    /// The work on frames besides checking their hashes.
     enum Purpose {
         case decompress
         /// The content is not needed; chunks come out empty.
@@ -71,10 +71,10 @@ final class FramePrefetcher: ChunkSource {
 
     func close() { pipeline.abandon() }
 
-    /// What the archive's end says, once every frame was handed out.
+    /// The trailer at the archive's end; known once every frame was handed out.
     var index: ArchiveIndex? { source.index }
 
-    /// What the archive says of where its entries are, once every frame was handed out.
+    /// The index of entries; known once every frame was handed out.
     var entryIndex: EntryIndex? { source.entryIndex }
 
     /// Throws unless the archive's end lists exactly the frames that were seen, which are compared one

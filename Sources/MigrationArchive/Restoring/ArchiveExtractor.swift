@@ -18,9 +18,9 @@ public enum ExternalLinkPolicy: String, Sendable, CaseIterable {
 /// several threads. Links are made when all files exist, and directories get their modes and times
 /// last, the deepest ones first.
 package final class ArchiveExtractor {
-    /// What is restored, and how.
+    /// The rules by which entries are restored.
     package struct Options: Sendable {
-        /// What to do with links that lead out.
+        /// The policy for links that lead out.
         package var externalLinks = ExternalLinkPolicy.refuse
         /// Whether a path may come twice and parents may be missing, as in other programs' tar files.
         package var isLenient = false

@@ -6,7 +6,7 @@ internal import MigrationSystem
 final class FrameCompressionPipeline {
     private let buffers = FrameBufferPool()
     private let frames: FrameWriter
-    private let pipeline: OrderedPipeline<FrameBuffer, Frame>
+    private let pipeline: OrderedPipeline<FrameBuffer, CompressedFrame>
     private var submitted = 0
 
     init(
@@ -29,7 +29,7 @@ final class FrameCompressionPipeline {
             ) {
                 var compressor = try FrameCompressor.make(level: level)
                 return { chunk in
-                    try Frame(of: chunk, isCompressible, with: &compressor, buffers)
+                    try CompressedFrame(of: chunk, isCompressible, with: &compressor, buffers)
                 }
             }
         }
@@ -64,7 +64,7 @@ final class FrameCompressionPipeline {
 }
 
 /// A frame of an archive, in the buffer that holds its bytes until it is written.
-private struct Frame: Sendable {
+private struct CompressedFrame: Sendable {
     private enum Form {
         case compressed
         case stored(StoredFrame)
@@ -122,7 +122,7 @@ private final class FrameWriter: @unchecked Sendable {
         self.buffers = buffers
     }
 
-    func write(_ frame: Frame) throws {
+    func write(_ frame: CompressedFrame) throws {
         try frame.write(to: output)
         index.append(frame.listing, digest: frame.digest)
         streamBytes += UInt64(frame.listing.size)

@@ -128,7 +128,7 @@ final class ItemBatch: @unchecked Sendable {
         var reading = Reading.none
     }
 
-    /// What was done with a file.
+    /// The outcome of reading a file ahead.
     enum Reading {
         case none
         /// It was being changed while it was read.

@@ -158,7 +158,7 @@ extension ImportRecord {
 
 // MARK: - By request
 
-/// What a recovery did about an interrupted import.
+/// The outcome of a recovery from an interrupted import.
 public struct RecoveryReport: Sendable {
     /// The outcome of the import.
     public enum Outcome: String, Sendable {

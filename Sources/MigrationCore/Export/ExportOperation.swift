@@ -16,7 +16,7 @@ extension MigrationHost {
     /// - Returns: What was archived, and what was omitted and why.
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid`, `outputExists`,
     ///   `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes `sourceChanged`,
-    /// `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`; `SystemError` if the
+    ///   `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`; `SystemError` if the
     ///   destination's descriptor is not open; `CancellationError`.
     ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
     ///   `confinementUnavailable`, `entitlementInvalid`, `exportIncomplete`, `extensionCrashed`,

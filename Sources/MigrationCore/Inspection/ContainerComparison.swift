@@ -37,7 +37,7 @@ public struct ArchiveDifference: Hashable, Sendable {
     /// The entry that differs.
     public let path: EntryPath
 
-    /// What differs.
+    /// The kind of the difference.
     public let kind: Kind
 
     /// The values of both sides, printable; empty if the kind says everything.

@@ -77,7 +77,8 @@ struct ExtensionFullDiskTests {
             \(Self.look)
             """
         )
-        expectOldContainer(result, code: "73", because: "are free", "no space left for: Docu")
+        let reason = "no space is left to write: Docu"
+        expectOldContainer(result, code: "73", because: "are free", reason)
     }
 
     @Test func `leaves the container that the extension fills up`() throws {

@@ -49,7 +49,7 @@ struct FullDiskTests {
         let lines = result.output.split(separator: "\n").map(String.init)
         try #require(lines.count == 8, "\(result.output)\(result.errors)")
         #expect(lines[0] == "73")
-        let reason = "failure: there is no space left for: noise: No space left on device"
+        let reason = "failure: no space is left to write: noise: No space left on device"
         #expect(lines[1].hasPrefix(reason))
         let rest = [
             "small/live:", ".migration", "data", "small/live/.migration:", "import-status.json",

@@ -165,7 +165,7 @@ struct MountTests {
                 $migrate import $archive --container small/live --replace --bundle-id source
                 echo $?
                 ls -A small small/live small/live/.migration
-                grep -c outOfSpace\\\\\\|'are free'\\\\\\|'no space left' small/live/.migration/*
+                grep -c outOfSpace\\\\\\|'are free'\\\\\\|'no space is left' small/live/.migration/*
             done
             """,
             places

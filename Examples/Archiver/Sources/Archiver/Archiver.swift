@@ -69,7 +69,7 @@ struct Archiver {
         return try writer.finish().fingerprint
     }
 
-    /// Reads every entry; the archive is proved whole when there are no more.
+    /// Reads every entry; reaching the end proves that the archive is complete.
     private static func read(_ archive: URL, expecting fingerprint: Fingerprint) throws {
         let reader = try ArchiveReader(archive)
         while let entry = try reader.next() {
