@@ -34,7 +34,7 @@ public final class ArchiveReader: RestorableArchive {
         /// Their attributes outside `user.*` are omitted.
         public var allowsForeignArchives = false
 
-        /// The number of threads that decompress, from 1 to 64; `nil` for one per core, three at most.
+        /// The number of threads that decompress, from 1 to 64; `nil` for one per processor.
         public var threadCount: Int?
 
         /// Makes the default options.
@@ -291,8 +291,7 @@ extension ArchiveReader {
             decryption: options.decryption,
             cancellation: CancellationFlag()
         )
-        let requested = options.threadCount.map { min(max(1, $0), 64) }
-        let threadCount = ArchiveThreads.count(requested: requested)
+        let threadCount = ArchiveThreads.count(requested: options.threadCount)
         try self.init(input, access: .whole(threadCount: threadCount))
         guard header != nil || options.allowsForeignArchives else {
             let message = "not a migration archive but a tar file of another program"

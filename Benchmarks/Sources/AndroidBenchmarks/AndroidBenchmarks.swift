@@ -93,7 +93,7 @@ struct Failure: Error {
 enum BackupMaker {
     /// Writes about 200 MB, the same each time; returns how many bytes.
     static func write(to file: URL) throws -> Int {
-        FileManager.default.createFile(atPath: file.path, contents: nil)
+        try Data().write(to: file)
         let handle = try FileHandle(forWritingTo: file)
         var random = SplitMix(state: 1)
         let manifest = "1\ncom.x\n7\n36\n\n0\n1\n00ff\n"

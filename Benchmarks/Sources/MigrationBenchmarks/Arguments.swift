@@ -26,6 +26,8 @@ struct Arguments {
           --spread             give every thread a processor in turn, ours and the peers', where
                                the kernel would keep them on one
           --compare            compare what each import made with the tree, in the warm-up
+          --threads            instead measure migrate alone with 1 to 32 threads: time, memory, and
+                               the busiest thread, which bounds what more processors gain
           --growth             instead measure migrate alone on more and more files and bytes
           --json <file>        also write every measurement to this file
           --charts <dir>       also draw charts (SVG) into this directory
@@ -45,6 +47,7 @@ struct Arguments {
     var compares = false
     var spreads = false
     var measuresGrowth = false
+    var measuresThreads = false
     var json: String?
     var charts: String?
     var make: String?
@@ -64,6 +67,7 @@ struct Arguments {
             case "--compare": compares = true
             case "--spread": spreads = true
             case "--growth": measuresGrowth = true
+            case "--threads": measuresThreads = true
             case "--all": chooseAll()
             case "--help", "-h": wantsHelp = true
             default: throw .usage("unknown argument '\(option)'")

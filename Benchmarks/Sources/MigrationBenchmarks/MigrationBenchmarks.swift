@@ -33,6 +33,10 @@ struct MigrationBenchmarks {
             }
             return
         }
+        if arguments.measuresThreads {
+            print(try Scaling(arguments, commandLine: words).run().text)
+            return
+        }
         let report = try Benchmark(arguments, commandLine: words).run()
         print(MarkdownReport(report).text)
         if let file = arguments.json {

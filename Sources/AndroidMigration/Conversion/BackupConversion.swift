@@ -55,10 +55,7 @@ package struct BackupConversion {
                 writingTo: file.output,
                 header: header,
                 level: options.compressionLevel,
-                threadCount: ThreadCount.resolve(
-                    options.threadCount,
-                    compressionLevel: options.compressionLevel
-                ),
+                threadCount: ThreadCount.resolve(options.threadCount),
                 cancellation: cancellation
             )
             do {

@@ -1,5 +1,4 @@
 internal import CZstd
-internal import Foundation
 internal import MigrationSystem
 
 /// The constants of the frames that an archive is made of (RFC 8878, and the zstd seekable format).
@@ -42,12 +41,12 @@ func zstdErrorName(_ result: Int) -> String {
 
 /// How many threads work on an archive.
 package enum ArchiveThreads {
-    /// Returns the number that was asked for, or one per core within the memory that is promised.
-    ///
-    /// A thread holds two chunks, and at high levels as much again in tables.
-    package static func count(requested: Int?, compressionLevel: Int = 1) -> Int {
-        let bound = compressionLevel > 5 ? 2 : 3
-        return max(1, requested ?? min(bound, ProcessInfo.processInfo.activeProcessorCount))
+    /// The most that a client can ask for.
+    package static let limit = 64
+
+    /// Returns the number that was asked for, else one for each processor that this process may use.
+    package static func count(requested: Int?) -> Int {
+        min(max(1, requested ?? ControlGroup.availableProcessors), limit)
     }
 }
 

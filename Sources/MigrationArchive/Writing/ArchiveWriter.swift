@@ -26,7 +26,7 @@ public final class ArchiveWriter {
         /// The zstd compression level, from 1 to 19.
         public var compressionLevel = 3
 
-        /// The number of threads that compress, from 1 to 64; `nil` for one per core, three at most.
+        /// The number of threads that compress, from 1 to 64; `nil` for one per processor.
         public var threadCount: Int?
 
         /// Who can decrypt the archive; `nil` for an archive that is not encrypted.
@@ -205,10 +205,7 @@ extension ArchiveWriter {
             writingTo: output,
             header: header,
             level: min(max(1, options.compressionLevel), 19),
-            threadCount: ArchiveThreads.count(
-                requested: options.threadCount.map { min(max(1, $0), 64) },
-                compressionLevel: options.compressionLevel
-            ),
+            threadCount: ArchiveThreads.count(requested: options.threadCount),
             cancellation: cancellation
         )
         order = EntryOrder()

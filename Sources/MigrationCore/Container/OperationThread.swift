@@ -64,14 +64,14 @@ final class OperationThread: TaskExecutor {
 
 /// How many threads an operation uses.
 package enum ThreadCount {
-    /// The number that was asked for, else one for each core within the memory that is promised.
-    package static func resolve(_ requested: Int?, compressionLevel: Int = 1) -> Int {
-        ArchiveThreads.count(requested: requested, compressionLevel: compressionLevel)
+    /// The number that was asked for, else one for each processor that this process may use.
+    package static func resolve(_ requested: Int?) -> Int {
+        ArchiveThreads.count(requested: requested)
     }
 
     /// Checks that a requested number of threads is allowed.
     static func check(_ requested: Int?) throws(MigrationError) {
-        guard let requested, !(1...64).contains(requested) else { return }
+        guard let requested, !(1...ArchiveThreads.limit).contains(requested) else { return }
         throw MigrationError(.invalidOption, "the number of threads must be from 1 to 64")
     }
 }

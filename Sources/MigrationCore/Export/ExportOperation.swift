@@ -94,7 +94,7 @@ public struct ExportOptions: Sendable {
     /// `Library/Caches` and `tmp` don't count. Otherwise only the report lists it.
     public var expectsComplete = false
 
-    /// The number of threads that compress, from 1 to 64; `nil` means one per core, at most three.
+    /// The number of threads that compress, from 1 to 64; `nil` means one per processor.
     public var threadCount: Int?
 
     /// Makes the default options.
@@ -270,7 +270,7 @@ struct ExportOperation {
     }
 
     private var threadCount: Int {
-        ThreadCount.resolve(options.threadCount, compressionLevel: options.compressionLevel)
+        ThreadCount.resolve(options.threadCount)
     }
 
     private func report(

@@ -24,8 +24,7 @@ public struct ImportOptions: Sendable {
     /// changes.
     public var requiredSignature: RequiredSignature?
 
-    /// The number of threads that decompress, from 1 to 64; `nil` means one per core, at most
-    /// three.
+    /// The number of threads that decompress, from 1 to 64; `nil` means one per processor.
     public var threadCount: Int?
 
     /// Makes the default options.

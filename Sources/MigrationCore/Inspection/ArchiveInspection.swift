@@ -113,7 +113,7 @@ extension ArchiveSource {
     /// - Parameters:
     ///   - scope: The checks to make.
     ///   - externalLinks: How an import would treat links that lead out.
-    ///   - threadCount: The number of threads; `nil` means one per core, at most three.
+    ///   - threadCount: The number of threads; `nil` means one per processor.
     ///   - progress: Gets the archive's bytes as its total, and how many were checked.
     /// - Returns: The description of the archive.
     /// - Throws: `ArchiveError` of code `damaged` or `truncated` if a byte differs from what was

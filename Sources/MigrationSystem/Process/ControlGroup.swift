@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 
 /// A cgroup of version 2 that bounds one program and all processes that it starts together.
@@ -92,6 +93,34 @@ package final class ControlGroup: Sendable {
         guard let text = Self.text(of: path.path + ByteString(utf8: "/" + file)) else { return 0 }
         let line = text.split(separator: "\n").first { $0.hasPrefix(key + " ") }
         return line?.split(separator: " ").last.flatMap { UInt64($0) } ?? 0
+    }
+}
+
+// MARK: - Processors
+
+extension ControlGroup {
+    /// How many processors this process may use: those that its affinity mask allows, and no more
+    /// than the processor time that its cgroups grant, rounded up.
+    package static var availableProcessors: Int {
+        let allowed = ProcessInfo.processInfo.activeProcessorCount
+        return max(1, min(allowed, processorLimit(at: places()) ?? allowed))
+    }
+
+    /// The least that `cpu.max` grants in one of the cgroups at `places`; `nil` without a limit.
+    static func processorLimit(at places: [ByteString]) -> Int? {
+        places.compactMap { place in
+            text(of: place + ByteString(utf8: "/cpu.max")).flatMap(processorLimit(granting:))
+        }
+        .min()
+    }
+
+    /// The processors in the text of `cpu.max`, which is the time granted in each period, or `max`.
+    private static func processorLimit(granting text: String) -> Int? {
+        let fields = text.split { $0 == " " || $0 == "\n" }.map { Int($0) }
+        guard fields.count == 2, let granted = fields[0], let period = fields[1],
+            granted > 0, period > 0
+        else { return nil }
+        return (granted - 1) / period + 1
     }
 }
 

@@ -47,7 +47,7 @@ extension Flag {
 
     static func threads(to path: Property<Owner, Int?>) -> Flag {
         Flag("threads", value: "n", as: .number(in: 1...64), to: path)
-            .help("Use this many threads, from 1 to 64; by default one per core, at most three.")
+            .help("Use this many threads, from 1 to 64; by default one per processor.")
     }
 
     static func wait(to path: Property<Owner, Duration>) -> Flag {

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -8,8 +9,9 @@ private let isSanitized =
 
 @Suite(.scratchDirectory, .enabled(if: !isSanitized, "a sanitizer takes memory of its own"))
 struct MemoryTests {
-    /// What is promised, in KiB.
-    private static let bound = 64 * 1024
+    /// What is promised, in KiB: it depends on the number of threads, which is that of the processors.
+    private static let bound =
+        max(64, 32 + 10 * ProcessInfo.processInfo.activeProcessorCount) * 1024
 
     /// Runs `migrate` with `words` and returns the most memory that it held at a time, in KiB.
     private func peak(of words: String, in place: Workplace) throws -> Int {

@@ -42,6 +42,25 @@ struct ControlGroupTests {
         #expect(places("", "") == [])
     }
 
+    @Test func `counts the processors that the strictest cgroup grants, rounded up`() throws {
+        let outer = try #require(ScratchDirectory.current).path + "/outer"
+        let inner = outer + "/inner"
+        try FileManager.default.createDirectory(
+            atPath: inner,
+            withIntermediateDirectories: true
+        )
+        let places = [ByteString(utf8: inner), ByteString(utf8: outer)]
+        #expect(ControlGroup.processorLimit(at: places) == nil)
+        try "max 100000\n".write(toFile: inner + "/cpu.max", atomically: false, encoding: .utf8)
+        #expect(ControlGroup.processorLimit(at: places) == nil)
+        try "250000 100000\n".write(toFile: outer + "/cpu.max", atomically: false, encoding: .utf8)
+        #expect(ControlGroup.processorLimit(at: places) == 3)
+        try "20000 100000\n".write(toFile: inner + "/cpu.max", atomically: false, encoding: .utf8)
+        #expect(ControlGroup.processorLimit(at: places) == 1)
+        try "nonsense\n".write(toFile: inner + "/cpu.max", atomically: false, encoding: .utf8)
+        #expect(ControlGroup.processorLimit(at: places) == 3)
+    }
+
     @Test(.enabled(if: ScratchGroup.isPossible, "no cgroup of version 2 can be made here"))
     func `puts a program and what it starts in it, and goes with them`() throws {
         let scratch = try ScratchGroup()

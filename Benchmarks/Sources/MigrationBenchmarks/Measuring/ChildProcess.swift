@@ -5,6 +5,9 @@ enum ChildProcess {
     /// How often a running command's memory is looked at.
     private static let samplingInterval = timespec(tv_sec: 0, tv_nsec: 20_000_000)
 
+    /// The same where the time of each thread counts, of which nothing is left when the thread ends.
+    private static let threadSamplingInterval = timespec(tv_sec: 0, tv_nsec: 3_000_000)
+
     /// Runs a command to its end; its output and its complaints go to the two files, and its threads
     /// to the processors as `placement` says.
     ///
@@ -14,7 +17,8 @@ enum ChildProcess {
         _ words: [String],
         output: String = "/dev/null",
         complaints: String,
-        placement: ThreadPlacement? = nil
+        placement: ThreadPlacement? = nil,
+        watchesThreads: Bool = false
     ) throws(BenchmarkError) -> Usage {
         let waiting = blockChildSignal()
         let floor = ProcessTree.peakMemory(of: getpid())
@@ -22,10 +26,12 @@ enum ChildProcess {
         let start = clock.now
         let child = try spawn(words, output: output, complaints: complaints)
         Interruption.watch(child)
+        var threads = watchesThreads ? ThreadTimes() : nil
         let (status, resources, memory) = try wait(
             for: child,
             named: words[0],
             placement,
+            &threads,
             waiting
         )
         let wall = clock.now - start
@@ -44,7 +50,8 @@ enum ChildProcess {
             wall: wall,
             resources: resources,
             sampledMemory: memory,
-            floor: floor
+            floor: floor,
+            threads: threads ?? ThreadTimes()
         )
     }
 
@@ -61,9 +68,11 @@ enum ChildProcess {
         for child: pid_t,
         named name: String,
         _ placement: ThreadPlacement?,
+        _ threads: inout ThreadTimes?,
         _ signals: sigset_t
     ) throws(BenchmarkError) -> (Int32, rusage, Int) {
-        var (placement, signals, interval) = (placement, signals, samplingInterval)
+        var (placement, signals) = (placement, signals)
+        var interval = threads == nil ? samplingInterval : threadSamplingInterval
         var (status, resources, memory) = (Int32(0), rusage(), 0)
         while true {
             let ended = wait4(child, &status, WNOHANG, &resources)
@@ -76,6 +85,7 @@ enum ChildProcess {
             let tree = ProcessTree(root: child)
             placement?.place(tree)
             memory = max(memory, tree.peakMemory)
+            threads?.sample(tree)
             sigtimedwait(&signals, nil, &interval)
         }
     }

@@ -8,15 +8,18 @@ struct Usage {
     let processor: Double
     /// The peak memory in bytes of it and its descendants that ran beside each other.
     let memory: Double
+    /// The thread with the most processor time, where threads were watched.
+    let busiestThread: (name: String, time: Double)
 
     /// Takes the larger of what was sampled of all processes and what the kernel says of one.
     ///
     /// The kernel charges a process with the peak of the one that started it, up to `floor`.
-    init(wall: Duration, resources: rusage, sampledMemory: Int, floor: Int) {
+    init(wall: Duration, resources: rusage, sampledMemory: Int, floor: Int, threads: ThreadTimes) {
         self.wall = Self.seconds(wall)
         processor = Self.seconds(resources.ru_utime) + Self.seconds(resources.ru_stime)
         let largest = resources.ru_maxrss * 1024
         let isInherited = sampledMemory > 0 && largest <= floor
+        busiestThread = threads.busiest
         memory = Double(isInherited ? sampledMemory : max(sampledMemory, largest))
     }
 
