@@ -86,36 +86,29 @@ public final class ArchiveReader: RestorableArchive {
         case .gzippedTar: foreign = try GzipStreamSource(reading: input)
         case .migration(let header):
             self.header = header
-            knownIndex = try input.readIndex()
+            let frame = try input.readHeader(header)
+            knownIndex = try input.readIndex(after: frame)
             let source: any ChunkSource
             if case .selective = access, let knownIndex {
                 prefetcher = nil
-                source = try FrameSeeker(reading: input, index: knownIndex)
+                source = try FrameSeeker(reading: input, after: frame, index: knownIndex)
             } else {
-                let prefetcher = try Self.prefetcher(of: input, index: knownIndex, access: access)
+                let prefetcher = try FramePrefetcher(
+                    reading: FrameSource(reading: input, after: frame, index: knownIndex),
+                    threadCount: access.threadCount,
+                    cancellation: input.cancellation
+                )
                 self.prefetcher = prefetcher
                 source = prefetcher
             }
-            let strict = try StrictTarReader(reading: TarStream(source), header: header)
+            let stream = TarStream(source, from: UInt64(frame.contentSize))
+            let strict = StrictTarReader(reading: stream)
             self.strict = strict
             entries = strict
             return
         }
         (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
         entries = ForeignTarReader(reading: TarStream(foreign))
-    }
-
-    private static func prefetcher(
-        of input: ArchiveInput,
-        index: ArchiveIndex?,
-        access: Access
-    ) throws -> FramePrefetcher {
-        try FramePrefetcher(
-            reading: FrameSource(reading: input, index: index),
-            for: .decompress,
-            threadCount: access.threadCount,
-            cancellation: input.cancellation
-        )
     }
 
     /// Reads up to another program's first entry, which ``next()`` returns: the first bytes alone

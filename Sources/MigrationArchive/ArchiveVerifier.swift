@@ -4,7 +4,7 @@ package import MigrationSystem
 package enum ArchiveVerifier {
     /// How much of an archive is checked.
     package enum Scope {
-        /// The hashes alone; content is not decompressed.
+        /// The hashes alone; entries are not read.
         case hashes
         /// Everything, as an extraction with these options does, except for errors of the disk.
         ///
@@ -45,9 +45,10 @@ package enum ArchiveVerifier {
         guard case .migration(let header) = try ArchiveFormat.detect(in: input) else {
             return try readThrough(input, onProgress: onProgress)
         }
+        let frame = try input.readHeader(header)
+        let index = try input.readIndex(after: frame)
         let prefetcher = try FramePrefetcher(
-            reading: FrameSource(reading: input, index: try input.readIndex()),
-            for: .verify,
+            reading: FrameSource(reading: input, after: frame, index: index),
             threadCount: threadCount,
             cancellation: input.cancellation
         )

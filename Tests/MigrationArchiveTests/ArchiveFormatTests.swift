@@ -50,17 +50,30 @@ struct ArchiveFormatTests {
 
     @Test func `says that a newer version is newer`() throws {
         var records = PaxRecords()
-        records.append("comment", [UInt8]("migration/2 {}".utf8))
+        records.append("comment", [UInt8]("migration/3 {}".utf8))
         let error = #expect(throws: ArchiveError.self) { try GlobalHeader.parse(records) }
         #expect(error?.code == .unsupported)
+        #expect(error?.message == "the archive was made by a newer version")
     }
 
-    @Test(arguments: ["migration/1 {}", "migration/1 ", "migration/1 []", "migration/1 {\"a\":1}"])
-    func `refuses a header that says nothing`(_ value: String) throws {
+    @Test func `says that version 1 is not read any more`() throws {
         var records = PaxRecords()
-        records.append("comment", [UInt8](value.utf8))
+        records.append("comment", [UInt8]("migration/1 {}".utf8))
         let error = #expect(throws: ArchiveError.self) { try GlobalHeader.parse(records) }
-        #expect(error?.code == .damaged)
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.contains("newer") == false)
+    }
+
+    @Test(arguments: ["migration/2 {}", "migration/2 ", "migration/2 []", "migration/2 {\"a\":1}"])
+    func `refuses a header that says nothing`(_ value: String) throws {
+        let sound = try GlobalHeader.records(of: .sample).records
+        for (first, second) in [(value, sound[1].value), (nil, [UInt8](value.utf8))] {
+            var records = PaxRecords()
+            records.append("comment", first.map { [UInt8]($0.utf8) } ?? sound[0].value)
+            records.append("comment", second)
+            let error = #expect(throws: ArchiveError.self) { try GlobalHeader.parse(records) }
+            #expect(error?.code == .damaged)
+        }
     }
 
     @Test func `reads a tar file of another program with the reader of its own`() throws {

@@ -8,8 +8,8 @@ import Testing
 @Suite(.scratchDirectory)
 struct ArchiveRoundTripTests {
     static let frameSize = FrameFormat.chunkSize
-    /// The bytes of the stream before the content of the first file, and after that of the last.
-    static let overhead = 1024 + 512 + 1024
+    /// The bytes of the pieces before the content of the first file, and after that of the last.
+    static let overhead = 512 + 1024
 
     @Test(
         arguments: [
@@ -21,10 +21,11 @@ struct ArchiveRoundTripTests {
     func `reads back a file of any size`(_ size: Int) throws {
         let item = Item("f", text(size))
         let archive = try TestArchive([item])
-        let streamBytes = 1024 + 512 + (size + 511) / 512 * 512 + 1024
-        #expect(try archive.index.streamBytes == UInt64(streamBytes))
+        let pieceBytes = 512 + (size + 511) / 512 * 512 + 1024
+        #expect(try archive.index.pieceBytes == UInt64(pieceBytes))
+        #expect(try archive.index.streamBytes == UInt64(1024 + pieceBytes))
         #expect(
-            try archive.index.frames.count == (streamBytes + Self.frameSize - 1) / Self.frameSize
+            try archive.index.frames.count == (pieceBytes + Self.frameSize - 1) / Self.frameSize
         )
         #expect(try archive.items(.wholeFile) == [item])
         #expect(try archive.items(.selectiveFile) == [item])
@@ -92,16 +93,8 @@ struct ArchiveRoundTripTests {
         #expect(frames[0].compressedSize < frames[0].size / 50)
         // Stored: a header of 9 bytes, 3 for each block of 128 KiB, a checksum of 4.
         #expect(frames[2].compressedSize == frames[2].size + 9 + 3 * 32 + 4)
-        let header = ArchiveHeader(
-            bundleIdentifier: "b",
-            platform: "linux",
-            resourcesVersion: "1",
-            sizeEstimate: 0,
-            isCompressible: false,
-            creator: "tests"
-        )
-        let stored = try TestArchive([Item("t", text(1000))], header: header)
-        #expect(try stored.index.frames.map(\.compressedSize) == [3584 + 9 + 3 + 4])
+        let stored = try TestArchive([Item("t", text(1000))], header: .storedSample)
+        #expect(try stored.index.frames.map(\.compressedSize) == [2560 + 9 + 3 + 4])
         for route in TestArchive.Route.allCases {
             #expect(try stored.items(route) == [Item("t", text(1000))])
         }

@@ -5,11 +5,13 @@ public enum ArchiveForge {
     private final class Tools {
         let input = FrameBuffer()
         let output = FrameBuffer()
-        var compressor: FrameCompressor
+        private var compressor: FrameCompressor
+        private var decompressor: FrameDecompressor
 
         init() {
             do {
                 compressor = try FrameCompressor.make(level: 1)
+                decompressor = try FrameDecompressor.make()
             } catch {
                 fatalError("no compressor: \(error)")
             }
@@ -17,6 +19,10 @@ public enum ArchiveForge {
 
         func compress() throws {
             try compressor.compress(input, into: output)
+        }
+
+        func decompress(contentSize: Int) throws {
+            try decompressor.decompress(input, into: output, contentSize: contentSize)
         }
     }
 
@@ -32,23 +38,18 @@ public enum ArchiveForge {
         creator: "fuzz"
     )
 
-    /// The tar stream of an archive: a global header, then `entries`, then the end mark.
-    public static func stream(of entries: [UInt8]) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        try TarEntryEncoder().encodeExtended(
-            GlobalHeader.records(of: header),
-            typeFlag: TypeFlag.globalHeader,
-            to: &bytes
-        )
-        return bytes + entries + [UInt8](repeating: 0, count: 1024)
+    /// The tar stream of an archive behind its global header: `entries`, then the end mark.
+    public static func stream(of entries: [UInt8]) -> [UInt8] {
+        entries + [UInt8](repeating: 0, count: 1024)
     }
 
     /// An archive that holds `stream`, with the totals and the index that reading it gives.
     public static func archive(of stream: [UInt8], isStored: Bool) throws -> [UInt8] {
-        var index = ArchiveIndex()
+        let header = try HeaderFrame(of: header)
+        var index = ArchiveIndex(after: header)
         let entries: EntryIndexBuilder
         (index.totals, entries) = survey(of: stream)
-        var archive: [UInt8] = []
+        var archive = header.bytes
         let (input, output) = (tools.input, tools.output)
         var rest = stream[...]
         while !rest.isEmpty {
@@ -65,7 +66,7 @@ public enum ArchiveForge {
                 compressedSize: UInt32(frame.count),
                 size: UInt32(input.count)
             )
-            index.append(listing, digest: SHA256Digest.hash(of: frame))
+            index.append(listing, digest: SHA256Digest.hash(of: input))
             archive += frame
         }
         let entryIndex = entries.encoded(frameCount: index.frames.count)
@@ -81,22 +82,25 @@ public enum ArchiveForge {
         return [UInt8](output.bytes.prefix(output.count))
     }
 
-    private static func survey(of stream: [UInt8]) -> (ArchiveTotals, EntryIndexBuilder) {
-        do {
-            let reader = try StrictTarReader(
-                reading: TarStream(MemorySource(stream)),
-                header: header
-            )
-            defer { _ = reader }
-            do {
-                while try reader.next() != nil {}
-            } catch {
-                // The archive is as wrong as its stream; how much came before is all that counts.
-            }
-            return (reader.totals, reader.entryIndex)
-        } catch {
-            return (ArchiveTotals(), EntryIndexBuilder())
+    /// The `size` bytes that `frame` holds; `nil` where it is none or holds another number of bytes.
+    static func content(of frame: ArraySlice<UInt8>, size: Int) -> [UInt8]? {
+        guard frame.count <= FrameFormat.largestCompressedSize, size <= FrameFormat.chunkSize else {
+            return nil
         }
+        let (input, output) = (tools.input, tools.output)
+        input.count = input.put([UInt8](frame).span, at: 0)
+        guard (try? tools.decompress(contentSize: size)) != nil else { return nil }
+        return [UInt8](output.bytes.prefix(size))
+    }
+
+    private static func survey(of stream: [UInt8]) -> (ArchiveTotals, EntryIndexBuilder) {
+        let reader = StrictTarReader(reading: TarStream(MemorySource(stream)))
+        do {
+            while try reader.next() != nil {}
+        } catch {
+            // The archive is as wrong as its stream; how much came before is all that counts.
+        }
+        return (reader.totals, reader.entryIndex)
     }
 }
 

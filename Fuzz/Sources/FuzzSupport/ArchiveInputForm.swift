@@ -49,7 +49,7 @@ public struct ArchiveInputForm {
         case .bare, .tar: archive = material
         case .sealed: archive = ArchiveSeal.renewed(material)
         case .own:
-            let stream = try ArchiveForge.stream(of: material)
+            let stream = ArchiveForge.stream(of: material)
             archive = try ArchiveForge.archive(of: stream, isStored: mode & 0x40 != 0)
         case .zstd: archive = try ArchiveForge.compressed(material)
         case .gzip: archive = GzipForge.compressed(material)

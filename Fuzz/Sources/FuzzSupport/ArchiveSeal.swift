@@ -5,7 +5,7 @@ enum ArchiveSeal {
     private static let digestSize = 32
     private static let frameCountOffset = 16
     private static let streamBytesOffset = 68
-    private static let digestsOffset = 76
+    private static let digestsOffset = 108
 
     /// Returns `archive` with the right lengths of its last frame and of its index of entries, and
     /// right hashes of all of it.
@@ -18,24 +18,28 @@ enum ArchiveSeal {
         let count = Int(archive.littleEndian(at: end + frameCountOffset, as: UInt32.self))
         let root = end + digestsOffset + (count + 1) * digestSize
         let table = root + digestSize + 8
-        guard (1...8).contains(count), table + (count + 1) * 8 <= archive.count else {
+        guard (1...8).contains(count), table + (count + 2) * 8 <= archive.count else {
             return archive
         }
         var bytes = archive
-        var (position, streamBytes) = (0, UInt64(0))
+        var position = min(entries, Int(archive.littleEndian(at: table, as: UInt32.self)))
+        var pieceBytes: UInt64 = 0
         for index in 0..<count {
-            let listing = table + index * 8
+            let listing = table + (index + 1) * 8
             if index == count - 1 { set(UInt64(entries - position), at: listing, 4, in: &bytes) }
             let size = Int(bytes.littleEndian(at: listing, as: UInt32.self))
             let next = min(entries, position + size)
-            setHash(of: position..<next, at: end + digestsOffset + index * digestSize, in: &bytes)
-            streamBytes += UInt64(bytes.littleEndian(at: listing + 4, as: UInt32.self))
+            let contentSize = Int(bytes.littleEndian(at: listing + 4, as: UInt32.self))
+            if let piece = ArchiveForge.content(of: bytes[position..<next], size: contentSize) {
+                setHash(of: piece, at: end + digestsOffset + index * digestSize, in: &bytes)
+            }
+            pieceBytes += UInt64(contentSize)
             position = next
         }
-        set(streamBytes, at: end + streamBytesOffset, 8, in: &bytes)
-        set(UInt64(end - entries), at: table + count * 8, 4, in: &bytes)
-        setHash(of: entries..<end, at: root - digestSize, in: &bytes)
-        setHash(of: end + 8..<root, at: root, in: &bytes)
+        set(pieceBytes, at: end + streamBytesOffset, 8, in: &bytes)
+        set(UInt64(end - entries), at: table + (count + 1) * 8, 4, in: &bytes)
+        setHash(of: [UInt8](bytes[entries..<end]), at: root - digestSize, in: &bytes)
+        setHash(of: [UInt8](bytes[end + 8..<root]), at: root, in: &bytes)
         return bytes
     }
 
@@ -57,8 +61,8 @@ enum ArchiveSeal {
         }
     }
 
-    private static func setHash(of range: Range<Int>, at position: Int, in bytes: inout [UInt8]) {
-        let hash = SHA256Digest.hash(of: [UInt8](bytes[range]))
+    private static func setHash(of content: [UInt8], at position: Int, in bytes: inout [UInt8]) {
+        let hash = SHA256Digest.hash(of: content)
         bytes.replaceSubrange(position..<position + digestSize, with: hash)
     }
 

@@ -54,7 +54,7 @@ public enum Seeds {
             seeds.append([1] + entries)
             seeds.append([UInt8(0x42)] + entries)
             if index < 2 {
-                let stream = try ArchiveForge.stream(of: entries)
+                let stream = ArchiveForge.stream(of: entries)
                 for isStored in [false, true] {
                     let archive = try ArchiveForge.archive(of: stream, isStored: isStored)
                     for form in [0, 0x80, 0x90] as [UInt8] { seeds.append([form] + archive) }

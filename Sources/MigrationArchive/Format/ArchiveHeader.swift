@@ -65,42 +65,140 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
 
 // MARK: - Encoding
 
-/// The pax global header that a migration archive begins with: `comment=migration/1 {json}`.
+/// The pax global header of an archive: a record that describes the data, and one about its export.
+///
+/// Both are comments, which other programs pass over:
+///
+///     comment=migration/2 {"bundleIdentifier":…,"importers":…,"platform":…,"resourcesVersion":…}
+///     comment=export {"compressible":…,"creator":…,"sizeEstimate":…}
+///
+/// The fingerprint covers the first one alone.
 enum GlobalHeader {
     private static let key = [UInt8]("comment".utf8)
-    private static let mark = [UInt8]("migration/1 ".utf8)
     private static let markOfAnyVersion = [UInt8]("migration/".utf8)
+    private static let mark = markOfAnyVersion + [UInt8]("\(ArchiveIndex.version) ".utf8)
+    private static let exportMark = [UInt8]("export ".utf8)
 
     /// The bytes that the header's records may take.
     static let limit = 64 * 1024
 
-    /// The one record that holds `header`, always in the same bytes.
+    /// What the data is, whoever exports it and however.
+    private struct Description: Codable {
+        let bundleIdentifier: String
+        let importers: [String]?
+        let platform: String
+        let resourcesVersion: String
+    }
+
+    /// What differs between exports of the same data.
+    private struct Export: Codable {
+        let compressible: Bool
+        let creator: String
+        let sizeEstimate: UInt64
+    }
+
+    /// The bytes that describe the data of `header`, which the fingerprint covers.
+    static func description(in header: ArchiveHeader) throws -> [UInt8] {
+        let description = Description(
+            bundleIdentifier: header.bundleIdentifier,
+            importers: header.importers,
+            platform: header.platform,
+            resourcesVersion: header.resourcesVersion
+        )
+        return mark + (try json(of: description))
+    }
+
+    /// The records that hold `header`, always in the same bytes.
     static func records(of header: ArchiveHeader) throws -> PaxRecords {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json = [UInt8](try encoder.encode(header))
-        guard json.count + 64 <= limit else {
+        let export = Export(
+            compressible: header.isCompressible,
+            creator: header.creator,
+            sizeEstimate: header.sizeEstimate
+        )
+        var records = PaxRecords()
+        records.append(key: key, value: try description(in: header))
+        records.append(key: key, value: exportMark + (try json(of: export)))
+        let size = records.records.reduce(0) { $0 + $1.value.count + 64 }
+        guard size <= limit else {
             throw ArchiveError(.unrepresentable, "the archive's description is longer than 64 KiB")
         }
-        var records = PaxRecords()
-        records.append(key: key, value: mark + json)
         return records
+    }
+
+    private static func json(of value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return [UInt8](try encoder.encode(value))
     }
 
     /// Reads the header in `records`; `nil` where the archive is not of this project.
     static func parse(_ records: PaxRecords) throws(ArchiveError) -> ArchiveHeader? {
-        guard let record = records.records.first, record.key == key,
-            record.value.starts(with: markOfAnyVersion)
+        guard let first = records.records.first, first.key == key,
+            first.value.starts(with: markOfAnyVersion)
         else { return nil }
-        guard record.value.starts(with: mark) else {
-            throw ArchiveError(.unsupported, "the archive was made by a newer version")
-        }
-        let json = Data(record.value.dropFirst(mark.count))
-        guard records.records.count == 1,
-            let header = try? JSONDecoder().decode(ArchiveHeader.self, from: json)
+        guard first.value.starts(with: mark) else { throw otherVersion(first.value) }
+        guard records.records.count == 2, records.records[1].key == key,
+            let description = value(first, after: mark, as: Description.self),
+            let export = value(records.records[1], after: exportMark, as: Export.self)
         else {
             throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
         }
-        return header
+        return ArchiveHeader(
+            bundleIdentifier: description.bundleIdentifier,
+            platform: description.platform,
+            resourcesVersion: description.resourcesVersion,
+            sizeEstimate: export.sizeEstimate,
+            isCompressible: export.compressible,
+            creator: export.creator,
+            importers: description.importers
+        )
+    }
+
+    private static func value<Value: Decodable>(
+        _ record: PaxRecords.Record,
+        after mark: [UInt8],
+        as type: Value.Type
+    ) -> Value? {
+        guard record.value.starts(with: mark) else { return nil }
+        // Why the bytes are no such value says less than that the header can't be read.
+        return try? JSONDecoder().decode(type, from: Data(record.value.dropFirst(mark.count)))
+    }
+
+    private static func otherVersion(_ value: [UInt8]) -> ArchiveError {
+        let isOlder = value.starts(with: markOfAnyVersion + [UInt8]("1 ".utf8))
+        let message =
+            isOlder
+            ? "the archive is of version 1 of the format, which is not read any more"
+            : "the archive was made by a newer version"
+        return ArchiveError(.unsupported, message)
+    }
+}
+
+/// The first frame of an archive, which holds the global header alone in one raw block.
+struct HeaderFrame: Equatable, Sendable {
+    /// The frame as it is in the archive.
+    let bytes: [UInt8]
+
+    /// The bytes of the tar stream in it.
+    let contentSize: Int
+
+    /// The hash of the record that describes the data.
+    let digest: [UInt8]
+
+    /// Makes the frame of `header`, which is always the same for the same header.
+    init(of header: ArchiveHeader) throws {
+        var content: [UInt8] = []
+        try TarEntryEncoder().encodeExtended(
+            GlobalHeader.records(of: header),
+            typeFlag: TypeFlag.globalHeader,
+            to: &content
+        )
+        let buffer = FrameBuffer()
+        buffer.count = buffer.put(content.span, at: 0)
+        bytes = unsafe StoredFrame(of: buffer).withPieces { pieces in
+            unsafe pieces.reduce(into: []) { unsafe $0 += $1 }
+        }
+        contentSize = content.count
+        digest = SHA256Digest.hash(of: try GlobalHeader.description(in: header))
     }
 }

@@ -1,15 +1,17 @@
-/// The positions, hashes and sizes of the frames of an archive, and its totals.
+/// The sizes of the frames of an archive, the hashes of what is in them, and its totals.
 ///
 /// The index is the archive's end: the integrity frame and the seek table. The index of entries, which
 /// comes before it, is listed in it as the data frames are.
 ///
-///     integrity frame = magic size "MIGR" version:2 0:2 frames:4 files:8 directories:8 symbolicLinks:8
-///                       hardLinks:8 contentBytes:8 dataBytes:8 streamBytes:8 sha256(frame):32... sha256(entries):32 root:32
+///     integrity frame = magic size "MIGR" version:2 0:2 pieces:4 files:8 directories:8 symbolicLinks:8
+///                       hardLinks:8 contentBytes:8 dataBytes:8 streamBytes:8 sha256(description):32
+///                       sha256(piece):32... sha256(entries):32 root:32
 ///     seek table      = magic size (compressed:4 decompressed:4)... frames:4 0:1 footer-magic:4
 ///
-/// All numbers are little-endian. `root` is the SHA-256 of everything in the integrity frame before it:
-/// the fingerprint. The seek table lists the index of entries and the integrity frame too, each with a
-/// decompressed size of 0.
+/// All numbers are little-endian. A piece is the uncompressed content of a data frame; the global header
+/// is no piece. `root` is the SHA-256 of everything in the integrity frame before it: the fingerprint. The
+/// seek table lists the header's frame first, and the index of entries and the integrity frame last, each
+/// of those two with a decompressed size of 0.
 struct ArchiveIndex: Equatable, Sendable {
     /// One data frame.
     struct Frame: Equatable, Sendable {
@@ -17,18 +19,23 @@ struct ArchiveIndex: Equatable, Sendable {
         let size: UInt32
     }
 
-    static let version: UInt16 = 1
+    static let version: UInt16 = 2
 
     /// The frames that an index may list, 1 TiB of stream, so that a file can't take any amount of memory.
     static let frameLimit = 1 << 18
 
-    /// The frames that the seek table lists on top of data frames.
-    static let listedBesideData = 2
+    /// The frames that the seek table lists on top of those of pieces.
+    static let listedBesidePieces = 3
 
     private static let fixedSize = 4 + 2 + 2 + 4 + 7 * 8
 
+    /// The frame of the global header.
+    private let header: Frame
+    /// The hash of what describes the data.
+    private let descriptionDigest: [UInt8]
+
     private(set) var frames: [Frame] = []
-    /// The hashes of the frames; a slice of the bytes that were read, since a copy takes as much memory.
+    /// The hashes of the pieces; a slice of the bytes that were read, since a copy takes as much memory.
     private(set) var digests: ArraySlice<UInt8> = []
 
     /// The bytes of the index of entries.
@@ -37,7 +44,17 @@ struct ArchiveIndex: Equatable, Sendable {
 
     var totals = ArchiveTotals()
 
-    init() {}
+    /// Begins the index of an archive that begins with `frame`.
+    init(after frame: HeaderFrame) {
+        header = Frame(compressedSize: UInt32(frame.bytes.count), size: UInt32(frame.contentSize))
+        descriptionDigest = frame.digest
+    }
+
+    /// Whether the archive begins with `frame`.
+    func isIndex(after frame: HeaderFrame) -> Bool {
+        let expected = ArchiveIndex(after: frame)
+        return header == expected.header && descriptionDigest == expected.descriptionDigest
+    }
 
     /// Adds the frame that follows the last one.
     mutating func append(_ frame: Frame, digest: [UInt8]) {
@@ -45,8 +62,11 @@ struct ArchiveIndex: Equatable, Sendable {
         digests.append(contentsOf: digest)
     }
 
+    /// The bytes of all pieces: the tar stream without the global header.
+    var pieceBytes: UInt64 { frames.reduce(0) { $0 + UInt64($1.size) } }
+
     /// The bytes of the tar stream.
-    var streamBytes: UInt64 { frames.reduce(0) { $0 + UInt64($1.size) } }
+    var streamBytes: UInt64 { UInt64(header.size) + pieceBytes }
 
     /// Adds the index of entries, which follows the last frame.
     mutating func append(entryIndex bytes: [UInt8]) {
@@ -61,10 +81,12 @@ struct ArchiveIndex: Equatable, Sendable {
 
     /// The bytes before the integrity frame: all data frames and the index of entries.
     var compressedBytes: UInt64 {
-        frames.reduce(UInt64(entryIndexSize)) { $0 + UInt64($1.compressedSize) }
+        frames.reduce(UInt64(header.compressedSize) + UInt64(entryIndexSize)) {
+            $0 + UInt64($1.compressedSize)
+        }
     }
 
-    /// The hash that frame `index` must have.
+    /// The hash that the piece in frame `index` must have.
     func digest(of index: Int) -> ArraySlice<UInt8> {
         digests.dropFirst(index * SHA256Digest.size).prefix(SHA256Digest.size)
     }
@@ -73,14 +95,14 @@ struct ArchiveIndex: Equatable, Sendable {
 // MARK: - Writing
 
 extension ArchiveIndex {
-    /// The bytes of the integrity frame of an archive with `frameCount` data frames.
+    /// The bytes of the integrity frame of an archive with `frameCount` pieces.
     static func integrityFrameSize(frameCount: Int) -> Int {
-        8 + fixedSize + (frameCount + 2) * SHA256Digest.size
+        8 + fixedSize + (frameCount + 3) * SHA256Digest.size
     }
 
-    /// The bytes of the seek table of an archive with `frameCount` data frames.
+    /// The bytes of the seek table of an archive with `frameCount` pieces.
     static func seekTableSize(frameCount: Int) -> Int {
-        8 + (frameCount + listedBesideData) * 8 + FrameFormat.seekTableFooterSize
+        8 + (frameCount + listedBesidePieces) * 8 + FrameFormat.seekTableFooterSize
     }
 
     /// The bytes of the integrity frame and the seek table together.
@@ -88,7 +110,7 @@ extension ArchiveIndex {
         integrityFrameSize(frameCount: frameCount) + seekTableSize(frameCount: frameCount)
     }
 
-    /// The integrity frame up to the hashes of frames.
+    /// The integrity frame up to the hashes of pieces.
     private var head: [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(FrameFormat.integrityMagic)
@@ -99,14 +121,14 @@ extension ArchiveIndex {
         bytes.appendLittleEndian(UInt32(frames.count))
         for number in [
             totals.files, totals.directories, totals.symbolicLinks, totals.hardLinks,
-            totals.contentBytes, totals.dataBytes, streamBytes,
+            totals.contentBytes, totals.dataBytes, pieceBytes,
         ] {
             bytes.appendLittleEndian(number)
         }
-        return bytes
+        return bytes + descriptionDigest
     }
 
-    /// The bytes after the hashes of frames.
+    /// The bytes after the hashes of pieces.
     private var tail: [UInt8] {
         var bytes = entryIndexDigest
         bytes.reserveCapacity(
@@ -147,15 +169,13 @@ extension ArchiveIndex {
         let size = Self.seekTableSize(frameCount: frames.count)
         bytes.appendLittleEndian(FrameFormat.seekTableMagic)
         bytes.appendLittleEndian(UInt32(size - 8))
-        for frame in frames {
-            bytes.appendLittleEndian(frame.compressedSize)
-            bytes.appendLittleEndian(frame.size)
-        }
+        bytes.append(listing: header)
+        for frame in frames { bytes.append(listing: frame) }
         bytes.appendLittleEndian(entryIndexSize)
         bytes.appendLittleEndian(UInt32(0))
         bytes.appendLittleEndian(UInt32(Self.integrityFrameSize(frameCount: frames.count)))
         bytes.appendLittleEndian(UInt32(0))
-        bytes.appendLittleEndian(UInt32(frames.count + Self.listedBesideData))
+        bytes.appendLittleEndian(UInt32(frames.count + Self.listedBesidePieces))
         bytes.append(0)
         bytes.appendLittleEndian(FrameFormat.seekTableFooterMagic)
     }
@@ -164,6 +184,16 @@ extension ArchiveIndex {
 // MARK: - Reading
 
 extension ArchiveIndex {
+    /// Reads the end of an archive that begins with `frame`, and whose pieces must be cut as the writer cuts
+    /// them.
+    init(parsing bytes: [UInt8], after frame: HeaderFrame) throws(ArchiveError) {
+        try self.init(parsing: bytes)
+        guard isIndex(after: frame) else {
+            throw ArchiveError(.damaged, "the archive's end is that of another header")
+        }
+        try checkCuts()
+    }
+
     /// Reads the end of an archive, from the integrity frame's first byte to the last byte of all.
     init(parsing bytes: [UInt8]) throws(ArchiveError) {
         let damage = ArchiveError(.damaged, "the hashes at the archive's end are damaged")
@@ -172,18 +202,20 @@ extension ArchiveIndex {
             bytes[8..<12] == [UInt8]("MIGR".utf8)[...]
         else { throw damage }
         guard bytes.littleEndian(at: 12) == Self.version else {
-            let version = bytes.littleEndian(at: 12, as: UInt16.self)
-            throw ArchiveError(.unsupported, "the archive is of version \(version), which is newer")
+            throw ArchiveError(.unsupported, "the archive was made by a newer version")
         }
         let frameCount = Int(bytes.littleEndian(at: 16, as: UInt32.self))
         let integritySize = Self.integrityFrameSize(frameCount: frameCount)
         guard bytes.count == integritySize + Self.seekTableSize(frameCount: frameCount) else {
             throw damage
         }
+        let table = integritySize + 8
+        header = Self.frame(in: bytes, at: table)
+        let firstDigest = 8 + Self.fixedSize + SHA256Digest.size
+        descriptionDigest = [UInt8](bytes[8 + Self.fixedSize..<firstDigest])
         parseTotals(in: bytes)
-        parseFrames(in: bytes, from: integritySize + 8, count: frameCount)
-        entryIndexSize = bytes.littleEndian(at: integritySize + 8 + frameCount * 8)
-        let firstDigest = 8 + Self.fixedSize
+        parseFrames(in: bytes, from: table + 8, count: frameCount)
+        entryIndexSize = bytes.littleEndian(at: table + 8 + frameCount * 8)
         let endOfDigests = integritySize - 2 * SHA256Digest.size
         digests = bytes[firstDigest..<endOfDigests]
         entryIndexDigest = [UInt8](bytes[endOfDigests..<integritySize - SHA256Digest.size])
@@ -202,18 +234,17 @@ extension ArchiveIndex {
 
     private mutating func parseFrames(in bytes: [UInt8], from start: Int, count: Int) {
         frames.reserveCapacity(count)
-        for index in 0..<count {
-            let position = start + index * 8
-            frames.append(
-                Frame(
-                    compressedSize: bytes.littleEndian(at: position),
-                    size: bytes.littleEndian(at: position + 4)
-                )
-            )
-        }
+        for index in 0..<count { frames.append(Self.frame(in: bytes, at: start + index * 8)) }
     }
 
-    /// Throws unless the frames are cut as the writer cuts them: all of the same size but the last.
+    private static func frame(in bytes: [UInt8], at position: Int) -> Frame {
+        Frame(
+            compressedSize: bytes.littleEndian(at: position),
+            size: bytes.littleEndian(at: position + 4)
+        )
+    }
+
+    /// Throws unless the pieces are cut as the writer cuts them: all of the same size but the last.
     func checkCuts() throws(ArchiveError) {
         for (index, frame) in frames.enumerated() {
             let isLast = index == frames.count - 1
@@ -225,5 +256,12 @@ extension ArchiveIndex {
                 throw ArchiveError(.damaged, "the seek table lists a frame of an impossible size")
             }
         }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(listing frame: ArchiveIndex.Frame) {
+        appendLittleEndian(frame.compressedSize)
+        appendLittleEndian(frame.size)
     }
 }

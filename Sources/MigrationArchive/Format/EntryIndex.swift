@@ -1,14 +1,14 @@
-/// The first entry that begins in each frame, so that a path is found without reading every header.
+/// The first entry that begins in each piece, so that a path is found without reading every header.
 ///
 /// The index is a frame of its own between the data frames and the integrity frame, which holds its
-/// hash. It has one record for each data frame:
+/// hash. It has one record for each piece:
 ///
 ///     entry index = magic size isInTreeOrder:1 0:3 (block:2 length:2 path:length)...
 ///
-/// All numbers are little-endian. `block` counts blocks of the tar stream from the frame's start to the
-/// entry's first header; a record of zeros means that no entry begins in the frame or is listed.
+/// All numbers are little-endian. `block` counts blocks of the tar stream from the piece's start to the
+/// entry's first header; a record of zeros means that no entry begins in the piece or is listed.
 struct EntryIndex: Equatable, Sendable {
-    /// Where an entry begins in the tar stream, and its path, if the index lists it.
+    /// Where an entry begins in the tar stream, counted from the first piece, and its path, if the index lists it.
     struct Place: Equatable, Sendable {
         let offset: UInt64
         let path: EntryPath?
@@ -139,7 +139,7 @@ struct EntryIndexBuilder: Sendable {
     private var isInTreeOrder = true
     private var lastPath: EntryPath?
 
-    /// Adds the entry at `path`, which begins at `offset` of the tar stream, after all others.
+    /// Adds the entry at `path`, which begins at `offset` from the first piece, after all others.
     mutating func add(_ path: EntryPath, at offset: UInt64) {
         if let lastPath { isInTreeOrder = isInTreeOrder && lastPath.precedesInTree(path) }
         lastPath = path

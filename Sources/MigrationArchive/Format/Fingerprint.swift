@@ -4,9 +4,11 @@ internal import CryptoKit
 internal import CLibcrypto
 #endif
 
-/// The SHA-256 that identifies an archive: its frames, their order and its totals.
+/// The SHA-256 that identifies what an archive holds: its entries with their content and order, and the
+/// fields of its header that describe the data.
 ///
-/// Two archives of the same fingerprint hold the same bytes. Without a signature over it, a
+/// The same data has the same fingerprint whatever the compression, the number of threads and the program
+/// that wrote the archive. Without a signature over it, a
 /// fingerprint proves integrity against accident, not against someone who can rewrite the archive.
 public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     /// The 32 bytes of the hash.
@@ -14,6 +16,20 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
     package init(bytes: [UInt8]) {
         self.bytes = bytes
+    }
+
+    /// Reads a fingerprint as ``description`` writes it.
+    ///
+    /// - Parameter text: 64 hexadecimal digits, in lower or upper case; the result is `nil` for any other text.
+    public init?(_ text: String) {
+        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == 2 * SHA256Digest.size else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        self.init(bytes: bytes)
     }
 
     /// The hash in 64 hexadecimal digits.

@@ -140,8 +140,19 @@ extension ArchiveInput {
 
 /// The end of an archive file, which is read before the rest of it.
 extension ArchiveInput {
+    /// Reads the frame that the archive must begin with, which is that of `header`.
+    func readHeader(_ header: ArchiveHeader) throws -> HeaderFrame {
+        let frame = try HeaderFrame(of: header)
+        var bytes = [UInt8](repeating: 0, count: frame.bytes.count)
+        try readExactly(into: &bytes, from: 0, count: bytes.count)
+        guard bytes == frame.bytes else {
+            throw ArchiveError(.damaged, "the archive's header is not encoded as it should be")
+        }
+        return frame
+    }
+
     /// Reads the index; `nil` from a pipe, which can't be read from its end.
-    func readIndex() throws(ArchiveError) -> ArchiveIndex? {
+    func readIndex(after header: HeaderFrame) throws(ArchiveError) -> ArchiveIndex? {
         guard let size else { return nil }
         let footerSize = UInt64(FrameFormat.seekTableFooterSize)
         let truncated = ArchiveError(.truncated, "the archive is cut short: its end is missing")
@@ -149,7 +160,7 @@ extension ArchiveInput {
         var footer = [UInt8](repeating: 0, count: FrameFormat.seekTableFooterSize)
         try readExactly(at: size - footerSize, into: &footer, count: footer.count)
         let listedCount = Int(footer.littleEndian(at: 0, as: UInt32.self))
-        let frameCount = listedCount - ArchiveIndex.listedBesideData
+        let frameCount = listedCount - ArchiveIndex.listedBesidePieces
         guard footer.littleEndian(at: 5) == FrameFormat.seekTableFooterMagic, frameCount >= 0
         else { throw truncated }
         let endSize = ArchiveIndex.endSize(frameCount: frameCount)
@@ -158,8 +169,7 @@ extension ArchiveInput {
         }
         var end = [UInt8](repeating: 0, count: endSize)
         try readExactly(at: size - UInt64(endSize), into: &end, count: endSize)
-        let index = try ArchiveIndex(parsing: end)
-        try index.checkCuts()
+        let index = try ArchiveIndex(parsing: end, after: header)
         guard index.compressedBytes == size - UInt64(endSize) else {
             throw ArchiveError(.damaged, "the archive is shorter or longer than its frames")
         }

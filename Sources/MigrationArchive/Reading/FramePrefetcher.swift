@@ -1,17 +1,10 @@
 internal import MigrationSystem
 
-/// Reads a whole archive: several threads check and decompress frames ahead of the reader, who gets
-/// their contents in order.
+/// Reads a whole archive: several threads decompress frames ahead of the reader and check their contents,
+/// which come in order.
 ///
 /// From a pipe one thread at a time reads; from a file each thread reads its own frame.
 final class FramePrefetcher: ChunkSource {
-    /// The work on frames besides checking their hashes.
-    enum Purpose {
-        case decompress
-        /// The content is not needed; chunks come out empty.
-        case verify
-    }
-
     /// The chunks that may be in use on top of those that are read ahead.
     ///
     /// One is under the reader's cursor, and the files of another are being made.
@@ -20,18 +13,18 @@ final class FramePrefetcher: ChunkSource {
     private let source: FrameSource
     private let pipeline: OrderedPipeline<SealedFrame, OpenedFrame>
     private let contents = FrameBufferPool()
-    private var seen = ArchiveIndex()
+    private var seen: ArchiveIndex
 
     /// The compressed bytes that were handed out so far.
     private(set) var compressedBytes: UInt64 = 0
 
     init(
         reading source: FrameSource,
-        for purpose: Purpose,
         threadCount: Int,
         cancellation: CancellationFlag
     ) throws {
         self.source = source
+        seen = ArchiveIndex(after: source.header)
         let contents = contents
         let compressed = FrameBufferPool()
         pipeline = try ArchiveError.startingThreads {
@@ -46,7 +39,7 @@ final class FramePrefetcher: ChunkSource {
                 var decompressor = try FrameDecompressor.make()
                 return { frame in
                     defer { compressed.keep(frame.buffer) }
-                    return try source.open(frame, for: purpose, with: &decompressor, contents)
+                    return try source.open(frame, with: &decompressor, contents)
                 }
             }
         }
@@ -82,39 +75,38 @@ final class FramePrefetcher: ChunkSource {
     private func checkIndex() throws {
         guard !source.isIndexed, let index = source.index else { return }
         guard index.frames == seen.frames, index.digests == seen.digests else {
-            throw ArchiveError(.damaged, "a frame is not the one that was written")
+            throw ArchiveError(.damaged, "a piece is not the one that was written")
         }
     }
 }
 
-/// The content of a frame that passed its checks.
+/// The content of a frame, with its hash.
 private struct OpenedFrame: Sendable {
     let content: FrameBuffer
     let listing: ArchiveIndex.Frame
     let digest: [UInt8]
 }
 
+extension ArchiveError {
+    /// The content of frame `number` does not have the hash that it should.
+    static func damagedPiece(_ number: Int) -> ArchiveError {
+        ArchiveError(.damaged, "piece \(number) is not the one that was written")
+    }
+}
+
 extension FrameSource {
-    /// Checks a frame against its hash and decompresses it into one of `contents`.
+    /// Decompresses a frame into one of `contents` and checks it against its hash.
     fileprivate func open(
         _ frame: SealedFrame,
-        for purpose: FramePrefetcher.Purpose,
         with decompressor: inout FrameDecompressor,
         _ contents: FrameBufferPool
     ) throws -> OpenedFrame {
         try load(frame)
-        let digest = SHA256Digest.hash(of: frame.buffer)
-        if let expected = expectedDigest(of: frame.number), expected != digest[...] {
-            let message = "frame \(frame.number) is not the one that was written"
-            throw ArchiveError(.damaged, message)
-        }
         let content = contents.take()
-        if purpose == .decompress {
-            try decompressor.decompress(
-                frame.buffer,
-                into: content,
-                contentSize: frame.contentSize
-            )
+        try decompressor.decompress(frame.buffer, into: content, contentSize: frame.contentSize)
+        let digest = SHA256Digest.hash(of: content)
+        if let expected = expectedDigest(of: frame.number), expected != digest[...] {
+            throw ArchiveError.damagedPiece(frame.number)
         }
         let listing = ArchiveIndex.Frame(
             compressedSize: UInt32(frame.buffer.count),

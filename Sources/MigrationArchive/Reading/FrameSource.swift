@@ -8,19 +8,21 @@ struct SealedFrame: Sendable {
     fileprivate let offset: UInt64?
 }
 
-/// Finds the frames of a migration archive in their order, and its index.
+/// Finds the frames of a migration archive's pieces in their order, and its index.
 ///
-/// From a file the index is read first, so that every frame can be checked before it is decompressed.
+/// From a file the index is read first, so that every piece can be checked as soon as it is decompressed.
 /// From a pipe frames are found by walking their blocks (RFC 8878, 3.1.1), and the index comes last.
 ///
 /// Safe because one thread at a time asks for the next frame, and looks at the index after the last
 /// one; what several threads use at once doesn't change.
 final class FrameSource: @unchecked Sendable {
     private let input: ArchiveInput
+    /// The frame that the archive begins with.
+    let header: HeaderFrame
     private let expected: ArchiveIndex?
     private let frameLimit: Int
     private var next = 0
-    private var nextOffset: UInt64 = 0
+    private var nextOffset: UInt64
 
     /// The index at the archive's end; from a pipe it is known only after the last frame.
     private(set) var index: ArchiveIndex?
@@ -28,12 +30,16 @@ final class FrameSource: @unchecked Sendable {
     /// The index of entries, once ``index`` is known and every frame was read.
     private(set) var entryIndex: EntryIndex?
 
+    /// Reads what follows `header` in `input`.
     init(
         reading input: ArchiveInput,
+        after header: HeaderFrame,
         index: ArchiveIndex?,
         frameLimit: Int = ArchiveIndex.frameLimit
     ) {
         self.input = input
+        self.header = header
+        nextOffset = UInt64(header.bytes.count)
         self.frameLimit = frameLimit
         self.index = index
         expected = index
@@ -53,7 +59,8 @@ final class FrameSource: @unchecked Sendable {
             guard next < frameLimit else {
                 throw ArchiveError(.damaged, "the archive has more frames than there can be")
             }
-            let contentSize = try walkFrame(into: buffer)
+            buffer.count = 0
+            let (_, contentSize) = try FrameWalk.walk(buffer) { try read(upTo: $0, into: buffer) }
             return sealedFrame(in: buffer, contentSize: contentSize, offset: nil)
         }
         if expected != nil { input.seek(to: nextOffset) }
@@ -75,12 +82,13 @@ final class FrameSource: @unchecked Sendable {
         guard let offset = frame.offset else { return }
         let buffer = frame.buffer
         try input.readExactly(at: offset, into: &buffer.bytes, count: buffer.count)
+        try FrameWalk.check(buffer, contentSize: frame.contentSize)
     }
 
-    /// Whether the hashes of the frames are known before the end.
+    /// Whether the hashes of the pieces are known before the end.
     var isIndexed: Bool { expected != nil }
 
-    /// The hash that frame `number` must have, where it is known before the end.
+    /// The hash that piece `number` must have, where it is known before the end.
     func expectedDigest(of number: Int) -> ArraySlice<UInt8>? {
         expected?.digest(of: number)
     }
@@ -116,7 +124,7 @@ final class FrameSource: @unchecked Sendable {
         guard try input.lookAhead(1) == 0 else {
             throw ArchiveError(.damaged, "bytes follow the end of the archive")
         }
-        let index = try expected ?? readIndex(from: bytes)
+        let index = try expected ?? ArchiveIndex(parsing: bytes, after: header)
         guard index.isEncoded(as: bytes) else {
             throw ArchiveError(.damaged, "the archive changed while it was read")
         }
@@ -124,56 +132,85 @@ final class FrameSource: @unchecked Sendable {
         self.index = index
     }
 
-    private func readIndex(from bytes: [UInt8]) throws(ArchiveError) -> ArchiveIndex {
-        let index = try ArchiveIndex(parsing: bytes)
-        try index.checkCuts()
-        return index
+    private func read(upTo end: Int, into buffer: FrameBuffer) throws {
+        try input.readExactly(into: &buffer.bytes, from: buffer.count, count: end - buffer.count)
+        buffer.count = end
     }
 }
 
 // MARK: - Walking a frame
 
-extension FrameSource {
-    /// Reads a frame of unknown size, block by block.
-    private func walkFrame(into buffer: FrameBuffer) throws -> Int {
-        buffer.count = 0
-        try take(5, into: buffer)
+/// Finds where a data frame ends by its header and its blocks, and refuses forms that archives don't use.
+enum FrameWalk {
+    /// Walks the frame at the start of `buffer`; `provide` makes sure that its bytes up to an index are there.
+    ///
+    /// - Returns: Where the frame ends, and the bytes of its content by its own account.
+    static func walk(
+        _ buffer: FrameBuffer,
+        _ provide: (_ end: Int) throws -> Void
+    ) throws -> (end: Int, contentSize: Int) {
+        var end = 0
+        func take(_ count: Int) throws {
+            guard end + count <= FrameFormat.largestCompressedSize else {
+                throw ArchiveError(.damaged, "a frame is larger than frames can be")
+            }
+            end += count
+            try provide(end)
+        }
+        try take(5)
         guard buffer.bytes.littleEndian(at: 0) == FrameFormat.zstdMagic else {
             throw ArchiveError(.damaged, "a frame does not begin with a frame's magic number")
         }
-        guard let fields = HeaderFields(descriptor: buffer.bytes[4]) else {
-            throw ArchiveError(.damaged, "a frame is not in the form that archives use")
-        }
-        try take(fields.windowBytes + fields.sizeBytes, into: buffer)
+        guard let fields = HeaderFields(descriptor: buffer.bytes[4]) else { throw unusualForm }
+        try take(fields.windowBytes + fields.sizeBytes)
         let contentSize = fields.contentSize(in: buffer.bytes)
         guard contentSize <= FrameFormat.chunkSize else {
             throw ArchiveError(.damaged, "a frame claims more content than frames have")
         }
-        try walkBlocks(into: buffer)
-        try take(4, into: buffer)
-        return contentSize
+        var isLast = false
+        while !isLast {
+            try take(3)
+            let header = BlockHeader(in: buffer.bytes, at: end - 3)
+            try take(header.storedSize)
+            isLast = header.isLast
+        }
+        try take(4)
+        return (end, contentSize)
     }
 
-    private func walkBlocks(into buffer: FrameBuffer) throws {
-        while true {
-            let position = buffer.count
-            try take(3, into: buffer)
-            let header =
-                UInt32(buffer.bytes[position]) | UInt32(buffer.bytes[position + 1]) << 8
-                | UInt32(buffer.bytes[position + 2]) << 16
-            let isRunLength = header >> 1 & 3 == 1
-            try take(isRunLength ? 1 : Int(header >> 3), into: buffer)
-            if header & 1 == 1 { return }
+    /// Throws unless `buffer` holds one frame of the form that archives use, with `contentSize` bytes of
+    /// content by its own account, and nothing else.
+    static func check(_ buffer: FrameBuffer, contentSize: Int) throws(ArchiveError) {
+        do {
+            let walked = try walk(buffer) { end in
+                guard end <= buffer.count else { throw unusualForm }
+            }
+            guard walked == (buffer.count, contentSize) else { throw unusualForm }
+        } catch {
+            throw error as? ArchiveError ?? unusualForm
         }
     }
 
-    private func take(_ count: Int, into buffer: FrameBuffer) throws {
-        guard buffer.count + count <= FrameFormat.largestCompressedSize else {
-            throw ArchiveError(.damaged, "a frame is larger than frames can be")
-        }
-        try input.readExactly(into: &buffer.bytes, from: buffer.count, count: count)
-        buffer.count += count
+    private static let unusualForm = ArchiveError(
+        .damaged,
+        "a frame is not in the form that archives use"
+    )
+}
+
+/// The header of a block (RFC 8878, 3.1.1.2).
+private struct BlockHeader {
+    private let bits: UInt32
+
+    init(in bytes: [UInt8], at position: Int) {
+        bits =
+            UInt32(bytes[position]) | UInt32(bytes[position + 1]) << 8
+            | UInt32(bytes[position + 2]) << 16
     }
+
+    var isLast: Bool { bits & 1 == 1 }
+
+    /// The bytes of the block in the frame; one that repeats a byte holds it once.
+    var storedSize: Int { bits >> 1 & 3 == 1 ? 1 : Int(bits >> 3) }
 }
 
 /// The fields after the descriptor in a frame's header (RFC 8878, 3.1.1.1).

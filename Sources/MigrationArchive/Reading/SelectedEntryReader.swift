@@ -44,10 +44,10 @@ final class SelectedEntryReader: EntryReader {
 
     /// Reads the next entry, from as far on as the index says that `path` can't come before.
     private func nextCandidate(for path: EntryPath) throws -> ArchiveEntry? {
-        let start = EntryIndex.Place(offset: reader.firstOffset, path: nil)
-        let place = index.place(before: path) ?? start
-        let isFarther = lastPath == nil || place.offset > reader.entryOffset
-        if isFarther { try reader.seek(to: place.offset) }
+        let place = index.place(before: path) ?? EntryIndex.Place(offset: 0, path: nil)
+        let offset = reader.firstOffset + place.offset
+        let isFarther = lastPath == nil || offset > reader.entryOffset
+        if isFarther { try reader.seek(to: offset) }
         guard let entry = try reader.next() else { return nil }
         let isWhereListed = !isFarther || place.path == nil || place.path == entry.path
         let isInOrder = lastPath?.precedesInTree(entry.path) ?? true

@@ -21,22 +21,11 @@ final class StrictTarReader: EntryReader {
     private(set) var entryIndex = EntryIndexBuilder()
 
     /// Where the header of the first entry begins in the tar stream.
-    private(set) var firstOffset: UInt64 = 0
+    let firstOffset: UInt64
 
-    /// Reads the entries that follow the global header of `stream`, which must say `header`.
-    init(reading stream: TarStream, header: ArchiveHeader) throws {
+    /// Reads the entries of `stream`, which stands behind the global header.
+    init(reading stream: TarStream) {
         self.stream = stream
-        guard let block = try stream.readBlock() else {
-            throw ArchiveError(.truncated, "the archive ends before its header")
-        }
-        take(block)
-        let records = try readRecords(sizedBy: block, limit: GlobalHeader.limit)
-        try encoder.encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &expectedBytes)
-        guard try GlobalHeader.parse(records) == header,
-            try GlobalHeader.records(of: header) == records, headerBytes == expectedBytes
-        else {
-            throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
-        }
         firstOffset = stream.offset
     }
 
@@ -55,7 +44,7 @@ final class StrictTarReader: EntryReader {
         take(block)
         var records = PaxRecords()
         if block[UstarBlock.Field.typeFlag] == TypeFlag.extendedHeader {
-            records = try readRecords(sizedBy: block, limit: TarFormat.recordLimit)
+            records = try readRecords(sizedBy: block)
             guard let next = try stream.readBlock() else {
                 throw ArchiveError(.truncated, "the tar stream ends in a header", offset: offset)
             }
@@ -66,7 +55,7 @@ final class StrictTarReader: EntryReader {
         current = entry
         entryOffset = offset
         totals.count(entry)
-        entryIndex.add(entry.path, at: offset)
+        entryIndex.add(entry.path, at: offset - firstOffset)
         return entry
     }
 
@@ -111,10 +100,10 @@ extension StrictTarReader {
         headerBytes.append(block: block)
     }
 
-    private func readRecords(sizedBy block: UstarBlock, limit: Int) throws -> PaxRecords {
+    private func readRecords(sizedBy block: UstarBlock) throws -> PaxRecords {
         let offset = stream.offset
         guard block.hasValidChecksum, let size = block.octal(at: UstarBlock.Field.size),
-            size <= UInt64(limit)
+            size <= UInt64(TarFormat.recordLimit)
         else { throw ArchiveError(.damaged, "a header is damaged", offset: offset - 512) }
         let padded = try stream.readBytes(TarFormat.padded(Int(size)))
         headerBytes.append(contentsOf: padded)

@@ -3,14 +3,19 @@ internal import MigrationSystem
 /// A tar stream under a cursor: headers are read block by block, contents in place.
 final class TarStream {
     private let source: any ChunkSource
+    /// The bytes of the stream before those of the source.
+    private let base: UInt64
     private var chunk: StreamChunk?
     private var index = 0
 
     /// How many bytes of the stream lie before the cursor.
-    private(set) var offset: UInt64 = 0
+    private(set) var offset: UInt64
 
-    init(_ source: any ChunkSource) {
+    /// Reads the stream from `base` on, where `source` begins.
+    init(_ source: any ChunkSource, from base: UInt64 = 0) {
         self.source = source
+        self.base = base
+        offset = base
     }
 
     deinit {
@@ -18,7 +23,7 @@ final class TarStream {
     }
 
     /// The bytes of the whole stream, where they are known beforehand.
-    var size: UInt64? { source.streamSize }
+    var size: UInt64? { source.streamSize.map { base + $0 } }
 
     /// Makes sure that a byte is under the cursor; returns `false` at the end of the stream.
     private func fill() throws -> Bool {
@@ -117,7 +122,9 @@ final class TarStream {
                 return true
             }
         }
-        guard let start = source.seek(to: target) else { return false }
+        guard target >= base, let start = source.seek(to: target - base).map({ base + $0 }) else {
+            return false
+        }
         (chunk, index, offset) = (nil, 0, start)
         try read(target - start) { _ in }
         return true

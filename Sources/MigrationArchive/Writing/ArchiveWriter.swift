@@ -63,7 +63,9 @@ public final class ArchiveWriter {
     private static let zeroBlock = [UInt8](repeating: 0, count: TarFormat.blockSize)
 
     private let pipeline: FrameCompressionPipeline
-    private let output: ArchiveOutput
+    /// Gets the archive's bytes; `nil` where only the fingerprint is wanted.
+    private let output: ArchiveOutput?
+    private let header: HeaderFrame
     private let cancellation: CancellationFlag
     /// The file that gets its name when the archive is finished, if this writer made it.
     private var file: PendingFile?
@@ -80,8 +82,10 @@ public final class ArchiveWriter {
     private var failure: (any Error)?
 
     /// Begins an archive, which `threadCount` threads compress.
+    ///
+    /// Without an `output` nothing is compressed or written, and only the fingerprint is computed.
     package init(
-        writingTo output: ArchiveOutput,
+        writingTo output: ArchiveOutput?,
         header: ArchiveHeader,
         level: Int,
         threadCount: Int,
@@ -89,9 +93,12 @@ public final class ArchiveWriter {
     ) throws {
         self.output = output
         self.cancellation = cancellation
-        try output.begin(threadCount: threadCount)
+        let frame = try HeaderFrame(of: header)
+        self.header = frame
+        try output?.begin(threadCount: threadCount)
         pipeline = try FrameCompressionPipeline(
             writingTo: output,
+            after: frame,
             level: level,
             isCompressible: header.isCompressible,
             threadCount: threadCount,
@@ -99,9 +106,7 @@ public final class ArchiveWriter {
         )
         chunk = pipeline.takeChunk()
         do {
-            let records = try GlobalHeader.records(of: header)
-            try encoder.encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &scratch)
-            try appendScratch()
+            try output?.write(frame.bytes.span)
         } catch {
             abandon()
             throw error
@@ -389,14 +394,15 @@ extension ArchiveWriter {
         let entries = entryIndex.encoded(frameCount: index.frames.count)
         index.append(entryIndex: entries)
         let end = index.encoded
-        try output.write(entries.span)
-        try output.write(end.span)
+        try output?.write(entries.span)
+        try output?.write(end.span)
+        let headerBytes = UInt64(header.contentSize)
         return Summary(
             totals: totals,
             fingerprint: index.fingerprint,
-            archiveBytes: try output.finish(),
-            streamBytes: pipeline.streamBytes,
-            compressedStreamBytes: pipeline.compressedStreamBytes
+            archiveBytes: try output?.finish() ?? 0,
+            streamBytes: headerBytes + pipeline.streamBytes,
+            compressedStreamBytes: headerBytes + pipeline.compressedStreamBytes
         )
     }
 
@@ -414,7 +420,7 @@ extension ArchiveWriter {
         guard !isFinished else { return }
         isFinished = true
         pipeline.abandon()
-        output.abandon()
+        output?.abandon()
         file.take()?.discard()
     }
 }

@@ -1,8 +1,8 @@
 internal import MigrationSystem
 
-/// Compresses and hashes chunks on several threads and writes the frames in the chunks' order.
+/// Hashes and compresses chunks on several threads and writes the frames in the chunks' order.
 ///
-/// The frames depend on the chunks alone.
+/// The hashes depend on the chunks alone. Without an output the chunks are hashed only.
 final class FrameCompressionPipeline {
     private let buffers = FrameBufferPool()
     private let frames: FrameWriter
@@ -10,14 +10,15 @@ final class FrameCompressionPipeline {
     private var submitted = 0
 
     init(
-        writingTo output: ArchiveOutput,
+        writingTo output: ArchiveOutput?,
+        after header: HeaderFrame,
         level: Int,
         isCompressible: Bool,
         threadCount: Int,
         cancellation: CancellationFlag
     ) throws {
         let buffers = buffers
-        let frames = FrameWriter(to: output, recyclingTo: buffers)
+        let frames = FrameWriter(to: output, after: header, recyclingTo: buffers)
         self.frames = frames
         pipeline = try ArchiveError.startingThreads {
             try OrderedPipeline(
@@ -27,6 +28,7 @@ final class FrameCompressionPipeline {
                 cancellation: cancellation,
                 sink: frames.write
             ) {
+                guard output != nil else { return { CompressedFrame(hashing: $0) } }
                 var compressor = try FrameCompressor.make(level: level)
                 return { chunk in
                     try CompressedFrame(of: chunk, isCompressible, with: &compressor, buffers)
@@ -68,12 +70,22 @@ private struct CompressedFrame: Sendable {
     private enum Form {
         case compressed
         case stored(StoredFrame)
+        /// There is nothing to write.
+        case hashed
     }
 
     let listing: ArchiveIndex.Frame
     let digest: [UInt8]
     let buffer: FrameBuffer
     private let form: Form
+
+    /// Hashes `chunk`, and makes no frame of it.
+    init(hashing chunk: FrameBuffer) {
+        form = .hashed
+        listing = ArchiveIndex.Frame(compressedSize: 0, size: UInt32(chunk.count))
+        digest = SHA256Digest.hash(of: chunk)
+        buffer = chunk
+    }
 
     /// Makes a frame of `chunk`, which goes back to `buffers` where the frame doesn't need it.
     init(
@@ -83,11 +95,11 @@ private struct CompressedFrame: Sendable {
         _ buffers: FrameBufferPool
     ) throws(ArchiveError) {
         let size = UInt32(chunk.count)
+        digest = SHA256Digest.hash(of: chunk)
         guard isCompressible, !compressor.isIncompressible(chunk) else {
             let frame = StoredFrame(of: chunk)
             form = .stored(frame)
             listing = ArchiveIndex.Frame(compressedSize: UInt32(frame.size), size: size)
-            digest = unsafe frame.withPieces { unsafe SHA256Digest.hash(ofPieces: $0) }
             buffer = chunk
             return
         }
@@ -95,7 +107,6 @@ private struct CompressedFrame: Sendable {
         try compressor.compress(chunk, into: buffer)
         form = .compressed
         listing = ArchiveIndex.Frame(compressedSize: UInt32(buffer.count), size: size)
-        digest = SHA256Digest.hash(of: buffer)
         buffers.keep(chunk)
     }
 
@@ -103,6 +114,7 @@ private struct CompressedFrame: Sendable {
         switch form {
         case .compressed: try buffer.withContent { try output.write($0) }
         case .stored(let frame): try output.write(frame)
+        case .hashed: break
         }
     }
 }
@@ -111,19 +123,24 @@ private struct CompressedFrame: Sendable {
 ///
 /// Safe because the pipeline calls it on one thread at a time, and its owner after the last frame.
 private final class FrameWriter: @unchecked Sendable {
-    private let output: ArchiveOutput
+    private let output: ArchiveOutput?
     private let buffers: FrameBufferPool
-    private(set) var index = ArchiveIndex()
+    private(set) var index: ArchiveIndex
     private(set) var streamBytes: UInt64 = 0
     private(set) var compressedStreamBytes: UInt64 = 0
 
-    init(to output: ArchiveOutput, recyclingTo buffers: FrameBufferPool) {
+    init(
+        to output: ArchiveOutput?,
+        after header: HeaderFrame,
+        recyclingTo buffers: FrameBufferPool
+    ) {
         self.output = output
+        index = ArchiveIndex(after: header)
         self.buffers = buffers
     }
 
     func write(_ frame: CompressedFrame) throws {
-        try frame.write(to: output)
+        if let output { try frame.write(to: output) }
         index.append(frame.listing, digest: frame.digest)
         streamBytes += UInt64(frame.listing.size)
         compressedStreamBytes += UInt64(min(frame.listing.size, frame.listing.compressedSize))

@@ -179,16 +179,17 @@ struct TarEntryEncoderTests {
         #expect(encoded == extended(records) + block("f"))
     }
 
-    @Test func `writes the global header with one record`() throws {
+    @Test func `writes the global header with a record of the data and one of the export`() throws {
         var encoded: [UInt8] = []
         let records = try GlobalHeader.records(of: .sample)
         try TarEntryEncoder().encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &encoded)
-        let json =
-            #"{"bundleIdentifier":"org.example.notes","compressible":true,"creator":"tests","#
-            + #""platform":"linux","resourcesVersion":"1","sizeEstimate":0}"#
-        let record = [UInt8]("162 comment=migration/1 \(json)\n".utf8)
-        #expect(record.count == 162)
-        #expect(encoded == extended(record, type: "g"))
+        let data =
+            #"{"bundleIdentifier":"org.example.notes","platform":"linux","resourcesVersion":"1"}"#
+        let export = #"{"compressible":true,"creator":"tests","sizeEstimate":0}"#
+        let first = [UInt8]("107 comment=migration/2 \(data)\n".utf8)
+        let second = [UInt8]("75 comment=export \(export)\n".utf8)
+        #expect((first.count, second.count) == (107, 75))
+        #expect(encoded == extended(first + second, type: "g"))
     }
 
     @Test func `refuses what takes more than 1 MiB of records`() {

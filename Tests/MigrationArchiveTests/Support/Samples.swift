@@ -14,6 +14,23 @@ extension ArchiveHeader {
     )
 }
 
+extension ArchiveHeader {
+    /// ``sample`` for an archive whose content is stored.
+    static let storedSample = ArchiveHeader(
+        bundleIdentifier: "org.example.notes",
+        platform: "linux",
+        resourcesVersion: "1",
+        sizeEstimate: 0,
+        isCompressible: false,
+        creator: "tests"
+    )
+}
+
+extension HeaderFrame {
+    /// The frame of ``ArchiveHeader/sample``.
+    static var sample: HeaderFrame { get throws { try HeaderFrame(of: .sample) } }
+}
+
 extension ArchiveEntry {
     /// The time that entries of tests have unless they say otherwise.
     static let sampleTime = FileTime(seconds: 1_700_000_000)

@@ -2,21 +2,9 @@ import MigrationSystem
 
 @testable import MigrationArchive
 
-/// Reads tar streams as the strict reader does, after a header that is always the same.
+/// Reads the entries of tar streams as the strict reader does.
 struct StrictStream {
-    private let header: [UInt8]
     private let buffer = FrameBuffer()
-
-    init() throws {
-        var bytes: [UInt8] = []
-        let records = try GlobalHeader.records(of: .sample)
-        try TarEntryEncoder().encodeExtended(
-            records,
-            typeFlag: TypeFlag.globalHeader,
-            to: &bytes
-        )
-        header = bytes
-    }
 
     /// The bytes of `entry`'s headers.
     static func encoded(_ entry: ArchiveEntry) throws -> [UInt8] {
@@ -25,23 +13,23 @@ struct StrictStream {
         return bytes
     }
 
-    /// The entries in `body`, which follows the archive's header and has the end mark put behind it.
+    /// The entries in `body`, which has the end mark put behind it.
     func entries(in body: [UInt8], endMark: Int = 1024) throws -> [ArchiveEntry] {
-        let stream = header + body + [UInt8](repeating: 0, count: endMark)
+        let stream = body + [UInt8](repeating: 0, count: endMark)
         return try entries(inStream: stream)
     }
 
-    /// The entries in a whole tar stream.
+    /// The entries in a stream that has an end mark of its own.
     func entries(inStream stream: [UInt8], chunkSize: Int = 1 << 20) throws -> [ArchiveEntry] {
         let source = MemorySource(stream, chunkSize: chunkSize, buffer: buffer)
-        let reader = try StrictTarReader(reading: TarStream(source), header: .sample)
+        let reader = StrictTarReader(reading: TarStream(source))
         var entries: [ArchiveEntry] = []
         while let entry = try reader.next() { entries.append(entry) }
         return entries
     }
 
-    /// A whole tar stream with `body` in it.
+    /// A stream with `body` in it and the end mark behind it.
     func stream(_ body: [UInt8]) -> [UInt8] {
-        header + body + [UInt8](repeating: 0, count: 1024)
+        body + [UInt8](repeating: 0, count: 1024)
     }
 }

@@ -105,7 +105,11 @@ struct TestArchive {
     /// Where the archive's parts lie, as its end says.
     var index: ArchiveIndex {
         get throws {
-            try #require(try input(.wholeFile).readIndex())
+            let input = try input(.wholeFile)
+            guard case .migration(let header) = try ArchiveFormat.detect(in: input) else {
+                throw ArchiveError(.notAnArchive, "not an archive")
+            }
+            return try #require(try input.readIndex(after: input.readHeader(header)))
         }
     }
 
@@ -121,21 +125,32 @@ struct TestArchive {
     /// The archive with `entries` for its index of entries, and with the hashes that are right then.
     func replacingEntryIndex(_ entries: [UInt8]) throws -> TestArchive {
         var index = try index
-        let frames = try parts.frames.flatMap(\.self)
+        let parts = try parts
+        let frames = parts.header + parts.frames.flatMap(\.self)
         index.append(entryIndex: entries)
         return TestArchive(bytes: frames + entries + index.encoded)
     }
 
-    /// The archive's data frames and behind them its end.
-    var parts: (frames: [[UInt8]], end: [UInt8]) {
+    /// Where each frame of a piece lies in the archive.
+    var framePlaces: [Range<Int>] {
         get throws {
-            var frames: [[UInt8]] = []
-            var start = 0
-            for frame in try index.frames {
-                frames.append([UInt8](bytes[start..<start + Int(frame.compressedSize)]))
-                start += Int(frame.compressedSize)
+            let index = try index
+            let pieces = index.frames.reduce(0) { $0 + Int($1.compressedSize) }
+            var start = Int(index.compressedBytes) - Int(index.entryIndexSize) - pieces
+            return index.frames.map { frame in
+                defer { start += Int(frame.compressedSize) }
+                return start..<start + Int(frame.compressedSize)
             }
-            return (frames, [UInt8](bytes[start...]))
+        }
+    }
+
+    /// The frame of the archive's header, those of its pieces, and behind them its end.
+    var parts: (header: [UInt8], frames: [[UInt8]], end: [UInt8]) {
+        get throws {
+            let places = try framePlaces
+            let (start, end) = (places[0].lowerBound, places[places.count - 1].upperBound)
+            let frames = places.map { [UInt8](bytes[$0]) }
+            return ([UInt8](bytes[..<start]), frames, [UInt8](bytes[end...]))
         }
     }
 }

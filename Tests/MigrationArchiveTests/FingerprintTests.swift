@@ -1,0 +1,140 @@
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationArchive
+
+/// The fingerprint stands for the data alone.
+@Suite(.scratchDirectory)
+struct FingerprintTests {
+    private static let items = [
+        Item(.directory("Documents", time: FileTime(seconds: 1_700_000_001))),
+        Item("Documents/letter.txt", [UInt8]("Dear reader\n".utf8)),
+        Item(.symbolicLink("Documents/newest", to: "letter.txt")),
+        Item(.hardLink("Documents/other", to: "Documents/letter.txt")),
+        Item("empty", []),
+    ]
+
+    /// Changes only with the format, whose version then changes too.
+    private static let golden = 
+        "f53871f4ff6b7c78ef8814b0908cf6c02ee7c98c35fe61c0bc534c9a13306bff"
+
+    /// The SHA-256 of the whole archive where nothing is compressed.
+    private static let goldenBytes =
+        "e3007991d7cd74f57dfbd5251bb1115d5545542c96c58d1c61da105f862e92b3"
+
+    private static func header(
+        bundleIdentifier: String = "org.example.notes",
+        platform: String = "linux",
+        resourcesVersion: String = "1",
+        sizeEstimate: UInt64 = 0,
+        isCompressible: Bool = true,
+        creator: String = "tests",
+        importers: [String]? = nil
+    ) -> ArchiveHeader {
+        ArchiveHeader(
+            bundleIdentifier: bundleIdentifier,
+            platform: platform,
+            resourcesVersion: resourcesVersion,
+            sizeEstimate: sizeEstimate,
+            isCompressible: isCompressible,
+            creator: creator,
+            importers: importers
+        )
+    }
+
+    private func fingerprint(
+        _ items: [Item] = items,
+        header: ArchiveHeader = header(),
+        threadCount: Int = 2,
+        level: Int = 3
+    ) throws -> String? {
+        let archive = try TestArchive(
+            items,
+            header: header,
+            threadCount: threadCount,
+            level: level
+        )
+        #expect(try archive.verify().fingerprint == archive.summary?.fingerprint)
+        return archive.summary?.fingerprint.description
+    }
+
+    @Test func `of a fixed tree is always the same`() throws {
+        #expect(try fingerprint() == Self.golden)
+    }
+
+    @Test func `does not depend on how the archive was made`() throws {
+        let long = Self.items + [Item("long", text(9_000_000)), Item("noise", noise(5_000_000))]
+        let expected = try fingerprint(long)
+        for level in [1, 9, 19] { #expect(try fingerprint(long, level: level) == expected) }
+        for threadCount in [1, 4] {
+            #expect(try fingerprint(long, threadCount: threadCount) == expected)
+        }
+        let creator = String(repeating: "another program ", count: 100)
+        for header in [
+            Self.header(isCompressible: false), Self.header(sizeEstimate: 77),
+            Self.header(creator: creator),
+        ] {
+            #expect(try fingerprint(long, header: header) == expected)
+        }
+    }
+
+    @Test func `depends on everything that describes the data`() throws {
+        var found: Set<String?> = [Self.golden]
+        for header in [
+            Self.header(bundleIdentifier: "org.example.others"), Self.header(platform: "iOS"),
+            Self.header(resourcesVersion: "2"), Self.header(importers: ["T.org.example.notes"]),
+        ] {
+            #expect(found.insert(try fingerprint(header: header)).inserted)
+        }
+        let changes: [(position: Int, item: Item)] = [
+            (0, Item(.directory("Documents", time: FileTime(seconds: 1_700_000_002)))),
+            (1, Item("Documents/letter.txt", [UInt8]("Dear readers".utf8))),
+            (2, Item(.symbolicLink("Documents/newest", to: "letter"))),
+            (3, Item("Documents/other", [UInt8]("Dear reader\n".utf8))),
+            (4, Item(.file("empty", permissions: 0o600))), (4, Item("emptier", [])),
+        ]
+        for (position, item) in changes {
+            var items = Self.items
+            items[position] = item
+            #expect(found.insert(try fingerprint(items)).inserted, "\(item.entry)")
+        }
+        #expect(found.insert(try fingerprint(Self.items.dropLast())).inserted)
+    }
+
+    @Test func `is computed without an archive`() throws {
+        let writer = try ArchiveWriter(
+            writingTo: nil,
+            header: Self.header(),
+            level: 3,
+            threadCount: 2,
+            cancellation: CancellationFlag()
+        )
+        for item in Self.items {
+            if item.content.isEmpty {
+                try writer.append(item.entry)
+            } else {
+                try writer.append(item.entry, content: item.content.span)
+            }
+        }
+        let summary = try writer.finish()
+        #expect(summary.fingerprint.description == Self.golden)
+        #expect((summary.archiveBytes, summary.totals.entries) == (0, 5))
+    }
+
+    @Test func `is read back from its digits`() throws {
+        let fingerprint = try #require(Fingerprint(Self.golden))
+        #expect(fingerprint.description == Self.golden)
+        #expect(Fingerprint(Self.golden.uppercased()) == fingerprint)
+        let short = String(Self.golden.dropLast())
+        for text in ["", short, short + "g", short + "é", Self.golden + "0"] {
+            #expect(Fingerprint(text) == nil)
+        }
+    }
+
+    /// The layout of a whole archive, for which a change of the format needs another version.
+    @Test func `of an archive's bytes is always the same where nothing is compressed`() throws {
+        let archive = try TestArchive(Self.items, header: Self.header(isCompressible: false))
+        #expect(Fingerprint(bytes: SHA256Digest.hash(of: archive.bytes)).description == Self.goldenBytes)
+    }
+}
