@@ -137,15 +137,6 @@ extension FileDescriptor {
         return file
     }
 
-    /// Opens `/dev/null`.
-    package static func openForDiscarding() throws(SystemError) -> FileDescriptor {
-        FileDescriptor(
-            adopting: try retryingOnInterrupt("open") {
-                unsafe Glibc.open("/dev/null", O_WRONLY | O_CLOEXEC)
-            }
-        )
-    }
-
     /// Makes a second descriptor of the same open file.
     package borrowing func duplicate() throws(SystemError) -> FileDescriptor {
         let rawValue = rawValue

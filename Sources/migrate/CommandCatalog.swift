@@ -9,6 +9,7 @@ enum CommandCatalog {
         ListCommand.self,
         ExtractCommand.self,
         VerifyCommand.self,
+        FingerprintCommand.self,
         SignCommand.self,
         DiffCommand.self,
         StatusCommand.self,

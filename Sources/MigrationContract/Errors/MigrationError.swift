@@ -71,6 +71,7 @@ extension MigrationError {
             case limitExceeded = 24
             case signatureInvalid = 25
             case signingFailed = 26
+            case fingerprintMismatch = 27
         }
 
         private let value: Value
@@ -87,6 +88,9 @@ extension MigrationError {
 
         /// The container is missing, isn't a directory, is a link, or can't be read.
         public static let containerInvalid = Code(value: .containerInvalid)
+
+        /// The archive does not have the expected fingerprint.
+        public static let fingerprintMismatch = Code(value: .fingerprintMismatch)
 
         /// The archive and the container belong to different apps.
         public static let identifierMismatch = Code(value: .identifierMismatch)

@@ -29,6 +29,40 @@ extension MigrationHost {
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
+        try await run(container, to: destination, appExtension, options, progress)
+    }
+
+    /// Computes the fingerprint that an archive of a container would have, and writes none.
+    ///
+    /// Use it to compare a container with an archive that exists. Everything that an export reads is read.
+    /// With an app's extension the fingerprint is the same if the extension appends the same items in the
+    /// same order.
+    ///
+    /// - Parameters:
+    ///   - container: The container, which nobody else may be using.
+    ///   - appExtension: The app's own extension, which chooses the data; `nil` takes everything.
+    ///   - options: How an export would be made; the compression does not matter.
+    ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
+    /// - Returns: What an export would report, with no bytes of an archive.
+    /// - Throws: The errors of ``export(_:to:using:options:progress:)``, except for those of the output.
+    @concurrent
+    public func fingerprint(
+        of container: MigrationDataContainer,
+        using appExtension: MigrationExtension? = nil,
+        options: ExportOptions = ExportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ExportReport {
+        try await run(container, to: nil, appExtension, options, progress)
+    }
+
+    @concurrent
+    private func run(
+        _ container: MigrationDataContainer,
+        to destination: ArchiveDestination?,
+        _ appExtension: MigrationExtension?,
+        _ options: ExportOptions,
+        _ progress: Progress?
+    ) async throws -> ExportReport {
         defer { progress?.endUpdates() }
         try options.check()
         return try await withOperationThread { cancellation in
@@ -164,7 +198,8 @@ extension ArchiveStatement {
 /// One export: locks the container, asks the extension, writes the archive and commits it.
 struct ExportOperation {
     let container: MigrationDataContainer
-    let destination: ArchiveDestination
+    /// `nil` where only the fingerprint is wanted.
+    let destination: ArchiveDestination?
     let options: ExportOptions
     let appExtension: MigrationExtension?
     let progress: Progress?
@@ -177,15 +212,18 @@ struct ExportOperation {
         try ContainerRecovery.recover(container.rootPath, root: lock.root)
         let hosted = try hostedExtension(root: lock.root)
         defer { hosted.end() }
+        guard let destination else {
+            let properties = try properties(of: hosted, availableSpace: nil)
+            return try write(hosted, properties, to: nil, identity: nil, root: lock.root)
+        }
         let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
         let report: ExportReport
         do {
-            let properties = try hosted.properties(availableSpace: file.availableSpace)
-            progress?.setTotal(Int64(clamping: properties.sizeEstimate))
+            let properties = try properties(of: hosted, availableSpace: file.availableSpace)
             try checkSpace(for: properties, available: file.availableSpace)
             report = try write(
                 hosted,
-                properties: properties,
+                properties,
                 to: file.output,
                 identity: file.identity,
                 root: lock.root
@@ -196,6 +234,15 @@ struct ExportOperation {
         }
         try file.commit()
         return report
+    }
+
+    private func properties(
+        of hosted: any ExportingExtension,
+        availableSpace: UInt64?
+    ) throws -> ExportProperties {
+        let properties = try hosted.properties(availableSpace: availableSpace)
+        progress?.setTotal(Int64(clamping: properties.sizeEstimate))
+        return properties
     }
 
     private func hostedExtension(root: OpenFile) throws -> any ExportingExtension {
@@ -228,13 +275,13 @@ struct ExportOperation {
         guard needed > available else { return }
         let message =
             "the archive needs at least about \(needed) bytes, and \(available) are free"
-        throw MigrationError(.outOfSpace, message, path: destination.path)
+        throw MigrationError(.outOfSpace, message, path: destination?.path)
     }
 
     private func write(
         _ hosted: any ExportingExtension,
-        properties: ExportProperties,
-        to output: ArchiveOutput,
+        _ properties: ExportProperties,
+        to output: ArchiveOutput?,
         identity: FileStatus.Identity?,
         root: OpenFile
     ) throws -> ExportReport {

@@ -53,8 +53,9 @@ struct ImportChecks {
         throw MigrationError(.identifierMismatch, message, path: path.path)
     }
 
-    /// Refuses an archive without the required signature.
-    func checkSignature(of reader: ArchiveReader) throws {
+    /// Refuses an archive without the expected fingerprint or the required signature.
+    func checkProof(of reader: ArchiveReader) throws {
+        try options.expectedFingerprint?.check(reader.fingerprint)
         guard let required = options.requiredSignature else { return }
         try required.check(ArchiveStatement(header: reader.header, fingerprint: reader.fingerprint))
     }

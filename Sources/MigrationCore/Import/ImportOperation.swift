@@ -215,7 +215,7 @@ struct ImportOperation {
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
         // A pipe has no fingerprint until everything was read.
-        if input.size != nil { try checks.checkSignature(of: reader) }
+        if input.size != nil { try checks.checkProof(of: reader) }
         return reader
     }
 
@@ -387,7 +387,7 @@ extension ImportOperation {
             options: extraction,
             progress: progress
         )
-        try checks.checkSignature(of: reader)
+        try checks.checkProof(of: reader)
         return extractor
     }
 }
@@ -422,8 +422,8 @@ extension ImportOperation {
         guard let error = error as? MigrationError else { return false }
         switch error.code {
         case .confinementUnavailable, .containerBusy, .containerHoldsData, .entitlementInvalid,
-            .extensionUnsuitable, .identifierMismatch, .invalidOption, .pathNeedsEncoding,
-            .signatureInvalid, .signingFailed:
+            .extensionUnsuitable, .fingerprintMismatch, .identifierMismatch, .invalidOption,
+            .pathNeedsEncoding, .signatureInvalid, .signingFailed:
             return true
         default: return false
         }

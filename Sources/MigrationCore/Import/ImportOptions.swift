@@ -20,6 +20,9 @@ public struct ImportOptions: Sendable {
     /// The importing app, as `TEAM.bundle`; the archive must list it among its importers.
     public var importer: String?
 
+    /// The fingerprint that the archive must have; any other is refused before the container changes.
+    public var expectedFingerprint: Fingerprint?
+
     /// The signature that the archive must have; without it, it is refused before the container
     /// changes.
     public var requiredSignature: RequiredSignature?
@@ -78,6 +81,20 @@ extension ImportCall {
             ),
             sourceVersion: version
         )
+    }
+}
+
+extension Fingerprint {
+    /// Throws unless `found`, the fingerprint of an archive, is this one.
+    ///
+    /// - Parameter found: The fingerprint; `nil` for the tar file of another program, which has none.
+    /// - Throws: ``MigrationError`` of code `fingerprintMismatch`.
+    public func check(_ found: Fingerprint?) throws(MigrationError) {
+        guard found != self else { return }
+        let message =
+            found.map { "the archive's fingerprint is \($0), and \(self) was expected" }
+            ?? "the file carries no fingerprint, and \(self) was expected"
+        throw MigrationError(.fingerprintMismatch, message)
     }
 }
 

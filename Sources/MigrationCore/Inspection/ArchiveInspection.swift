@@ -4,10 +4,9 @@ internal import MigrationSystem
 
 /// How much of an archive ``ArchiveSource/verify(_:externalLinks:threadCount:progress:)`` checks.
 public enum VerificationScope: String, Sendable, Codable {
-    /// The hash of every frame, and every entry as an import would check it.
+    /// The hash of every piece, and every entry as an import would check it.
     case everything
-    /// The hashes of the frames and the fingerprint, without decompressing content or reading
-    /// entries.
+    /// The hashes of the pieces and the fingerprint, without reading entries.
     case hashes
 
     /// The same for the verifier.

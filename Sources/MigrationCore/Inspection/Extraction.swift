@@ -12,11 +12,12 @@ extension ArchiveSource {
     /// - Parameters:
     ///   - directory: The directory; it is made if it is missing.
     ///   - paths: The entries to restore, each with everything below it; an empty list means all.
-    ///   - options: How to treat links that lead out, and the number of threads if all entries are
-    ///     restored; the other options don't apply.
+    ///   - options: How to treat links that lead out, the expected fingerprint, and the number of
+    ///     threads if all entries are restored; the other options don't apply.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
     /// - Returns: What was restored, and what was omitted and why.
-    /// - Throws: `ArchiveError` of code `notFound` for a path that is not in the archive, and of
+    /// - Throws: ``MigrationError`` of code `fingerprintMismatch` if the archive is not the expected one;
+    ///   `ArchiveError` of code `notFound` for a path that is not in the archive, and of
     ///   the other codes of an import; ``MigrationError`` of code `outputExists` if an item of that
     ///   name exists, of `containerBusy` if another extraction into the directory is running, and
     ///   of codes `invalidOption`, `outOfSpace` and `outputFailed`; `CancellationError`.
@@ -80,6 +81,8 @@ struct Extraction {
         let access: ArchiveReader.Access =
             paths.isEmpty ? .whole(threadCount: threadCount) : .selective
         let reader = try ArchiveReader(input, access: access)
+        // A pipe has no fingerprint until everything was read.
+        if input.size != nil { try options.expectedFingerprint?.check(reader.fingerprint) }
         let linkTargets = input.size == nil || paths.isEmpty ? [] : try select(in: reader)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
@@ -152,6 +155,7 @@ struct Extraction {
             options: extraction,
             progress: progress
         )
+        try options.expectedFingerprint?.check(reader.fingerprint)
         try moveIn(staging, to: root)
         isMovedIn = true
         return ImportReport(

@@ -149,10 +149,7 @@ private struct Preflight {
         for container: MigrationDataContainer
     ) throws -> ArchiveWriter {
         try ArchiveWriter(
-            writingTo: try ArchiveOutput(
-                writing: try FileDescriptor.openForDiscarding(),
-                cancellation: cancellation
-            ),
+            writingTo: nil,
             header: ArchiveHeader(
                 bundleIdentifier: container.bundleIdentifier,
                 platform: container.platform.rawValue,

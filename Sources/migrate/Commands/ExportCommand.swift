@@ -32,13 +32,8 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             help: "The app's bundle identifier, if the container does not name it.",
             to: \.bundleIdentifier
         )
-        Flag("source-platform", value: "p", as: .platform, to: \.options.platform)
-            .help(
-                "The platform that the data comes from, such as 'iOS'; by default the one that the "
-                    + "container shows."
-            )
-        Flag("destination-platform", value: "p", as: .platform, to: \.options.destinationPlatform)
-            .help("The platform that the data goes to, for the extension; 'android' by default.")
+        Flag.sourcePlatform(to: \.options.platform)
+        Flag.destinationPlatform(to: \.options.destinationPlatform)
             .needing(ExtensionFlags.executable)
         builtInExport.map { $0.excluding(ExtensionFlags.executable) }
         Flag.level(byDefault: 3, to: \.options.compressionLevel)
@@ -65,8 +60,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
 
     /// The properties of an export without an extension, which otherwise decides them.
     @FlagList<Self> private static var builtInExport: [Flag<Self>] {
-        Flag("resources-version", value: "v", as: .text, to: \.options.resourcesVersion)
-            .help("The version of the data's format, for the importing app; 1.0 by default.")
+        Flag.resourcesVersion(to: \.options.resourcesVersion)
         Flag("no-compress", sets: \.options.isCompressible, to: false)
             .help("Store the content uncompressed.")
     }
@@ -74,8 +68,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     /// The files that an export without an extension includes.
     @FlagList<Self> private static var selection: [Flag<Self>] {
         Flag.includeCaches(sets: \.options.includesCaches)
-        Flag("exclude", value: "pattern", as: .exclusion, appendingTo: \.options.exclusions)
-            .help("Leave out files that match the pattern; may be repeated.")
+        Flag.exclude(appendingTo: \.options.exclusions)
     }
 
     @FlagList<Self> private static var extensionFlags: [Flag<Self>] {
@@ -160,19 +153,6 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
                 + "otherwise"
         }
         for line in lines { console.log("migrate: warning: \(line)") }
-    }
-}
-
-extension ValueReader where Value == ExclusionPattern {
-    /// A pattern of `--exclude`.
-    fileprivate static var exclusion: Self {
-        ValueReader<String>.text.map { (pattern) throws(ValueError) in
-            do throws(MigrationError) {
-                return try ExclusionPattern(pattern)
-            } catch {
-                throw .refused("\(error)")
-            }
-        }
     }
 }
 

@@ -27,6 +27,7 @@ struct ExtractCommand: Command {
             .help("The destination directory, which is created if it is missing.")
             .required
         Flag.externalLinks(to: \.options.externalLinks)
+        Flag.expect(to: \.options.expectedFingerprint)
         DecryptionFlags.included(at: \.keys)
         Flag.json(sets: \.answersInJSON)
         Flag.progress(to: \.progress)

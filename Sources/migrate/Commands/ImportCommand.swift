@@ -48,6 +48,7 @@ struct ImportCommand: LockingCommand {
             .included(at: \.appExtension)
         SourceFlags.flags(to: \.options.source).map { $0.needing(ExtensionFlags.executable) }
         ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
+        Flag.expect(to: \.options.expectedFingerprint)
         SignatureFlags.requirement.included(at: \.signature)
         SignatureFlags.included(at: \.signature)
         DecryptionFlags.included(at: \.keys)

@@ -1,3 +1,4 @@
+internal import MigrationArchive
 internal import MigrationCore
 
 /// `migrate verify`: reads an archive as an import would, or only checks its hashes.
@@ -6,6 +7,7 @@ struct VerifyCommand: Command {
     private var keys = DecryptionFlags()
     private var signature = SignatureFlags()
     private var scope = VerificationScope.everything
+    private var expected: Fingerprint?
     private var externalLinks = ExternalLinkPolicy.refuse
     private var answersInJSON = false
     private var progress = ProgressMode.auto
@@ -16,11 +18,12 @@ struct VerifyCommand: Command {
     static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
 
     private static let hashes = Flag<Self>("hashes", sets: \.scope, to: .hashes)
-        .help("Only check every frame against its hash, which is quick.")
+        .help("Only check the content against its hashes, and read no entries.")
 
     static var flags: [Flag<Self>] {
         hashes
         Flag.externalLinks(to: \.externalLinks).excluding(hashes)
+        Flag.expect(to: \.expected)
         SignatureFlags.included(at: \.signature)
         DecryptionFlags.included(at: \.keys)
         Flag.json(sets: \.answersInJSON)
@@ -40,6 +43,7 @@ struct VerifyCommand: Command {
         let inspection = try await ProgressDisplay.showing(progress, on: console) { progress in
             try await source.verify(scope, externalLinks: externalLinks, progress: progress)
         }
+        try expected?.check(inspection.fingerprint)
         console.logMissingProof(of: archive.sourceText, in: inspection)
         let answer = VerificationAnswer(
             inspection: InspectionAnswer(archive, inspection: inspection),

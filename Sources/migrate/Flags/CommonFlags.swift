@@ -1,3 +1,4 @@
+internal import MigrationArchive
 internal import MigrationCore
 
 /// The flags that several commands declare alike, each with the property that it sets.
@@ -50,6 +51,34 @@ extension Flag {
             .help("Use this many threads, from 1 to 64; by default one per processor.")
     }
 
+    static func expect(to path: Property<Owner, Fingerprint?>) -> Flag {
+        Flag("expect", value: "fingerprint", as: .fingerprint, to: path)
+            .help("Refuse any archive but the one of this fingerprint.")
+    }
+
+    static func sourcePlatform(to path: Property<Owner, MigrationPlatform?>) -> Flag {
+        Flag("source-platform", value: "p", as: .platform, to: path)
+            .help(
+                "The platform that the data comes from, such as 'iOS'; by default the one that the "
+                    + "container shows."
+            )
+    }
+
+    static func destinationPlatform(to path: Property<Owner, MigrationPlatform>) -> Flag {
+        Flag("destination-platform", value: "p", as: .platform, to: path)
+            .help("The platform that the data goes to, for the extension; 'android' by default.")
+    }
+
+    static func resourcesVersion(to path: Property<Owner, String>) -> Flag {
+        Flag("resources-version", value: "v", as: .text, to: path)
+            .help("The version of the data's format, for the importing app; 1.0 by default.")
+    }
+
+    static func exclude(appendingTo path: Property<Owner, [ExclusionPattern]>) -> Flag {
+        Flag("exclude", value: "pattern", as: .exclusion, appendingTo: path)
+            .help("Leave out files that match the pattern; may be repeated.")
+    }
+
     static func wait(to path: Property<Owner, Duration>) -> Flag {
         Flag("wait", value: "s", as: .seconds, to: path)
             .help(
@@ -73,6 +102,31 @@ extension Flag {
                 "Show progress on standard error: 'bar', 'plain' (one line per second), 'none', or "
                     + "'auto', the default: a bar on a terminal."
             )
+    }
+}
+
+extension ValueReader where Value == Fingerprint {
+    /// A fingerprint in hexadecimal digits.
+    fileprivate static var fingerprint: Self {
+        ValueReader<String>.text.map { (text) throws(ValueError) in
+            guard let fingerprint = Fingerprint(text) else {
+                throw .invalid("is not a fingerprint of 64 hexadecimal digits")
+            }
+            return fingerprint
+        }
+    }
+}
+
+extension ValueReader where Value == ExclusionPattern {
+    /// A pattern of `--exclude`.
+    fileprivate static var exclusion: Self {
+        ValueReader<String>.text.map { (pattern) throws(ValueError) in
+            do throws(MigrationError) {
+                return try ExclusionPattern(pattern)
+            } catch {
+                throw .refused("\(error)")
+            }
+        }
     }
 }
 

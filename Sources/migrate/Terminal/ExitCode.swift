@@ -35,7 +35,7 @@ struct ExitCode: Hashable, Sendable {
     /// The command line was wrong.
     static let usage = ExitCode(rawValue: EX_USAGE)
 
-    /// The archive is damaged, or holds entries that must not be restored.
+    /// The archive is damaged, holds entries that must not be restored, or is not the expected one.
     static let badArchive = ExitCode(rawValue: EX_DATAERR)
 
     /// The system allows the program too little to start.
@@ -99,6 +99,7 @@ extension ExitCode {
             switch code {
             case .containerHoldsData, .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
             case .containerBusy: .containerBusy
+            case .fingerprintMismatch: .badArchive
             case .signatureInvalid, .confinementUnavailable, .entitlementInvalid,
                 .pathNeedsEncoding:
                 .notPermitted

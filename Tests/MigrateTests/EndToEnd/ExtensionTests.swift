@@ -31,6 +31,16 @@ struct ExtensionTests {
         )
     }
 
+    @Test func `computes the fingerprint of what the extension would export`() throws {
+        try stage.script("append Documents as Documents")
+        let computed = try stage.run("fingerprint")
+        #expect(computed.exitCode == 0, "\(computed.errors)")
+        let exported = try stage.run("export", "--out", place.path("archive"))
+        #expect(exported.output.contains("fingerprint \(computed.output)"))
+        try stage.script("append Documents as other")
+        #expect(try stage.run("fingerprint").output != computed.output)
+    }
+
     @Test func `shows the preflight and what the extension prints, each by its name`() throws {
         try stage.script("print \u{1B}[1mhello\nappend Documents/note")
         let out = place.path("archive")
