@@ -15,7 +15,7 @@ RUN make install DESTDIR=/out PREFIX=/usr
 FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        libexpat1 libssl3 libxxhash0 libzstd1 openssh-client zlib1g \
+        libexpat1 libsqlite3-0 libssl3 libxxhash0 libzstd1 openssh-client zlib1g \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out /
 RUN useradd --create-home migrate

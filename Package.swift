@@ -31,6 +31,7 @@ let package = Package(
     products: [
         .library(name: "MigrationCore", targets: ["MigrationCore"]),
         .library(name: "AndroidMigration", targets: ["AndroidMigration"]),
+        .library(name: "StoreMigration", targets: ["StoreMigration"]),
         .executable(name: "migrate", targets: ["migrate"]),
     ],
     targets: [
@@ -58,6 +59,11 @@ let package = Package(
             name: "CExpat",
             pkgConfig: "expat",
             providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]
+        ),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
         .target(name: "CMigrationShims"),
         .target(
@@ -103,10 +109,16 @@ let package = Package(
             ],
             swiftSettings: librarySettings
         ),
+        .target(
+            name: "StoreMigration",
+            dependencies: ["CSQLite", "MigrationSystem"],
+            swiftSettings: librarySettings
+        ),
         .executableTarget(
             name: "migrate",
             dependencies: [
                 "AndroidMigration", "MigrationArchive", "MigrationCore", "MigrationSystem",
+                "StoreMigration",
             ],
             swiftSettings: settings
         ),
@@ -117,6 +129,12 @@ let package = Package(
         ),
         .executableTarget(name: "CallProbe", path: "Tests/CallProbe"),
         .executableTarget(name: "FaultInjector", path: "Tests/FaultInjector"),
+        .executableTarget(
+            name: "store-plan",
+            dependencies: ["StoreMigration"],
+            path: "Tests/Fixtures/StorePlan",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "Proofs",
             dependencies: ["TestSupport"],
@@ -163,6 +181,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "StoreMigrationTests",
+            dependencies: [
+                "CSQLite", "FaultInjector", "StoreMigration", "TestSupport", "store-plan",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "AppMigrationTestingTests",
             dependencies: ["MigrationCore", "MigrationSystem"] + testedExtension,
             swiftSettings: settings
@@ -171,6 +196,7 @@ let package = Package(
             name: "MigrateTests",
             dependencies: [
                 "MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport", "migrate",
+                "store-plan",
             ] + extensionPrograms,
             exclude: ["Snapshots"],
             swiftSettings: settings

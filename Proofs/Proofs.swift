@@ -35,6 +35,8 @@ enum Proofs {
         odd-container
                      Moves a container of everything that is hard to carry, and says what other readers
                      make of its archive.
+        store-size   Migrates a large SQLite store with a plan, and measures the memory that it takes.
+                       --megabytes <n>       how large (default: 2048)
         short        Runs little of each: less than three minutes.
         compare      Compares the trees that the two words behind it name, with no help of migrate.
                        --exclude <path>      leave out this path, relative to both, and all below it
@@ -82,6 +84,7 @@ enum Proofs {
                 ("torture", ["--only", "faults", "--step", "600"]), ("corpus", []),
                 ("bounds", ["--share", "200"]),
                 ("round-trip", [Tools.root + "/Sources"]), ("odd-container", []),
+                ("store-size", ["--megabytes", "128"]),
                 ("soak", ["--seconds", "30"]),
             ]
             try options.finish()
@@ -115,6 +118,10 @@ enum Proofs {
         case "odd-container":
             try options.finish()
             return try OddContainer(tools).run()
+        case "store-size":
+            let storeSize = try StoreSize(tools, &options)
+            try options.finish()
+            return try storeSize.run()
         case "soak":
             let seed = try options.number("seed") ?? Int.random(in: 1...1_000_000)
             var soak = try Soak(tools, seconds: options.number("seconds") ?? 3600, seed: seed)

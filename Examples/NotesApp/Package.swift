@@ -19,7 +19,11 @@ let package = Package(
         .package(name: "migration", path: "../..")
     ],
     targets: [
-        .target(name: "NotesStore", swiftSettings: settings),
+        .target(
+            name: "NotesStore",
+            dependencies: [.product(name: "StoreMigration", package: "migration")],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "notes",
             dependencies: [
@@ -33,6 +37,7 @@ let package = Package(
             dependencies: [
                 "NotesStore",
                 .product(name: "AppMigrationKit", package: "migration"),
+                .product(name: "StoreMigration", package: "migration"),
             ],
             exclude: ["NotesMigration.entitlements"],
             swiftSettings: settings
@@ -45,6 +50,7 @@ let package = Package(
                 "notes",
                 .product(name: "AppMigrationKit", package: "migration"),
                 .product(name: "AppMigrationTesting", package: "migration"),
+                .product(name: "StoreMigration", package: "migration"),
             ],
             exclude: ["Fixtures"],
             swiftSettings: settings

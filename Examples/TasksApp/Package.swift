@@ -19,11 +19,11 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CSQLite",
+            name: "CTasksSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
         ),
-        .target(name: "TasksStore", dependencies: ["CSQLite"], swiftSettings: settings),
+        .target(name: "TasksStore", dependencies: ["CTasksSQLite"], swiftSettings: settings),
         .executableTarget(
             name: "TasksMigration",
             dependencies: [

@@ -15,6 +15,8 @@ enum CommandCatalog {
         StatusCommand.self,
         RecoverCommand.self,
         RunCommand.self,
+        StoreCheckCommand.self,
+        StoreUpgradeCommand.self,
         AndroidLintCommand.self,
         AndroidPreviewCommand.self,
         AndroidConvertCommand.self,
@@ -31,9 +33,13 @@ enum CommandCatalog {
         commands: commands.map { $0.description },
         groups: [
             CommandGroup(
+                name: "store",
+                abstract: "Check and migrate an app's store when its format has changed."
+            ),
+            CommandGroup(
                 name: "android",
                 abstract: "Check the data that an Android app hands over, and convert its backups."
-            )
+            ),
         ]
     )
 }

@@ -44,6 +44,9 @@ const struct call calls[] = {
   {"statx", SYS_statx, 1},
   {"symlinkat", SYS_symlinkat, 0},
   {"syncfs", SYS_syncfs, -1},
+#ifdef SYS_unlink
+  {"unlink", SYS_unlink, 0},
+#endif
   {"unlinkat", SYS_unlinkat, 1},
   {"utimensat", SYS_utimensat, 1},
   {"write", SYS_write, -1},

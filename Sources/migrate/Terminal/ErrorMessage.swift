@@ -3,6 +3,7 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
+internal import StoreMigration
 
 /// The message about an error: the operation that failed, its subject, the cause and a hint.
 ///
@@ -47,6 +48,8 @@ struct ErrorMessage: CustomStringConvertible {
         case let error as MigrationError: text(of: error)
         case let error as ArchiveError: error.description
         case let error as AndroidMigrationError: error.description
+        case let error as StoreMigrationError:
+            error.message + (error.cause.map { ": \($0)" } ?? "")
         case let error as SystemError: error.description
         case let error as OutputError: error.description
         case let error as ProgramStartError: error.description

@@ -2,6 +2,7 @@ internal import AndroidMigration
 internal import Glibc
 internal import MigrationArchive
 internal import MigrationCore
+internal import StoreMigration
 
 /// The exit code of the program, as README lists it.
 struct ExitCode: Hashable, Sendable {
@@ -75,6 +76,7 @@ extension ExitCode {
             case let error as ArchiveError: ExitCode(error.code)
             case let error as MigrationError: ExitCode(error.code)
             case let error as AndroidMigrationError: ExitCode(error.code)
+            case let error as StoreMigrationError: ExitCode(error.code)
             default: .failure
             }
     }
@@ -115,6 +117,19 @@ extension ExitCode {
             case .damaged, .notABackup, .notAManifest, .notRules, .unsupported: .badArchive
             case .outputFailed: .cannotCreateOutput
             case .passwordNeeded, .wrongPassword: .notPermitted
+            default: .failure
+            }
+    }
+}
+
+extension ExitCode {
+    /// Makes the code for a failure with a store.
+    init(_ code: StoreMigrationError.Code) {
+        self =
+            switch code {
+            case .damaged: .badArchive
+            case .outOfSpace: .cannotCreateOutput
+            case .storeBusy: .containerBusy
             default: .failure
             }
     }

@@ -15,7 +15,7 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
     /// The format that the files are in, which is an earlier one where the app was not opened since
     /// its update: they are exported as they are.
     var resourcesVersion: String {
-        (try? layout.version) ?? StoreMigration.currentVersion
+        (try? layout.version) ?? NotesFormat.currentVersion.text
     }
 
     /// The sum of what an export appends.
@@ -42,11 +42,11 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
     func importResources(at url: URL, request: ResourcesImportRequest) async throws {
         // Everything that can be refused is refused before anything is touched.
         try TrustedSource.check(request.sourceAppIdentifier)
-        let steps = try StoreMigration.steps(from: request.sourceVersion)
+        try NotesFormat.check(request.sourceVersion)
         let resources = ImportedResources(in: url, for: layout)
         let files = try resources.files()
         let progress = resourcesImportProgress
-        progress.totalUnitCount = Int64(files.count + steps.count + 1)
+        progress.totalUnitCount = Int64(files.count + 2)
 
         // The system clears the app's container after a failure, but never an app group.
         try group?.clear()
@@ -55,9 +55,11 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
             try resources.move(file)
             progress.completedUnitCount += 1
         }
-        try StoreMigration.run(from: request.sourceVersion, in: layout)
-        progress.completedUnitCount += Int64(steps.count)
-        try group?.update(with: NotesStore(in: layout).notes())
+        // The app finds its notes in the current format, whatever release they come from.
+        try layout.write(version: request.sourceVersion)
+        let store = try NotesStore(in: layout)
+        progress.completedUnitCount += 1
+        try group?.update(with: store.notes())
         progress.completedUnitCount = progress.totalUnitCount
     }
 

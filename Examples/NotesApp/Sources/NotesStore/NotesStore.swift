@@ -1,4 +1,5 @@
 public import Foundation
+internal import StoreMigration
 
 /// The notes of a person, in plain files.
 public struct NotesStore: Sendable {
@@ -6,12 +7,15 @@ public struct NotesStore: Sendable {
 
     /// Opens the store in `layout`, brought to the current format where it is in an earlier one.
     ///
+    /// - Parameters:
+    ///   - layout: Where the notes lie.
+    ///   - progress: Updated while they are brought to the current format.
     /// - Throws: ``StoreError/unknownVersion(_:)`` with the store untouched; errors of files.
-    public init(in layout: StoreLayout) throws {
+    public init(in layout: StoreLayout, progress: Progress? = nil) throws {
         self.layout = layout
-        let version = try layout.version
-        guard version != StoreMigration.currentVersion else { return }
-        try StoreMigration.run(from: version, in: layout)
+        try NotesFormat.check(layout.version)
+        guard FileManager.default.fileExists(atPath: layout.notesDirectory.path) else { return }
+        try StoreMigrator(layout.notes).migrate(NotesFormat.plan, progress: progress)
     }
 
     /// All notes, in the order that the person has set.
@@ -40,7 +44,7 @@ public struct NotesStore: Sendable {
     /// Keeps a note, in place of the one of that identifier.
     public func save(_ note: Note) throws {
         // Notes without a version are of format 1.0.
-        try layout.write(version: StoreMigration.currentVersion)
+        try layout.write(version: NotesFormat.currentVersion.text)
         let file = layout.notesDirectory.appending(path: "\(note.id).json")
         try JSONFile.write(note, to: file)
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import StoreMigration
 
 /// The paths of a store's files in the app's container.
 public struct StoreLayout: Sendable {
@@ -11,16 +12,25 @@ public struct StoreLayout: Sendable {
     /// The person's settings.
     public let settingsFile: URL
 
-    /// The version of the format that the notes are in.
-    let versionFile: URL
+    private static let versionName = "format-version.txt"
 
     /// Lays a store out in the container's two directories for what the app keeps.
     public init(documents: URL, applicationSupport: URL) {
         notesDirectory = documents.appending(path: "Notes", directoryHint: .isDirectory)
         attachmentsDirectory = documents.appending(path: "Attachments", directoryHint: .isDirectory)
         settingsFile = applicationSupport.appending(path: "settings.json")
-        versionFile = applicationSupport.appending(path: "format-version.txt")
     }
+
+    /// The notes as a store that is migrated, with the version of their format among them.
+    var notes: VersionedStore {
+        VersionedStore(
+            at: notesDirectory,
+            .directory(versionFile: Self.versionName),
+            unwrittenVersion: "1.0"
+        )
+    }
+
+    private var versionFile: URL { notesDirectory.appending(path: Self.versionName) }
 }
 
 extension StoreLayout {
@@ -29,9 +39,8 @@ extension StoreLayout {
     /// Format 1.0 had no file that says it. Where there are no notes at all it is the current one.
     public var version: String {
         get throws {
-            if let version = try writtenVersion { return version }
             let hasNotes = FileManager.default.fileExists(atPath: notesDirectory.path)
-            return hasNotes ? "1.0" : StoreMigration.currentVersion
+            return hasNotes ? try notes.version?.text ?? "" : NotesFormat.currentVersion.text
         }
     }
 
@@ -40,6 +49,7 @@ extension StoreLayout {
     /// Files that the app can make again, such as the widget's snapshot, are not among them.
     public func transportableFiles() throws -> [StoreFile] {
         var files = try StoreFile.all(in: notesDirectory, under: "Notes")
+            .filter { $0.url != versionFile }
         for directory in try attachmentsDirectory.directories() {
             let path = "Attachments/" + directory.lastPathComponent
             files += try StoreFile.all(in: directory, under: path)
@@ -62,7 +72,7 @@ extension StoreLayout {
     }
 
     /// Writes the version down, where it is not written already.
-    func write(version: String) throws {
+    public func write(version: String) throws {
         guard try writtenVersion != version else { return }
         try versionFile.makeParent()
         try Data("\(version)\n".utf8).write(to: versionFile, options: .atomic)

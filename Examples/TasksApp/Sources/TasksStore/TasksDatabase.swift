@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import CTasksSQLite
 public import Foundation
 
 /// Something to do.

@@ -1,4 +1,5 @@
 import Foundation
+import StoreMigration
 import Testing
 
 @testable import NotesStore
@@ -24,22 +25,28 @@ struct StoreMigrationTests {
             try ReleasedFormat.version1.write(to: root)
             _ = try NotesStore(in: StoreLayout(inContainerAt: root))
             let names = try root.appending(path: "Documents/Notes").files.keys.sorted()
-            #expect(names == ["c0ffee01.json", "c0ffee02.json"])
+            #expect(names == ["c0ffee01.json", "c0ffee02.json", "format-version.txt"])
+            let documents = root.appending(path: "Documents").path
+            #expect(try FileManager.default.contentsOfDirectory(atPath: documents) == ["Notes"])
         }
     }
 
     @Test(arguments: [
-        ("1.0", ["2.0", "3.0"]), ("2.0", ["3.0"]), ("3.0", []),
+        ("1.0", ["1.0 to 2.0", "2.0 to 3.0"]), ("2.0", ["2.0 to 3.0"]),
     ])
-    func `knows the steps from each version`(_ version: String, _ targets: [String]) throws {
-        #expect(try StoreMigration.steps(from: version).map(\.target) == targets)
+    func `knows the steps from each version`(_ version: String, _ expected: [String]) throws {
+        guard case .steps(let steps) = NotesFormat.plan.assess(StoreVersion(version)) else {
+            Issue.record("there are no steps")
+            return
+        }
+        #expect(steps.map(\.description) == expected)
     }
 
     @Test(arguments: ["4.0", "3", "", "1.0.1"])
     func `refuses an unknown version with the data untouched`(_ version: String) async throws {
         try await withScratchDirectory { root in
             try ReleasedFormat.version2.write(to: root)
-            let file = root.appending(path: "Library/Application Support/format-version.txt")
+            let file = root.appending(path: "Documents/Notes/format-version.txt")
             try Data(version.utf8).write(to: file)
             let before = try root.files
             #expect(throws: StoreError.unknownVersion(version)) {
@@ -50,18 +57,17 @@ struct StoreMigrationTests {
     }
 
     @Test
-    func `takes up a step that was cut off`() async throws {
+    func `begins a migration anew that was cut off`() async throws {
         try await withScratchDirectory { root in
             try ReleasedFormat.version1.write(to: root)
-            let layout = StoreLayout(inContainerAt: root)
-            // The machine stopped after some files of each step were written.
-            let steps = try StoreMigration.steps(from: "1.0")
-            try layout.write(version: "1.0")
-            try steps[0].convert(layout)
-            try layout.write(version: "2.0")
-            try steps[1].convert(layout)
-            let store = try NotesStore(in: layout)
+            // The machine stopped while the copy was made.
+            let copy = root.appending(path: "Documents/.Notes.migration/store/Notes")
+            try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+            try Data("half".utf8).write(to: copy.appending(path: "c0ffee01.txt"))
+            let store = try NotesStore(in: StoreLayout(inContainerAt: root))
             #expect(try store.notes() == ReleasedFormat.version1.notes)
+            let documents = root.appending(path: "Documents").path
+            #expect(try FileManager.default.contentsOfDirectory(atPath: documents) == ["Notes"])
         }
     }
 

@@ -1,0 +1,196 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// Copying the files of a store, whatever their names, and seeing whether they change.
+enum StoreFiles {
+    /// Reports how many bytes were copied, and stops the copy by throwing.
+    typealias Report = (_ count: Int64) throws -> Void
+
+    /// Copies `name`, a file or a directory with all that is in it, into another directory.
+    ///
+    /// Modes, times, links and attributes are kept, and owners where the system lets this process
+    /// choose them.
+    static func copy(
+        _ name: [UInt8],
+        in source: borrowing FileDescriptor,
+        to destination: borrowing FileDescriptor,
+        report: Report
+    ) throws {
+        let status = try source.status(of: name)
+        switch status.kind {
+        case .regular:
+            let file = try source.open(name, .reading)
+            let copy = try destination.open(name, .creating(permissions: 0o600))
+            try copyContents(of: file, to: copy, report: report)
+            try finish(copy, like: file, status)
+        case .symbolicLink:
+            try destination.makeSymbolicLink(name, to: source.symbolicLinkTarget(name))
+            try destination.setModificationTime(status.modificationTime, of: name)
+        case .directory:
+            try destination.makeDirectory(name, permissions: 0o700)
+            let directory = OpenFile(try source.open(name, .directory))
+            let copy = OpenFile(try destination.open(name, .directory))
+            let listing = try DirectoryListing(of: directory.descriptor)
+            for index in 0..<listing.count {
+                try Self.copy(
+                    listing[index],
+                    in: directory.descriptor,
+                    to: copy.descriptor,
+                    report: report
+                )
+            }
+            try finish(copy.descriptor, like: directory.descriptor, status)
+        default:
+            throw SystemError.invalid("open")
+        }
+    }
+
+    private static func copyContents(
+        of file: borrowing FileDescriptor,
+        to copy: borrowing FileDescriptor,
+        report: Report
+    ) throws {
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = try file.read(into: &buffer, from: 0, count: buffer.count)
+            if count == 0 { return }
+            try copy.writeAll(buffer.span.extracting(first: count))
+            try report(Int64(count))
+        }
+    }
+
+    private static func finish(
+        _ copy: borrowing FileDescriptor,
+        like file: borrowing FileDescriptor,
+        _ status: FileStatus
+    ) throws {
+        var attributes: [ExtendedAttribute] = []
+        for name in try file.knownExtendedAttributeNames() where name.starts(with: "user.".utf8) {
+            attributes.append(
+                ExtendedAttribute(name: name, value: try file.extendedAttribute(name))
+            )
+        }
+        if !attributes.isEmpty { try copy.setExtendedAttributes(attributes) }
+        do {
+            try copy.adoptOwner(of: status)
+        } catch {
+            guard error.isDenied else { throw error }
+        }
+        try copy.setPermissions(status.permissions)
+        try copy.setModificationTime(status.modificationTime)
+    }
+
+    /// How many bytes the files of a store hold, and a number that changes when one of them does.
+    struct Survey: Equatable {
+        private(set) var bytes: Int64 = 0
+        private var hasher = Digest()
+
+        /// Looks at `name` in `directory` and all that is in it.
+        init(of name: [UInt8], in directory: borrowing FileDescriptor) throws(SystemError) {
+            try add(name, in: directory)
+        }
+
+        private mutating func add(
+            _ name: [UInt8],
+            in directory: borrowing FileDescriptor
+        ) throws(SystemError) {
+            let status = try directory.status(of: name)
+            hasher.add(status, name: name)
+            if status.kind == .regular { bytes += Int64(clamping: status.size) }
+            guard status.kind == .directory else { return }
+            let child = OpenFile(try directory.open(name, .directory))
+            let listing = try DirectoryListing(of: child.descriptor)
+            for index in 0..<listing.count { try add(listing[index], in: child.descriptor) }
+        }
+    }
+
+    /// A number over the names and the times of files (FNV-1a).
+    private struct Digest: Equatable {
+        private var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+        mutating func add(_ status: FileStatus, name: [UInt8]) {
+            for byte in name { add(UInt64(byte)) }
+            add(status.identity.inode)
+            add(status.size)
+            for time in [status.modificationTime, status.changeTime] {
+                add(UInt64(bitPattern: time.seconds))
+                add(UInt64(time.nanoseconds))
+            }
+        }
+
+        private mutating func add(_ number: UInt64) {
+            value = (value ^ number) &* 0x100_0000_01B3
+        }
+    }
+}
+
+// MARK: - Small files
+
+extension StoreFiles {
+    /// The largest file that is read whole.
+    private static let sizeLimit = 256 << 20
+
+    /// Reads the file at `path` whole.
+    static func contents(of path: [UInt8]) throws(StoreMigrationError) -> [UInt8] {
+        let contents: [UInt8]?
+        do throws(SystemError) {
+            contents = try FileDescriptor.open(path, .reading).readAll(limit: sizeLimit)
+        } catch {
+            throw StoreMigrationError(error, "can't read the store", at: path)
+        }
+        guard let contents else {
+            let message = "it is larger than 256 MiB, too large for a document"
+            throw StoreMigrationError(.damaged, message, at: String(decoding: path, as: UTF8.self))
+        }
+        return contents
+    }
+
+    /// The text of a small file, without the spaces around it; `nil` if there is no such file.
+    static func text(
+        of path: [UInt8],
+        store: [UInt8]
+    ) throws(StoreMigrationError) -> String? {
+        do throws(SystemError) {
+            guard try FileDescriptor.statusIfPresent(atPath: path) != nil else { return nil }
+            let bytes = try FileDescriptor.open(path, .reading).readAll(limit: 4096) ?? []
+            return String(decoding: bytes, as: UTF8.self)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        } catch {
+            throw StoreMigrationError(error, "can't read the store's version", at: store)
+        }
+    }
+
+    /// Replaces the content of a file of a copy, which nobody else knows, or makes the file.
+    static func replace(
+        _ path: [UInt8],
+        with bytes: [UInt8],
+        store: [UInt8]
+    ) throws(StoreMigrationError) {
+        do throws(SystemError) {
+            if try FileDescriptor.statusIfPresent(atPath: path) == nil {
+                try FileDescriptor.open(path, .creating(permissions: 0o644)).writeAll(bytes.span)
+            } else {
+                let file = try FileDescriptor.open(path, .writing)
+                try file.setSize(0)
+                try file.writeAll(bytes.span)
+            }
+        } catch {
+            throw StoreMigrationError(error, "can't write the store's version", at: store)
+        }
+    }
+}
+
+extension StoreMigrationError {
+    /// Makes the error of a call to the system.
+    init(_ error: SystemError, _ message: String, at path: [UInt8]) {
+        let code: Code =
+            if error.isOutOfSpace {
+                .outOfSpace
+            } else if error.isMissing {
+                .missing
+            } else {
+                .failed
+            }
+        self.init(code, message, at: String(decoding: path, as: UTF8.self), cause: error)
+    }
+}

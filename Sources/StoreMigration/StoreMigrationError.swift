@@ -1,0 +1,97 @@
+public import MigrationSystem
+
+/// Why a store can't be read, migrated or opened.
+///
+/// Switch over ``code`` to decide what to do; show ``description`` to a person. New codes may
+/// appear in a minor release, so keep a `default` branch.
+public struct StoreMigrationError: Error, Sendable {
+    /// The kind of failure.
+    public let code: Code
+
+    /// What is wrong, in one sentence.
+    public let message: String
+
+    /// The path of the store.
+    public let path: String
+
+    /// The system's error beneath this one, if there is one.
+    public let cause: SystemError?
+
+    package init(_ code: Code, _ message: String, at path: String, cause: SystemError? = nil) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.cause = cause
+    }
+}
+
+extension StoreMigrationError {
+    /// The kinds of failure.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case damaged, exchangeUnsupported, failed, interrupted, missing, missingStep, newer
+            case notCurrent, outOfSpace, storeBusy, storeChanged, stepFailed, unknownVersion
+        }
+
+        private let value: Value
+
+        /// The store isn't of the form that was expected, or its content is broken.
+        public static let damaged = Code(value: .damaged)
+
+        /// The file system can't exchange two names in one step.
+        public static let exchangeUnsupported = Code(value: .exchangeUnsupported)
+
+        /// A call to the system or to SQLite failed.
+        public static let failed = Code(value: .failed)
+
+        /// A migration was cut off, and the store can't be opened before it is completed or undone.
+        public static let interrupted = Code(value: .interrupted)
+
+        /// There is no store at the path.
+        public static let missing = Code(value: .missing)
+
+        /// No step leads from the store's version towards the current one.
+        public static let missingStep = Code(value: .missingStep)
+
+        /// The store was made by a newer program.
+        public static let newer = Code(value: .newer)
+
+        /// The store needs a migration before it can be opened.
+        public static let notCurrent = Code(value: .notCurrent)
+
+        /// The file system has no room for a copy of the store.
+        public static let outOfSpace = Code(value: .outOfSpace)
+
+        /// Another process or connection uses the store.
+        public static let storeBusy = Code(value: .storeBusy)
+
+        /// The store changed while it was being migrated.
+        public static let storeChanged = Code(value: .storeChanged)
+
+        /// A step left the store in another version than it promises, or left it open.
+        public static let stepFailed = Code(value: .stepFailed)
+
+        /// The store has no version, or one that the plan doesn't know.
+        public static let unknownVersion = Code(value: .unknownVersion)
+
+        /// The code of a name; `nil` where this release has none of that name.
+        package init?(named name: String) {
+            guard let value = Value(rawValue: name) else { return nil }
+            self.init(value: value)
+        }
+
+        private init(value: Value) {
+            self.value = value
+        }
+
+        /// The code's name.
+        public var description: String { value.rawValue }
+    }
+}
+
+extension StoreMigrationError: CustomStringConvertible {
+    /// What is wrong, with the store's path and the system's words for the cause.
+    public var description: String {
+        "\(path): \(message)" + (cause.map { ": \($0)" } ?? "")
+    }
+}

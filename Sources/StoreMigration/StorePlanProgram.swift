@@ -1,0 +1,154 @@
+public import Foundation
+internal import MigrationSystem
+
+/// A program that migrates stores by its plan, for `migrate store upgrade --plan`.
+///
+/// ```swift
+/// @main struct NotesPlan: StorePlanProgram {
+///     static let plan = StoreMigrationPlan(current: 2, steps: [ /* … */ ])
+///     static func store(at url: URL) -> VersionedStore {
+///         VersionedStore(at: url, .sqlite(.userVersion))
+///     }
+/// }
+/// ```
+///
+/// It is started with `--store <path>`, and with `--dry-run` to look only. It prints a line of JSON for
+/// each tenth of a second of progress and one for the end, and exits with 0, or with 1 after a failure.
+public protocol StorePlanProgram: SendableMetatype {
+    /// The current version and the steps to it.
+    static var plan: StoreMigrationPlan { get }
+
+    /// Describes the store at a path.
+    static func store(at url: URL) -> VersionedStore
+
+    /// Is called as ``StoreMigrator/init(_:afterMigration:)`` says; does nothing by default.
+    static func afterMigration(_ url: URL) throws
+}
+
+extension StorePlanProgram {
+    /// Does nothing.
+    public static func afterMigration(_ url: URL) throws {}
+
+    /// Runs the program.
+    public static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        guard let flag = arguments.firstIndex(of: "--store"), flag + 1 < arguments.count else {
+            FileHandle.standardError.write(Data("USAGE: --store <path> [--dry-run]\n".utf8))
+            exit(64)
+        }
+        let store = store(at: URL(filePath: arguments[flag + 1]))
+        do {
+            let report = try run(on: store, isDry: arguments.contains("--dry-run"))
+            StorePlanMessage.report(report).send()
+        } catch {
+            let failure = error as? StoreMigrationError
+            let cause = failure?.cause.map { ": \($0)" } ?? ""
+            let text = failure.map { $0.message + cause } ?? error.localizedDescription
+            StorePlanMessage.failure(code: failure?.code.description ?? "failed", text).send()
+            exit(1)
+        }
+    }
+
+    private static func run(
+        on store: VersionedStore,
+        isDry: Bool
+    ) throws -> StorePlanMessage.Report {
+        let version = try store.version
+        let assessment = try plan.assess(store)
+        var report = StorePlanMessage.Report(
+            store: store.url.path,
+            from: version?.text,
+            to: plan.current.text,
+            steps: [],
+            outcome: .current
+        )
+        switch assessment {
+        case .steps(let steps):
+            report.steps = steps.map(\.description)
+            report.outcome = .needed
+        case .impossible: report.outcome = .impossible
+        case .unknownVersion: report.outcome = .unknownVersion
+        case .newer: report.outcome = .newer
+        case .current: break
+        }
+        if isDry { return report }
+        let progress = Progress(totalUnitCount: 1)
+        let reporter = ProgressReporter(progress)
+        defer { reporter.stop() }
+        let migrator = StoreMigrator(store) { try afterMigration($0) }
+        switch try migrator.migrate(plan, progress: progress) {
+        case .current: break
+        case .migrated: report.outcome = .migrated
+        case .completed: report.outcome = .completed
+        }
+        return report
+    }
+}
+
+/// Sends the progress of a migration ten times a second while it changes.
+private final class ProgressReporter: Sendable {
+    private let isStopped = Monitor(false)
+
+    init(_ progress: Progress) {
+        // Without a thread for it, the migration goes on unseen.
+        try? SystemThread.start(named: "progress") { [isStopped] in
+            var last: Int64 = 0
+            while !isStopped.wait(atMost: 0.1, until: { $0 }) {
+                let completed = Int64(
+                    progress.fractionCompleted * Double(progress.totalUnitCount)
+                )
+                if completed == last { continue }
+                last = completed
+                StorePlanMessage.progress(completed: completed, total: progress.totalUnitCount)
+                    .send()
+            }
+        }
+    }
+
+    func stop() { isStopped.withLock { $0 = true } }
+}
+
+/// A line that a plan's program prints.
+package enum StorePlanMessage: Codable, Sendable {
+    /// So many bytes of so many were gone through.
+    case progress(completed: Int64, total: Int64)
+    /// The program has ended well.
+    case report(Report)
+    /// The program has failed, with the name of a ``StoreMigrationError/Code``.
+    case failure(code: String, String)
+
+    /// What was found and done.
+    package struct Report: Codable, Sendable {
+        /// How it ended, or what a migration would have to do.
+        package enum Outcome: String, Codable, Sendable {
+            case completed, current, impossible, migrated, needed, newer, unknownVersion
+        }
+
+        /// The path of the store.
+        package let store: String
+        /// The version that the store had; `nil` if it had none.
+        package let from: String?
+        /// The current version.
+        package let to: String
+        /// The steps that lead there, such as `1 to 2`.
+        package internal(set) var steps: [String]
+        /// How it ended.
+        package internal(set) var outcome: Outcome
+    }
+
+    /// Reads a line; `nil` for a line that isn't a message.
+    package init?(line: [UInt8]) {
+        guard let message = try? JSONDecoder().decode(Self.self, from: Data(line)) else {
+            return nil
+        }
+        self = message
+    }
+
+    fileprivate func send() {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Texts and numbers can be encoded; who no longer reads needs no line.
+        guard let line = try? encoder.encode(self) else { return }
+        try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
+    }
+}

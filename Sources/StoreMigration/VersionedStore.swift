@@ -1,0 +1,191 @@
+public import Foundation
+internal import MigrationSystem
+
+/// A store that says which version its format has: a SQLite file, a JSON document or a directory.
+///
+/// ```swift
+/// let store = VersionedStore(at: url, .sqlite(.userVersion))
+/// ```
+public struct VersionedStore: Sendable {
+    /// What a store is, and where in it its version is written.
+    public enum Form: Sendable {
+        /// A SQLite file, with its write-ahead log if it has one.
+        case sqlite(SQLiteVersion)
+        /// A JSON document, an object with the version as the text or the number of a key.
+        ///
+        /// The document is read whole, at most 256 MiB; all of it but the version keeps its bytes.
+        case json(key: String)
+        /// A directory, with the version as the text of a file in it.
+        case directory(versionFile: String)
+    }
+
+    /// The path of the store.
+    public let url: URL
+
+    /// What the store is, and where in it its version is written.
+    public let form: Form
+
+    /// The version of a store in which none is written, such as one of a first release.
+    public let unwrittenVersion: StoreVersion?
+
+    /// Describes a store, which need not exist.
+    ///
+    /// - Parameters:
+    ///   - url: The path of the store; a link to it is followed.
+    ///   - form: What the store is, and where in it its version is written.
+    ///   - unwrittenVersion: The version of a store in which none is written; `nil` if there is no
+    ///     such version.
+    public init(at url: URL, _ form: Form, unwrittenVersion: StoreVersion? = nil) {
+        self.url = url
+        self.form = form
+        self.unwrittenVersion = unwrittenVersion
+    }
+}
+
+/// The place of the version in a SQLite file.
+public struct SQLiteVersion: Sendable {
+    enum Place: Sendable {
+        case userVersion
+        case statements(reading: String, writing: String)
+        case coreDataMetadata
+    }
+
+    let place: Place
+
+    /// The number that SQLite keeps for the application, `PRAGMA user_version`, which is 0 at first.
+    public static let userVersion = SQLiteVersion(place: .userVersion)
+
+    /// The only row of `column` in `table`.
+    public static func table(_ table: String, column: String) -> SQLiteVersion {
+        let (table, column) = (quoting(table), quoting(column))
+        return statements(
+            reading: "SELECT \(column) FROM \(table)",
+            writing: "UPDATE \(table) SET \(column) = ?1"
+        )
+    }
+
+    /// What a query returns, and a statement changes to its parameter `?1`.
+    ///
+    /// - Parameters:
+    ///   - query: Returns one row whose first column is the version.
+    ///   - statement: Changes one row.
+    /// - Returns: The place that the two describe.
+    public static func statements(
+        reading query: String,
+        writing statement: String
+    ) -> SQLiteVersion {
+        SQLiteVersion(place: .statements(reading: query, writing: statement))
+    }
+
+    /// The identifier of the model with which Core Data wrote the store.
+    ///
+    /// It is read and never written: a step of such a store must have Core Data migrate it.
+    public static let coreDataMetadata = SQLiteVersion(place: .coreDataMetadata)
+
+    private static func quoting(_ name: String) -> String {
+        "\"" + name.replacing("\"", with: "\"\"") + "\""
+    }
+}
+
+// MARK: - Reading and writing the version
+
+extension VersionedStore {
+    /// The version that is written in the store, else ``unwrittenVersion``; the store isn't changed.
+    ///
+    /// - Throws: ``StoreMigrationError`` with `missing`, `damaged`, `storeBusy` or `failed`.
+    public var version: StoreVersion? {
+        get throws(StoreMigrationError) { try version(at: location().path) }
+    }
+
+    /// The version of the store, or of a copy of it, at `path`.
+    func version(at path: [UInt8]) throws(StoreMigrationError) -> StoreVersion? {
+        let text: String? =
+            switch form {
+            case .sqlite(let version):
+                try version.read(from: SQLiteConnection.openForReading(at: path), at: path)
+            case .json(let key):
+                try VersionedDocument(at: path).version(ofKey: key)
+            case .directory(let file):
+                try StoreFiles.text(of: path + [UInt8](utf8: "/" + file), store: path)
+            }
+        return text.map { StoreVersion($0) } ?? unwrittenVersion
+    }
+
+    /// Writes the version into a copy of the store.
+    func write(_ version: StoreVersion, at path: [UInt8]) throws(StoreMigrationError) {
+        switch form {
+        case .sqlite(let place):
+            try place.write(version, to: SQLiteConnection.open(at: path), at: path)
+        case .json(let key):
+            try VersionedDocument(at: path).write(version, key: key)
+        case .directory(let file):
+            try StoreFiles.replace(
+                path + [UInt8](utf8: "/" + file),
+                with: [UInt8](utf8: version.text + "\n"),
+                store: path
+            )
+        }
+    }
+
+    /// Whether the library writes the version after a step.
+    var hasWritableVersion: Bool {
+        if case .sqlite(let version) = form, case .coreDataMetadata = version.place { return false }
+        return true
+    }
+
+    /// The name of the store in its directory, with all links resolved.
+    func location() throws(StoreMigrationError) -> PathName {
+        do {
+            return try PathName(resolvingWhole: [UInt8](pathOf: url))
+        } catch {
+            let code: StoreMigrationError.Code = error.isMissing ? .missing : .failed
+            let message = error.isMissing ? "there is no store" : "can't reach the store"
+            throw StoreMigrationError(code, message, at: url.path, cause: error)
+        }
+    }
+}
+
+extension SQLiteVersion {
+    fileprivate func read(
+        from database: SQLiteConnection,
+        at path: [UInt8]
+    ) throws(StoreMigrationError) -> String? {
+        switch place {
+        case .userVersion:
+            return try database.text("PRAGMA user_version")
+        case .statements(let query, _):
+            let rows = try database.column(query)
+            guard rows.count <= 1 else {
+                let path = String(decoding: path, as: UTF8.self)
+                throw StoreMigrationError(.damaged, "several rows hold the version", at: path)
+            }
+            return rows.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
+        case .coreDataMetadata:
+            return try CoreDataMetadata(in: database, at: path)?.versionIdentifier
+        }
+    }
+
+    fileprivate func write(
+        _ version: StoreVersion,
+        to database: SQLiteConnection,
+        at path: [UInt8]
+    ) throws(StoreMigrationError) {
+        let path = String(decoding: path, as: UTF8.self)
+        switch place {
+        case .userVersion:
+            guard let number = Int32(version.text) else {
+                let message = "version '\(version)' is not a whole number, as user_version is"
+                throw StoreMigrationError(.stepFailed, message, at: path)
+            }
+            try database.execute("PRAGMA user_version = \(number)")
+        case .statements(_, let statement):
+            guard try database.change(statement, to: version.text) == 1 else {
+                let message = "writing the version does not change exactly one row"
+                throw StoreMigrationError(.stepFailed, message, at: path)
+            }
+        case .coreDataMetadata:
+            let message = "Core Data did not write version '\(version)'"
+            throw StoreMigrationError(.stepFailed, message, at: path)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+internal import StoreMigration
+
+/// `migrate store check`: shows what an app's store is, and whether a Core Data model can open it.
+struct StoreCheckCommand: Command {
+    private var store: [UInt8] = []
+    private var model: [UInt8]?
+    private var key = "version"
+    private var answersInJSON = false
+
+    static let name = "store check"
+    static let abstract = "Show what an app's store is made of, and which model can open it."
+
+    static var flags: [Flag<Self>] {
+        Flag.store(help: "The store: a SQLite file, a JSON document or a directory.", to: \.store)
+        Flag("model", value: "momd", as: .path, to: \.model)
+            .help("A compiled Core Data model: say whether it can open the store.")
+        Flag("key", value: "key", as: .text, to: \.key)
+            .help("The key that has the version of a JSON document; 'version' by default.")
+        Flag.json(sets: \.answersInJSON)
+    }
+
+    var onlyAnswers: Bool { true }
+
+    var subject: String { PrintableText.escaping(store) }
+
+    func subject(of error: any Error) -> String {
+        (error as? StoreMigrationError).map { PrintableText.escaping($0.path) } ?? subject
+    }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        let url = URL(fileAtPath: store)
+        let facts = try StoreFacts(of: url, key: key)
+        let model = try model.map { try CoreDataModel(at: URL(fileAtPath: $0)) }
+        let verdict = try model.map {
+            ModelAnswer(try CoreDataStoreInspector(store: url).verdict(for: $0))
+        }
+        let answer = StoreCheckAnswer(facts, model: verdict)
+        try context.console.output.write(answer, inJSON: answersInJSON)
+        let opens = verdict?.canOpen ?? true
+        return facts.damage == nil && !facts.isInterrupted && opens ? .success : .findings
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate store check`.
+struct StoreCheckAnswer: Answer {
+    let schema = "migrate/store-check/1"
+    let bytes: Int64
+    let damage: String?
+    let entities: [String]?
+    let interrupted: Bool
+    let kind: StoreFacts.Kind
+    let logBytes: Int64
+    let model: ModelAnswer?
+    let modelIdentifiers: [String]?
+    let userVersion: Int?
+    let version: String?
+
+    init(_ facts: StoreFacts, model: ModelAnswer?) {
+        bytes = facts.bytes
+        damage = facts.damage.map { PrintableText.escaping($0) }
+        entities = facts.coreData?.entityVersionHashes.keys.sorted()
+        interrupted = facts.isInterrupted
+        kind = facts.kind
+        logBytes = facts.logBytes
+        self.model = model
+        modelIdentifiers = facts.coreData?.versionIdentifiers
+        userVersion = facts.userVersion
+        version = facts.documentVersion
+    }
+
+    var text: String {
+        let rows: [(String, String?)] = [
+            ("kind", kind.rawValue), ("size", "\(ByteCount(UInt64(clamping: bytes)))"),
+            ("user_version", userVersion.map { "\($0)" }), ("version", version),
+            ("log", logBytes > 0 ? "\(ByteCount(UInt64(clamping: logBytes))) in -wal" : nil),
+            ("damage", damage), ("entities", entities?.joined(separator: ", ")),
+            ("identifiers", modelIdentifiers?.joined(separator: ", ")),
+            ("model", model?.text),
+            ("migration", interrupted ? "interrupted; the next one completes it" : nil),
+        ]
+        let known = rows.compactMap { name, value in
+            value.map { (name: name, value: PrintableText.escapingRest(of: $0)) }
+        }
+        return Table(rows: known).text
+    }
+}
+
+/// What a Core Data model is to the store.
+struct ModelAnswer: Encodable, Sendable {
+    private(set) var canOpen = false
+    private(set) var differing: [String]?
+    let verdict: String
+    private(set) var version: String?
+
+    init(_ verdict: CoreDataStoreInspector.Verdict) {
+        switch verdict {
+        case .opens: (self.verdict, canOpen) = ("opens", true)
+        case .needsMigration(let version):
+            (self.verdict, self.version) = ("needs-migration", version)
+        case .hasPart(let version): (self.verdict, self.version) = ("has-part", version)
+        case .isOfOtherModel(let differing):
+            (self.verdict, self.differing) = ("other-model", differing)
+        }
+    }
+
+    var text: String {
+        switch verdict {
+        case "opens": "opens the store"
+        case "needs-migration":
+            "its version '\(version ?? "")' made the store: Core Data must migrate it"
+        case "has-part":
+            "the store has some entities of its version '\(version ?? "")': a configuration of "
+                + "exactly these opens it"
+        default:
+            "did not make the store; entities differ: " + (differing ?? []).joined(separator: ", ")
+        }
+    }
+}
+
+extension Flag {
+    static func store(help: String, to path: Property<Owner, [UInt8]>) -> Flag {
+        Flag("store", value: "path", as: .path, to: path).help(help).required
+    }
+}

@@ -1,0 +1,201 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
+internal import StoreMigration
+
+/// `migrate store upgrade`: migrates an app's store by the plan in a program of the app's developer.
+struct StoreUpgradeCommand: Command {
+    private var store: [UInt8] = []
+    private var plan: [UInt8] = []
+    private var isDry = false
+    private var progressMode = ProgressMode.auto
+    private var answersInJSON = false
+
+    static let name = "store upgrade"
+    static let abstract = "Migrate an app's store to its current version, step by step."
+
+    static var flags: [Flag<Self>] {
+        Flag.store(help: "The store, which nobody may use meanwhile.", to: \.store)
+        Flag("plan", value: "program", as: .path, to: \.plan)
+            .help("A program made with StoreMigration. It runs unconfined: it is your own.")
+            .required
+        Flag("dry-run", sets: \.isDry).help("Show the steps, and change nothing.")
+        Flag.json(sets: \.answersInJSON)
+        Flag.progress(to: \.progressMode)
+    }
+
+    var subject: String { PrintableText.escaping(store) }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        let console = context.console
+        let report = try await ProgressDisplay.showing(progressMode, on: console) { progress in
+            try await withOperationThread { cancellation in
+                let run = try PlanRun.start(plan: plan, store: store, isDry: isDry)
+                return try run.report(progress: progress, cancellation: cancellation) {
+                    console.log("    " + PrintableText.escaping($0))
+                }
+            }
+        }
+        let answer = StoreUpgradeAnswer(report: report)
+        try context.console.output.write(answer, inJSON: answersInJSON)
+        return answer.isRefused ? .failure : .success
+    }
+}
+
+// MARK: - The plan's program
+
+/// A run of a plan's program, which is ended with this process.
+private final class PlanRun {
+    private let process: ChildProcess
+    private let store: String
+    private var line: [UInt8] = []
+    private var report: StorePlanMessage.Report?
+    private var failure: StoreMigrationError?
+
+    private init(_ process: ChildProcess, on store: String) {
+        self.process = process
+        self.store = store
+    }
+
+    /// Starts the program.
+    static func start(plan: [UInt8], store: [UInt8], isDry: Bool) throws -> PlanRun {
+        let name = PrintableText.escaping(store)
+        let path = try resolve(store, "can't reach the store", .missing, at: name)
+        let message = "the plan \(PrintableText.escaping(plan)) can't be run"
+        let program = try resolve(plan, message, .failed, at: name)
+        let words = [program, [UInt8](utf8: "--store"), path]
+        let configuration = ChildProcess.Configuration(
+            executable: program,
+            arguments: isDry ? words + [[UInt8](utf8: "--dry-run")] : words,
+            environment: ProcessInfo.processInfo.environment.map { [UInt8](utf8: "\($0)=\($1)") },
+            workingDirectory: [UInt8](utf8: FileManager.default.currentDirectoryPath),
+            sandbox: nil
+        )
+        do {
+            return PlanRun(try ChildProcess.start(configuration), on: name)
+        } catch {
+            throw StoreMigrationError(.failed, message, at: name, cause: error)
+        }
+    }
+
+    private static func resolve(
+        _ path: [UInt8],
+        _ message: String,
+        _ code: StoreMigrationError.Code,
+        at store: String
+    ) throws -> [UInt8] {
+        do {
+            return try PathName(resolvingWhole: path).path
+        } catch {
+            throw StoreMigrationError(code, message, at: store, cause: error)
+        }
+    }
+
+    /// Waits for the program's end; `log` gets the lines that are not messages.
+    func report(
+        progress: Progress?,
+        cancellation: CancellationFlag,
+        log: ([UInt8]) -> Void
+    ) throws -> StorePlanMessage.Report {
+        let event = try CancellationEvent(of: cancellation)
+        while try wait(for: .output, event, cancellation) {
+            var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+            let count = try process.output.descriptor.read(
+                into: &buffer,
+                from: 0,
+                count: buffer.count
+            )
+            if count == 0 { break }
+            for byte in buffer[..<count] {
+                if byte == UInt8(ascii: "\n") { take(progress, log) } else { line.append(byte) }
+            }
+        }
+        if !line.isEmpty { take(progress, log) }
+        _ = try wait(for: .exit, event, cancellation)
+        let ending = try process.terminate()
+        if let failure { throw failure }
+        guard let report, ending == .exited(0) else {
+            let message =
+                switch ending {
+                case .exited(let code): "the plan exited with \(code) and did not say what it did"
+                case .signaled(let signal): "signal \(signal) ended the plan"
+                }
+            throw StoreMigrationError(.failed, message, at: store)
+        }
+        return report
+    }
+
+    /// Waits for an event, as long as a migration takes.
+    private func wait(
+        for events: ChildProcess.Events,
+        _ event: CancellationEvent,
+        _ cancellation: CancellationFlag
+    ) throws -> Bool {
+        while true {
+            let seen = try process.wait(for: events, timeout: .seconds(3600), or: event)
+            if !seen.isEmpty { return true }
+            guard cancellation.isCancelled else { continue }
+            try process.terminate()
+            throw CancellationError()
+        }
+    }
+
+    private func take(_ progress: Progress?, _ log: ([UInt8]) -> Void) {
+        defer { line.removeAll(keepingCapacity: true) }
+        switch StorePlanMessage(line: line) {
+        case .progress(let completed, let total):
+            progress?.totalUnitCount = total
+            progress?.completedUnitCount = completed
+        case .report(let report): self.report = report
+        case .failure(let code, let message):
+            let code = StoreMigrationError.Code(named: code) ?? .failed
+            failure = StoreMigrationError(code, message, at: store)
+        case nil: log(line)
+        }
+    }
+}
+
+// MARK: - Answer
+
+/// The answer of `migrate store upgrade`.
+struct StoreUpgradeAnswer: Answer {
+    let schema = "migrate/store-upgrade/1"
+    let from: String?
+    let outcome: String
+    let steps: [String]
+    let store: String
+    let to: String
+
+    init(report: StorePlanMessage.Report) {
+        from = report.from
+        outcome = report.outcome.rawValue
+        steps = report.steps
+        store = report.store
+        to = report.to
+        isRefused = [.impossible, .newer, .unknownVersion].contains(report.outcome)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case schema, from, outcome, steps, store, to
+    }
+
+    /// Whether the plan can't migrate the store, as a dry run finds out.
+    let isRefused: Bool
+
+    var text: String {
+        let version = from.map { "version \($0)" } ?? "no version"
+        let sentence =
+            switch outcome {
+            case "current": "the store is current (version \(to))"
+            case "completed": "completed an interrupted migration to version \(to)"
+            case "migrated": "migrated from \(version) to version \(to)"
+            case "needed": "\(version) would become version \(to)"
+            case "newer": "\(version) was made by a newer program than version \(to)"
+            case "impossible": "no steps lead from \(version) to version \(to)"
+            default: "\(version) is unknown to the plan, which leads to version \(to)"
+            }
+        let lines = [sentence] + steps.map { "  step \($0)" }
+        return lines.map { PrintableText.escaping($0) + "\n" }.joined()
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import Glibc
+import StoreMigration
+import TestSupport
+import Testing
+
+/// Kills a program at each of its calls to the system while it migrates a store.
+@Suite(.scratchDirectory, .enabled(if: Injector.isAvailable))
+struct CutOffTests {
+    enum Kind: String, CaseIterable {
+        case database = "db", document = "doc.json", directory = "dir.notes"
+    }
+
+    /// Makes the store anew, in the state that a crash leaves a database in.
+    private func make(_ kind: Kind, in place: Place) throws {
+        for name in try place.names { try FileManager.default.removeItem(at: place[name]) }
+        let store = place[kind.rawValue]
+        switch kind {
+        case .database: try place.makeCrashedDatabase(kind.rawValue)
+        case .document: try Data(#"{"note":"Old","version":1}"#.utf8).write(to: store)
+        case .directory:
+            try FileManager.default.createDirectory(at: store, withIntermediateDirectories: false)
+            try Data("1".utf8).write(to: store.appending(path: "version"))
+            try Data("Old".utf8).write(to: store.appending(path: "note"))
+        }
+    }
+
+    /// The version of the store, which must open and have its content.
+    private func version(_ kind: Kind, in place: Place) throws -> String {
+        let store = place[kind.rawValue]
+        switch kind {
+        case .database:
+            let database = try TestDatabase(at: store)
+            #expect(try database.texts("PRAGMA integrity_check") == ["ok"])
+            let titles = try database.texts("SELECT title FROM note ORDER BY id")
+            #expect(titles == ["Old", "In the log"])
+            let columns = try database.texts("SELECT name FROM pragma_table_info('note')")
+            let version = try database.texts("PRAGMA user_version").joined()
+            let expected = version == "3" ? ["id", "title", "tags", "folder"] : ["id", "title"]
+            #expect(columns == expected)
+            return version
+        case .document:
+            let object = try JSONSerialization.jsonObject(with: Data(contentsOf: store))
+            let fields = try #require(object as? [String: Any])
+            let version = try #require(fields["version"] as? Int)
+            #expect(fields["note"] as? String == "Old")
+            #expect(fields.count == (version == 3 ? 4 : 2))
+            return "\(version)"
+        case .directory:
+            let version = try String(
+                contentsOf: store.appending(path: "version"),
+                encoding: .utf8
+            ).trimmingCharacters(in: .newlines)
+            let names = try FileManager.default.contentsOfDirectory(atPath: store.path)
+            let expected: Set = version == "3" ? ["folder", "tags"] : []
+            #expect(Set(names) == expected.union(["note", "version"]))
+            let note = try Data(contentsOf: store.appending(path: "note"))
+            #expect(note == Data("Old".utf8))
+            return version
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `leaves the old store or the migrated one, wherever it dies`(_ kind: Kind) throws {
+        let place = try Place()
+        let store = place[kind.rawValue].path
+        try make(kind, in: place)
+        let whole = try Injector.run("none", at: "none", 0, on: store)
+        #expect(whole.code == 0)
+        #expect(try version(kind, in: place) == "3")
+        var versions: Set<String> = []
+        var (tried, passed) = (0, 0)
+        for (call, count) in whole.counts.sorted(by: { $0.key < $1.key }) {
+            for number in 1...count {
+                passed += 1
+                let isTried = Injector.decisive.contains(call) || passed.isMultiple(of: 24)
+                guard isTried || Thoroughness.isFull else { continue }
+                tried += 1
+                try make(kind, in: place)
+                let run = try Injector.run("kill", at: call, number, on: store)
+                #expect(run.wasKilled == (run.faults > 0), "\(call) \(number)")
+                // What the dead program left must not confuse the one who opens the store.
+                let seen = try version(kind, in: place)
+                #expect(seen == "1" || seen == "3", "\(call) \(number)")
+                versions.insert(seen)
+                let next = try Injector.run("none", at: "none", 0, on: store)
+                #expect(next.code == 0, "\(call) \(number): \(next.output)")
+                #expect(try version(kind, in: place) == "3", "\(call) \(number)")
+                #expect(try place.names == [kind.rawValue], "\(call) \(number)")
+            }
+        }
+        Points.note("kills of store migrations", tried: tried, failed: 0)
+        #expect(versions == ["1", "3"])
+    }
+
+    @Test func `an exchange that nobody has opened yet is completed before the store is`() throws {
+        let place = try Place()
+        try make(.database, in: place)
+        let store = place["db"].path
+        // The last exchange is the only one; what follows it is synchronizing.
+        let counts = try Injector.run("none", at: "none", 0, on: store).counts
+        try make(.database, in: place)
+        let last = try #require(counts["fsync"])
+        let run = try Injector.run("kill", at: "fsync", last, on: store)
+        #expect(run.wasKilled)
+        let opened = VersionedStore(at: place["db"], .sqlite(.userVersion))
+        #expect(try opened.version == 3)
+        let plan = StoreMigrationPlan(current: 3, steps: [])
+        let isLeft = try place.names.contains(".db.migration")
+        #expect(isLeft)
+        if try StoreFacts(of: place["db"]).isInterrupted {
+            expect(.interrupted) { try plan.open(opened) { _ in } }
+            #expect(try StoreMigrator(opened).migrate(plan) == .completed)
+        } else {
+            _ = try StoreMigrator(opened).migrate(plan)
+        }
+        #expect(try plan.open(opened) { $0 } == place["db"])
+        #expect(try place.names == ["db"])
+    }
+
+    @Test func `another release that finds an exchange begins with the old store`() throws {
+        let place = try Place()
+        let versions = try interruptedVersions(place)
+        #expect(versions == (live: "3", plan: "4"))
+        #expect(try place.names == ["db"])
+    }
+
+    /// Cuts a migration off in its hook, where the exchange is done, and migrates to version 4 then.
+    private func interruptedVersions(_ place: Place) throws -> (live: String, plan: String) {
+        try make(.database, in: place)
+        let store = VersionedStore(at: place["db"], .sqlite(.userVersion))
+        let kept = place["kept"]
+        try FileManager.default.createDirectory(at: kept, withIntermediateDirectories: false)
+        try StoreMigrator(store) { url in
+            // Other names of the same files outlive the end of the migration.
+            let work = place[".db.migration"]
+            try FileManager.default.createDirectory(
+                at: kept.appending(path: "store"),
+                withIntermediateDirectories: false
+            )
+            for name in ["state.json", "store/db"] {
+                try FileManager.default.linkItem(
+                    at: work.appending(path: name),
+                    to: kept.appending(path: name)
+                )
+            }
+        }.migrate(notesPlan())
+        try FileManager.default.moveItem(at: kept, to: place[".db.migration"])
+        let live = try version(.database, in: place)
+        let plan = StoreMigrationPlan(
+            current: 4,
+            steps: [
+                StoreStep(from: 1, to: 4) { try $0.execute("ALTER TABLE note ADD COLUMN x TEXT") }
+            ]
+        )
+        #expect(try StoreMigrator(store).migrate(plan) == .migrated(from: 1))
+        let columns = try TestDatabase(at: place["db"])
+            .texts("SELECT name FROM pragma_table_info('note')")
+        #expect(columns == ["id", "title", "x"])
+        return (live, try store.version?.text ?? "")
+    }
+}
+
+/// Runs the built plan so that one of its calls to the system kills it.
+private enum Injector {
+    /// The calls after which another process sees other names.
+    static let decisive: Set = [
+        "mkdirat", "renameat", "renameat2", "syncfs", "unlink", "unlinkat",
+    ]
+
+    struct Run {
+        let code: Int32?
+        let output: String
+        let counts: [String: Int]
+        let faults: Int
+        var wasKilled: Bool { code == nil }
+    }
+
+    private static let products = Bundle.main.bundleURL
+
+    static let isAvailable: Bool =
+        FileManager.default.isExecutableFile(
+            atPath: products.appending(path: "FaultInjector").path
+        ) && (try? run("none", at: "none", 0, on: "/dev/null"))?.code == 1
+
+    static func run(
+        _ fault: String,
+        at call: String,
+        _ number: Int,
+        on store: String
+    ) throws -> Run {
+        let report = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: report) }
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = products.appending(path: "FaultInjector")
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "atexit_sleep_ms=0"]
+        ) { $1 }
+        process.arguments = [
+            report.path, (store as NSString).deletingLastPathComponent, fault, call,
+            "\(number)", "\(number)", products.appending(path: "store-plan").path,
+            "--store", store,
+        ]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        let lines = try String(contentsOf: report, encoding: .utf8).split(separator: "\n")
+        var counts: [String: Int] = [:]
+        for line in lines {
+            let words = line.split(separator: " ")
+            if words.count == 2 { counts[String(words[0])] = Int(words[1]) }
+        }
+        let faults = counts.removeValue(forKey: "faults") ?? 0
+        let isKilled = process.terminationReason == .uncaughtSignal
+        return Run(
+            code: isKilled ? nil : process.terminationStatus,
+            output: String(decoding: said, as: UTF8.self),
+            counts: counts,
+            faults: faults
+        )
+    }
+}
