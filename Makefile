@@ -1,13 +1,16 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
+PORT ?= 8000
+# One build directory, so that they compile the engine once. A cached plan would be that of another example.
+EXAMPLES = --scratch-path .build/examples --disable-build-manifest-caching --package-path Examples
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install deb check bench corpus containment bounds fidelity enumerate fuzz torture allocations soak docs clean
+.PHONY: help demo test install deb check bench corpus containment bounds fidelity enumerate fuzz torture allocations soak docs docs-serve clean
 
 help: ## shows this list
-	@sed -n 's/^\([a-z]*\): ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):[a-z ]* ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
 
 demo: ## moves containers from one place to another, and an app from Android to iOS, step by step
 	@Scripts/demo
@@ -16,12 +19,13 @@ test: ## runs everything that CI runs
 	Scripts/install-dependencies test
 	Scripts/folder-circles
 	$(SWIFT) build --build-tests
-	Scripts/demo --debug
-	$(SWIFT) run --quiet --package-path Examples/RoundTrip
-	$(SWIFT) run --quiet --package-path Examples/Archiver
-	$(SWIFT) test --package-path Examples/NotesApp --disable-xctest
-	$(SWIFT) test --package-path Examples/GuidePatterns --disable-xctest
-	$(SWIFT) test --package-path Examples/TasksApp --disable-xctest
+	Scripts/demo --debug >.build/demo.txt 2>&1 || { cat .build/demo.txt; exit 1; }
+	Scripts/check-readme .build/demo.txt
+	$(SWIFT) run --quiet $(EXAMPLES)/RoundTrip
+	$(SWIFT) run --quiet $(EXAMPLES)/Archiver
+	$(SWIFT) test $(EXAMPLES)/NotesApp --disable-xctest
+	$(SWIFT) test $(EXAMPLES)/GuidePatterns --disable-xctest
+	$(SWIFT) test $(EXAMPLES)/TasksApp --disable-xctest
 	$(SWIFT) test --skip-build --disable-xctest --parallel
 	Scripts/prove --debug short
 
@@ -73,7 +77,12 @@ soak: ## mixes operations, kills and faults at random, T=3600 seconds, SEED=1 re
 
 docs: ## builds the documentation into .build/docs
 	@Scripts/check docs
+	@echo "built .build/docs; 'make docs-serve' serves it"
+
+docs-serve: docs ## serves the documentation, PORT=8000
+	@echo "http://localhost:$(PORT)/ (Control-C ends it)"
+	@python3 -m http.server --directory .build/docs --bind 127.0.0.1 $(PORT)
 
 clean: ## removes everything that was built
-	rm -rf .build Examples/*/.build Benchmarks/.build
+	rm -rf .build Benchmarks/.build Examples/*/.build
 	@if [ -e .demo ]; then chmod -R u+rwX .demo && rm -rf .demo; fi
