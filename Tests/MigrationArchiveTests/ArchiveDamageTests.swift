@@ -10,7 +10,8 @@ import Testing
 @Suite(.scratchDirectory)
 struct ArchiveDamageTests {
     private static let items = [
-        Item(.directory("d")), Item("d/a", [UInt8]("some words".utf8)),
+        Item(.directory("d", time: FileTime(seconds: 5, nanoseconds: 999_999_999))),
+        Item("d/a", [UInt8]("some words".utf8)),
         Item(.symbolicLink("d/l", to: "a")),
     ]
 
@@ -172,7 +173,8 @@ struct ArchiveDamageTests {
 /// Unless everything is asked for, one bit of each byte is flipped, and every one of the end.
 extension ArchiveDamageTests {
     private static let longItems = [
-        Item(.directory("d")), Item(.symbolicLink("d/link", to: "text")),
+        Item(.directory("d", time: FileTime(seconds: 5, nanoseconds: 123_456_789))),
+        Item(.symbolicLink("d/link", to: "text")),
         Item("d/noise", noise(19_000)), Item("d/text", text(9_000)),
     ]
 

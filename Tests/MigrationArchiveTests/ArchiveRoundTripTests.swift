@@ -36,7 +36,8 @@ struct ArchiveRoundTripTests {
     }
 
     static let items = [
-        Item(.directory("d")), Item("d/a", text(3_000_000)), Item("d/b", noise(5_000_000)),
+        Item(.directory("d", time: FileTime(seconds: 9, nanoseconds: 8))),
+        Item("d/a", text(3_000_000)), Item("d/b", noise(5_000_000)),
         Item("d/c", []), Item("d/e", [UInt8](repeating: 0, count: 2_000_000)),
         Item(.symbolicLink("d/l", to: "a")), Item(.hardLink("h", to: "d/a")),
         Item("z", noise(1000)),
@@ -91,10 +92,11 @@ struct ArchiveRoundTripTests {
         let frames = try archive.index.frames
         #expect(frames.count == 4)
         #expect(frames[0].compressedSize < frames[0].size / 50)
-        // Stored: a header of 9 bytes, 3 for each block of 128 KiB, a checksum of 4.
+        // Stored: a header of 9 bytes, 3 for each block of 128 KiB, a checksum of 4. In this piece no entry
+        // begins; behind others lie 8 bytes and 4 for each.
         #expect(frames[2].compressedSize == frames[2].size + 9 + 3 * 32 + 4)
         let stored = try TestArchive([Item("t", text(1000))], header: .storedSample)
-        #expect(try stored.index.frames.map(\.compressedSize) == [2560 + 9 + 3 + 4])
+        #expect(try stored.index.frames.map(\.compressedSize) == [2560 + 9 + 3 + 4 + 12])
         for route in TestArchive.Route.allCases {
             #expect(try stored.items(route) == [Item("t", text(1000))])
         }

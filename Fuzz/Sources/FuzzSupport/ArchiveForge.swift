@@ -21,8 +21,8 @@ public enum ArchiveForge {
             try compressor.compress(input, into: output)
         }
 
-        func decompress(contentSize: Int) throws {
-            try decompressor.decompress(input, into: output, contentSize: contentSize)
+        func open(contentSize: Int) throws -> [UInt8] {
+            try decompressor.open(input, into: output, contentSize: contentSize)
         }
     }
 
@@ -48,25 +48,28 @@ public enum ArchiveForge {
         let header = try HeaderFrame(of: header)
         var index = ArchiveIndex(after: header)
         let entries: EntryIndexBuilder
-        (index.totals, entries) = survey(of: stream)
+        var marks: [Int: [EntryMark]]
+        (index.totals, entries, marks) = survey(of: stream)
         var archive = header.bytes
         let (input, output) = (tools.input, tools.output)
         var rest = stream[...]
         while !rest.isEmpty {
             input.count = input.put([UInt8](rest.prefix(FrameFormat.chunkSize)).span, at: 0)
             rest = rest.dropFirst(FrameFormat.chunkSize)
-            let frame: [UInt8]
+            input.marks = marks.removeValue(forKey: index.frames.count) ?? []
+            var frame: [UInt8]
             if isStored {
                 frame = StoredFrame(of: input).bytes
             } else {
                 try tools.compress()
                 frame = [UInt8](output.bytes.prefix(output.count))
             }
+            frame += (input.marks ?? []).encoded
             let listing = ArchiveIndex.Frame(
                 compressedSize: UInt32(frame.count),
                 size: UInt32(input.count)
             )
-            index.append(listing, digest: SHA256Digest.hash(of: input))
+            index.append(listing, digest: SHA256Digest.hash(ofPiece: input))
             archive += frame
         }
         let entryIndex = entries.encoded(frameCount: index.frames.count)
@@ -82,25 +85,29 @@ public enum ArchiveForge {
         return [UInt8](output.bytes.prefix(output.count))
     }
 
-    /// The `size` bytes that `frame` holds; `nil` where it is none or holds another number of bytes.
-    static func content(of frame: ArraySlice<UInt8>, size: Int) -> [UInt8]? {
+    /// The hash of the piece of `size` bytes in `frame`; `nil` where it is none or holds another number of bytes.
+    static func digest(of frame: ArraySlice<UInt8>, size: Int) -> [UInt8]? {
         guard frame.count <= FrameFormat.largestCompressedSize, size <= FrameFormat.chunkSize else {
             return nil
         }
-        let (input, output) = (tools.input, tools.output)
-        input.count = input.put([UInt8](frame).span, at: 0)
-        guard (try? tools.decompress(contentSize: size)) != nil else { return nil }
-        return [UInt8](output.bytes.prefix(size))
+        tools.input.count = tools.input.put([UInt8](frame).span, at: 0)
+        return try? tools.open(contentSize: size)
     }
 
-    private static func survey(of stream: [UInt8]) -> (ArchiveTotals, EntryIndexBuilder) {
+    private static func survey(
+        of stream: [UInt8]
+    ) -> (ArchiveTotals, EntryIndexBuilder, [Int: [EntryMark]]) {
+        var marks: [Int: [EntryMark]] = [:]
         let reader = StrictTarReader(reading: TarStream(MemorySource(stream)))
         do {
-            while try reader.next() != nil {}
+            while let entry = try reader.next() {
+                let piece = Int(reader.entryOffset) / FrameFormat.chunkSize
+                marks[piece, default: []].append(EntryMark(of: entry))
+            }
         } catch {
             // The archive is as wrong as its stream; how much came before is all that counts.
         }
-        return (reader.totals, reader.entryIndex)
+        return (reader.totals, reader.entryIndex, marks)
     }
 }
 

@@ -30,8 +30,9 @@ enum ArchiveSeal {
             let size = Int(bytes.littleEndian(at: listing, as: UInt32.self))
             let next = min(entries, position + size)
             let contentSize = Int(bytes.littleEndian(at: listing + 4, as: UInt32.self))
-            if let piece = ArchiveForge.content(of: bytes[position..<next], size: contentSize) {
-                setHash(of: piece, at: end + digestsOffset + index * digestSize, in: &bytes)
+            if let digest = ArchiveForge.digest(of: bytes[position..<next], size: contentSize) {
+                let place = end + digestsOffset + index * digestSize
+                bytes.replaceSubrange(place..<place + digestSize, with: digest)
             }
             pieceBytes += UInt64(contentSize)
             position = next

@@ -88,10 +88,16 @@ package enum SHA256Digest {
         unsafe bytes.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
     }
 
-    /// The hash of the content of `buffer`.
-    static func hash(of buffer: FrameBuffer) -> [UInt8] {
-        buffer.withContent { content in
-            unsafe content.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
+    /// The hash of a piece: the content of `buffer`, and then the marks of the entries that begin in it.
+    static func hash(ofPiece buffer: FrameBuffer) -> [UInt8] {
+        let marks = (buffer.marks ?? []).encoded
+        return buffer.withContent { content in
+            unsafe content.withUnsafeBytes { content in
+                unsafe marks.withUnsafeBytes { marks in
+                    let marks = unsafe marks.dropFirst(EntryMark.frameHeadSize)
+                    return unsafe hash(ofPieces: [content, .init(rebasing: marks)])
+                }
+            }
         }
     }
 }

@@ -6,14 +6,18 @@ enum FrameFormat {
     /// The bytes of the tar stream in every data frame but the last, which holds the rest.
     static let chunkSize = 4 << 20
 
-    /// The bytes that a compressed frame may take.
-    static let largestCompressedSize = ZSTD_compressBound(chunkSize) + 1024
+    /// The bytes that a compressed frame may take, with the marks of its entries behind it.
+    static let largestCompressedSize =
+        ZSTD_compressBound(chunkSize) + 1024 + EntryMark.frameSizeLimit
 
     /// The first four bytes of a zstd frame, little-endian.
     static let zstdMagic: UInt32 = 0xFD2F_B528
 
     /// The first of the sixteen magics of skippable frames.
     static let skippableMagic: UInt32 = 0x184D_2A50
+
+    /// The magic of the skippable frames that hold the marks of entries.
+    static let marksMagic: UInt32 = 0x184D_2A5B
 
     /// The magic of the skippable frame that holds the index of entries.
     static let entryIndexMagic: UInt32 = 0x184D_2A5C
@@ -87,6 +91,8 @@ final class FrameBuffer: @unchecked Sendable {
         count in count = FrameFormat.largestCompressedSize
     }
     var count = 0
+    /// The marks of the entries whose headers begin in the content; `nil` if nothing is said of them.
+    var marks: [EntryMark]?
 
     /// Bytes of the tar stream that still fit.
     var free: Int { FrameFormat.chunkSize - count }
@@ -128,6 +134,7 @@ struct FrameBufferPool: Sendable {
     func take() -> FrameBuffer {
         let buffer = free.withLock { $0.popLast() } ?? FrameBuffer()
         buffer.count = 0
+        buffer.marks = nil
         return buffer
     }
 

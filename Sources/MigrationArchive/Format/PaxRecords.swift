@@ -155,26 +155,10 @@ enum PaxKey {
 
 /// Times as pax records write them: decimal seconds with a fraction, negative before 1970.
 enum PaxTime {
-    /// The shortest decimal that says `time` exactly.
-    static func encode(_ time: FileTime) -> [UInt8] {
-        var (seconds, nanoseconds) = (time.seconds, time.nanoseconds)
-        let isNegative = seconds < 0
-        if isNegative && nanoseconds > 0 {
-            seconds += 1
-            nanoseconds = 1_000_000_000 - nanoseconds
-        }
-        var text: [UInt8] = []
-        text.reserveCapacity(32)
-        if isNegative { text.append(UInt8(ascii: "-")) }
+    /// The decimal number of whole seconds.
+    static func encode(seconds: Int64) -> [UInt8] {
+        var text: [UInt8] = seconds < 0 ? [UInt8(ascii: "-")] : []
         text.append(decimal: UInt64(seconds.magnitude))
-        guard nanoseconds > 0 else { return text }
-        text.append(UInt8(ascii: "."))
-        var unit: UInt32 = 100_000_000
-        while nanoseconds > 0 {
-            text.append(UInt8(ascii: "0") + UInt8(nanoseconds / unit))
-            nanoseconds %= unit
-            unit /= 10
-        }
         return text
     }
 

@@ -2,6 +2,8 @@ internal import MigrationSystem
 
 /// Turns entries into header blocks, always the same ones for the same entry.
 ///
+/// Headers hold times in whole seconds; an ``EntryMark`` has the rest.
+///
 /// An entry is a ustar header; an extended header precedes it only if ustar can't express what
 /// is needed. There is one way to write each entry, and the strict reader accepts no other.
 struct TarEntryEncoder {
@@ -62,7 +64,7 @@ struct TarEntryEncoder {
             PaxRecords.append(PaxKey.size, size, to: &output)
         }
         if seconds == nil {
-            let time = PaxTime.encode(entry.modificationTime)
+            let time = PaxTime.encode(seconds: entry.modificationTime.seconds)
             PaxRecords.append(PaxKey.modificationTime, time, to: &output)
         }
     }
@@ -152,8 +154,7 @@ extension TarEntryEncoder {
     }
 
     private static func ustarTime(_ time: FileTime) -> UInt64? {
-        guard time.nanoseconds == 0, time.seconds >= 0 else { return nil }
-        let seconds = UInt64(time.seconds)
+        guard let seconds = UInt64(exactly: time.seconds) else { return nil }
         return seconds <= TarFormat.largestOctal ? seconds : nil
     }
 

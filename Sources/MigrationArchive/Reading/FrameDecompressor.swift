@@ -20,6 +20,22 @@ struct FrameDecompressor: ~Copyable {
         _ = unsafe ZSTD_freeDCtx(context)
     }
 
+    /// Opens the piece in `sealed`, its frame and the marks behind it, into `piece`.
+    ///
+    /// - Returns: The hash of the piece.
+    mutating func open(
+        _ sealed: FrameBuffer,
+        into piece: FrameBuffer,
+        contentSize: Int
+    ) throws(ArchiveError) -> [UInt8] {
+        let end = try FrameWalk.end(of: sealed, contentSize: contentSize)
+        let marks = try [EntryMark](parsing: sealed, from: end)
+        sealed.count = end
+        try decompress(sealed, into: piece, contentSize: contentSize)
+        piece.marks = marks
+        return SHA256Digest.hash(ofPiece: piece)
+    }
+
     /// Decompresses the frame in `input` into `output`; its content must be `contentSize` bytes.
     mutating func decompress(
         _ input: FrameBuffer,

@@ -103,13 +103,17 @@ extension FrameSource {
     ) throws -> OpenedFrame {
         try load(frame)
         let content = contents.take()
-        try decompressor.decompress(frame.buffer, into: content, contentSize: frame.contentSize)
-        let digest = SHA256Digest.hash(of: content)
+        let compressedSize = UInt32(frame.buffer.count)
+        let digest = try decompressor.open(
+            frame.buffer,
+            into: content,
+            contentSize: frame.contentSize
+        )
         if let expected = expectedDigest(of: frame.number), expected != digest[...] {
             throw ArchiveError.damagedPiece(frame.number)
         }
         let listing = ArchiveIndex.Frame(
-            compressedSize: UInt32(frame.buffer.count),
+            compressedSize: compressedSize,
             size: UInt32(frame.contentSize)
         )
         return OpenedFrame(content: content, listing: listing, digest: digest)

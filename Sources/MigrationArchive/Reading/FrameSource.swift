@@ -61,6 +61,7 @@ final class FrameSource: @unchecked Sendable {
             }
             buffer.count = 0
             let (_, contentSize) = try FrameWalk.walk(buffer) { try read(upTo: $0, into: buffer) }
+            try readMarks(into: buffer)
             return sealedFrame(in: buffer, contentSize: contentSize, offset: nil)
         }
         if expected != nil { input.seek(to: nextOffset) }
@@ -82,7 +83,6 @@ final class FrameSource: @unchecked Sendable {
         guard let offset = frame.offset else { return }
         let buffer = frame.buffer
         try input.readExactly(at: offset, into: &buffer.bytes, count: buffer.count)
-        try FrameWalk.check(buffer, contentSize: frame.contentSize)
     }
 
     /// Whether the hashes of the pieces are known before the end.
@@ -104,6 +104,17 @@ final class FrameSource: @unchecked Sendable {
         }
         let bytes = [UInt8](input.ahead.prefix(8))
         return (bytes.littleEndian(at: 0), bytes.littleEndian(at: 4))
+    }
+
+    /// Reads the marks of entries, if they come next.
+    private func readMarks(into buffer: FrameBuffer) throws {
+        let head = try frameHead()
+        guard head.magic == FrameFormat.marksMagic else { return }
+        let size = EntryMark.frameHeadSize + Int(head.size)
+        guard size <= EntryMark.frameSizeLimit else {
+            throw ArchiveError(.damaged, "more entries are marked than can begin in a piece")
+        }
+        try read(upTo: buffer.count + size, into: buffer)
     }
 
     private func readEntryIndex() throws -> [UInt8] {
@@ -151,7 +162,7 @@ enum FrameWalk {
     ) throws -> (end: Int, contentSize: Int) {
         var end = 0
         func take(_ count: Int) throws {
-            guard end + count <= FrameFormat.largestCompressedSize else {
+            guard end + count <= FrameFormat.largestCompressedSize - EntryMark.frameSizeLimit else {
                 throw ArchiveError(.damaged, "a frame is larger than frames can be")
             }
             end += count
@@ -178,14 +189,15 @@ enum FrameWalk {
         return (end, contentSize)
     }
 
-    /// Throws unless `buffer` holds one frame of the form that archives use, with `contentSize` bytes of
-    /// content by its own account, and nothing else.
-    static func check(_ buffer: FrameBuffer, contentSize: Int) throws(ArchiveError) {
+    /// Finds where the frame ends that `buffer` begins with, which must be of the form that archives use
+    /// and have `contentSize` bytes of content by its own account.
+    static func end(of buffer: FrameBuffer, contentSize: Int) throws(ArchiveError) -> Int {
         do {
             let walked = try walk(buffer) { end in
                 guard end <= buffer.count else { throw unusualForm }
             }
-            guard walked == (buffer.count, contentSize) else { throw unusualForm }
+            guard walked.contentSize == contentSize else { throw unusualForm }
+            return walked.end
         } catch {
             throw error as? ArchiveError ?? unusualForm
         }

@@ -41,6 +41,7 @@ final class StrictTarReader: EntryReader {
             try finish(at: offset)
             return nil
         }
+        let mark = try stream.takeMark()
         take(block)
         var records = PaxRecords()
         if block[UstarBlock.Field.typeFlag] == TypeFlag.extendedHeader {
@@ -51,7 +52,12 @@ final class StrictTarReader: EntryReader {
             take(next)
             block = next
         }
-        let entry = try makeEntry(of: block, records: records, at: offset)
+        let stated = try makeEntry(of: block, records: records, at: offset)
+        let completed: ArchiveEntry? = if let mark { mark.completing(stated) } else { stated }
+        guard let entry = completed else {
+            let message = "a hard link has a time of its own"
+            throw ArchiveError(.refused, message, entry: stated.path, offset: offset)
+        }
         current = entry
         entryOffset = offset
         totals.count(entry)

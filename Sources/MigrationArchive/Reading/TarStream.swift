@@ -7,6 +7,8 @@ final class TarStream {
     private let base: UInt64
     private var chunk: StreamChunk?
     private var index = 0
+    /// How many marks of the chunk were taken.
+    private var markIndex = 0
 
     /// How many bytes of the stream lie before the cursor.
     private(set) var offset: UInt64
@@ -30,11 +32,12 @@ final class TarStream {
         while true {
             if let chunk {
                 if index < chunk.buffer.count { return true }
+                guard markIndex == chunk.buffer.marks?.count ?? 0 else { throw wrongMarks }
                 self.chunk = nil
             }
             guard let next = try nextChunk() else { return false }
             chunk = StreamChunk(next, from: source)
-            index = 0
+            (index, markIndex) = (0, 0)
         }
     }
 
@@ -65,6 +68,19 @@ final class TarStream {
             done += count
         }
         return block
+    }
+
+    /// Takes the mark of the entry whose first block was just read; `nil` if the source has no marks.
+    func takeMark() throws(ArchiveError) -> EntryMark? {
+        guard let marks = chunk?.buffer.marks else { return nil }
+        guard markIndex < marks.count else { throw wrongMarks }
+        defer { markIndex += 1 }
+        return marks[markIndex]
+    }
+
+    private var wrongMarks: ArchiveError {
+        let message = "times are listed of more or fewer entries than there are"
+        return ArchiveError(.damaged, message, offset: offset)
     }
 
     /// Passes the next `count` bytes to `body`, in the pieces in which they lie in memory.
@@ -114,18 +130,20 @@ final class TarStream {
     }
 
     /// Moves the cursor to `target`, which may lie before it; returns `false` where it can't be moved.
+    ///
+    /// If marks are to be taken, the first entry of a chunk must begin there.
     func seek(to target: UInt64) throws -> Bool {
         if let chunk {
             let start = offset - UInt64(index)
             if target >= start, target - start < UInt64(chunk.buffer.count) {
-                (index, offset) = (Int(target - start), target)
+                (index, offset, markIndex) = (Int(target - start), target, 0)
                 return true
             }
         }
         guard target >= base, let start = source.seek(to: target - base).map({ base + $0 }) else {
             return false
         }
-        (chunk, index, offset) = (nil, 0, start)
+        (chunk, index, offset, markIndex) = (nil, 0, start, 0)
         try read(target - start) { _ in }
         return true
     }

@@ -105,6 +105,7 @@ public final class ArchiveWriter {
             cancellation: cancellation
         )
         chunk = pipeline.takeChunk()
+        chunk.marks = []
         do {
             try output?.write(frame.bytes.span)
         } catch {
@@ -231,6 +232,7 @@ extension ArchiveWriter {
     /// Appends an entry that has no content: a directory, a link or an empty file.
     ///
     /// The target of a hard link must be an earlier file; that is checked when the archive is restored.
+    /// The link has the time of its file, and in the archive only the whole seconds of its own.
     ///
     /// - Parameter entry: The entry, whose size is 0 if it is a file.
     /// - Throws: ``ArchiveError`` of code `unrepresentable` if no archive can hold the entry or it is not
@@ -439,7 +441,9 @@ extension ArchiveWriter {
                 entry: entry.path
             )
         }
+        if chunk.free == 0 { try nextChunk() }
         entryIndex.add(entry.path, at: submittedBytes + UInt64(chunk.count))
+        chunk.marks?.append(EntryMark(of: entry))
         try appendScratch()
         totals.count(entry)
     }
@@ -472,6 +476,7 @@ extension ArchiveWriter {
         try pipeline.submit(chunk)
         submittedBytes += UInt64(chunk.count)
         chunk = pipeline.takeChunk()
+        chunk.marks = []
     }
 
     private func read(

@@ -78,12 +78,15 @@ private struct CompressedFrame: Sendable {
     let digest: [UInt8]
     let buffer: FrameBuffer
     private let form: Form
+    /// The frame of the marks, which follows.
+    private let marks: [UInt8]
 
     /// Hashes `chunk`, and makes no frame of it.
     init(hashing chunk: FrameBuffer) {
         form = .hashed
+        marks = []
         listing = ArchiveIndex.Frame(compressedSize: 0, size: UInt32(chunk.count))
-        digest = SHA256Digest.hash(of: chunk)
+        digest = SHA256Digest.hash(ofPiece: chunk)
         buffer = chunk
     }
 
@@ -95,18 +98,21 @@ private struct CompressedFrame: Sendable {
         _ buffers: FrameBufferPool
     ) throws(ArchiveError) {
         let size = UInt32(chunk.count)
-        digest = SHA256Digest.hash(of: chunk)
+        digest = SHA256Digest.hash(ofPiece: chunk)
+        marks = (chunk.marks ?? []).encoded
         guard isCompressible, !compressor.isIncompressible(chunk) else {
             let frame = StoredFrame(of: chunk)
             form = .stored(frame)
-            listing = ArchiveIndex.Frame(compressedSize: UInt32(frame.size), size: size)
+            let storedSize = UInt32(frame.size + marks.count)
+            listing = ArchiveIndex.Frame(compressedSize: storedSize, size: size)
             buffer = chunk
             return
         }
         buffer = buffers.take()
         try compressor.compress(chunk, into: buffer)
         form = .compressed
-        listing = ArchiveIndex.Frame(compressedSize: UInt32(buffer.count), size: size)
+        let compressedSize = UInt32(buffer.count + marks.count)
+        listing = ArchiveIndex.Frame(compressedSize: compressedSize, size: size)
         buffers.keep(chunk)
     }
 
@@ -114,8 +120,9 @@ private struct CompressedFrame: Sendable {
         switch form {
         case .compressed: try buffer.withContent { try output.write($0) }
         case .stored(let frame): try output.write(frame)
-        case .hashed: break
+        case .hashed: return
         }
+        try output.write(marks.span)
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
 struct InteropTests {
     private static let readers = [
         ("tar", "zstd -dc archive | tar -tf -"), ("bsdtar", "bsdtar -tf archive"),
-        ("tar", "tar --zstd -tf archive"),
+        ("tar", "tar --zstd -tf archive"), ("bsdtar", "zstd -dc archive | bsdtar -tf -"),
         (
             "python3",
             """
@@ -45,17 +45,17 @@ struct InteropTests {
     }
 
     @Test(.enabled(if: Machine.has("zstd") && Machine.has("tar"), "needs tar and zstd"))
-    func `is extracted by tar to the same tree`() throws {
+    func `is extracted by tar to the same tree, with times in whole seconds`() throws {
         let place = try Workplace()
         try place.makeContainer(megabytes: 5)
         try place.export()
         let result = try place.shell("mkdir out && zstd -dc archive | tar -xpf - -C out")
         #expect(result.exitCode == 0)
         #expect(result.errors.isEmpty)
-        var expected = try place.tree("source")
+        var expected = try coarse(place.tree("source"))
         expected["Library/Caches"] = nil
         expected["Library/Caches/page"] = nil
-        #expect(try place.tree("out") == expected)
+        #expect(try coarse(place.tree("out")) == expected)
     }
 
     private static let writers = [

@@ -4,20 +4,27 @@ import Testing
 @testable import MigrationArchive
 
 struct PaxTimeTests {
+    @Test(
+        arguments: [
+            (0, "0"), (12, "12"), (-1, "-1"), (-62_135_596_800, "-62135596800"),
+            (.max, "9223372036854775807"), (.min, "-9223372036854775808"),
+        ] as [(Int64, String)]
+    )
+    func `writes whole seconds in one way and reads them back`(_ seconds: Int64, _ text: String) {
+        #expect(PaxTime.encode(seconds: seconds) == [UInt8](text.utf8))
+        #expect(PaxTime.decode([UInt8](text.utf8)) == FileTime(seconds: seconds))
+    }
+
     @Test(arguments: [
-        (FileTime(seconds: 0), "0"),
         (FileTime(seconds: 0, nanoseconds: 1), "0.000000001"),
         (FileTime(seconds: 12, nanoseconds: 340_000_000), "12.34"),
-        (FileTime(seconds: -1), "-1"),
         (FileTime(seconds: -1, nanoseconds: 999_999_999), "-0.000000001"),
         (FileTime(seconds: -2, nanoseconds: 500_000_000), "-1.5"),
         (FileTime(seconds: -62_135_596_800, nanoseconds: 7), "-62135596799.999999993"),
         (FileTime(seconds: .max, nanoseconds: 999_999_999), "9223372036854775807.999999999"),
-        (FileTime(seconds: .min), "-9223372036854775808"),
         (FileTime(seconds: .min, nanoseconds: 1), "-9223372036854775807.999999999"),
     ])
-    func `writes a time in one way and reads it back`(_ time: FileTime, _ text: String) {
-        #expect(PaxTime.encode(time) == [UInt8](text.utf8))
+    func `reads fractions, which other programs write`(_ time: FileTime, _ text: String) {
         #expect(PaxTime.decode([UInt8](text.utf8)) == time)
     }
 
@@ -40,14 +47,5 @@ struct PaxTimeTests {
     ])
     func `refuses what is no time`(_ text: String) {
         #expect(PaxTime.decode([UInt8](text.utf8)) == nil)
-    }
-
-    @Test func `reads back times around every second from -3 to 3`() {
-        for seconds in Int64(-3)...3 {
-            for nanoseconds in [0, 1, 10, 499_999_999, 500_000_000, 999_999_990, 999_999_999] {
-                let time = FileTime(seconds: seconds, nanoseconds: UInt32(nanoseconds))
-                #expect(PaxTime.decode(PaxTime.encode(time)) == time)
-            }
-        }
     }
 }

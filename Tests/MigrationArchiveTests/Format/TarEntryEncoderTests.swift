@@ -157,10 +157,9 @@ struct TarEntryEncoderTests {
         (FileTime(seconds: 0), nil, "00000000000"),
         (FileTime(seconds: 8_589_934_591), nil, "77777777777"),
         (FileTime(seconds: 8_589_934_592), "20 mtime=8589934592\n", "77777777777"),
-        (FileTime(seconds: 1, nanoseconds: 1), "21 mtime=1.000000001\n", "00000000001"),
-        (FileTime(seconds: 1, nanoseconds: 500_000_000), "13 mtime=1.5\n", "00000000001"),
+        (FileTime(seconds: 1, nanoseconds: 999_999_999), nil, "00000000001"),
         (FileTime(seconds: -1), "12 mtime=-1\n", "00000000000"),
-        (FileTime(seconds: -1, nanoseconds: 750_000_000), "15 mtime=-0.25\n", "00000000000"),
+        (FileTime(seconds: -1, nanoseconds: 750_000_000), "12 mtime=-1\n", "00000000000"),
     ])
     func `writes times`(_ time: FileTime, _ record: String?, _ field: String) throws {
         let encoded = try StrictStream.encoded(.file("f", time: time))

@@ -131,6 +131,44 @@ struct TestArchive {
         return TestArchive(bytes: frames + entries + index.encoded)
     }
 
+    /// The archive with `marks` behind the frame of `piece`, and with the hashes that are right then.
+    func replacingMarks(ofPiece piece: Int, with marks: [EntryMark]) throws -> TestArchive {
+        try replacingMarks(ofPiece: piece, withFrame: marks.encoded) { $0.marks = marks }
+    }
+
+    /// The archive with `frame` where the marks of `piece` are, and with the hash of the piece that `change`
+    /// makes of it.
+    func replacingMarks(
+        ofPiece piece: Int,
+        withFrame frame: [UInt8],
+        _ change: (FrameBuffer) -> Void = { _ in }
+    ) throws -> TestArchive {
+        let known = try index
+        var changed = ArchiveIndex(after: try .sample)
+        changed.totals = known.totals
+        var (header, frames, _) = try parts
+        for (number, listing) in known.frames.enumerated() {
+            var digest = [UInt8](known.digest(of: number))
+            if number == piece {
+                let (sealed, content) = (FrameBuffer(), FrameBuffer())
+                let bytes = frames[number]
+                sealed.count = sealed.put(bytes.span, at: 0)
+                var decompressor = try FrameDecompressor.make()
+                let size = Int(listing.size)
+                _ = try decompressor.open(sealed, into: content, contentSize: size)
+                change(content)
+                digest = SHA256Digest.hash(ofPiece: content)
+                frames[number] = frames[number].prefix(sealed.count) + frame
+            }
+            let size = UInt32(frames[number].count)
+            changed.append(.init(compressedSize: size, size: listing.size), digest: digest)
+            header += frames[number]
+        }
+        let entries = try entryIndex
+        changed.append(entryIndex: entries)
+        return TestArchive(bytes: header + entries + changed.encoded)
+    }
+
     /// Where each frame of a piece lies in the archive.
     var framePlaces: [Range<Int>] {
         get throws {

@@ -1,0 +1,86 @@
+internal import MigrationSystem
+
+/// What an archive says of an entry beside the tar stream, in four bytes.
+///
+/// The marks of the entries whose headers begin in a piece lie in a skippable frame right behind the
+/// piece's frame, in the order of the stream. A piece in which no entry begins has no such frame.
+///
+///     marks frame = magic size (mark:4)...
+///
+/// All numbers are little-endian. Bits 0 to 29 of a mark are the nanoseconds of the modification time, of
+/// which a header has the seconds; bits 30 and 31 are zero. A hard link, whose time is that of its file, has a
+/// mark of zero.
+struct EntryMark: Hashable, Sendable {
+    let rawValue: UInt32
+
+    /// The bytes of a frame before its first mark.
+    static let frameHeadSize = 8
+
+    /// The most bytes of a frame: of a piece in which an entry begins in every block.
+    static let frameSizeLimit = frameHeadSize + FrameFormat.chunkSize / TarFormat.blockSize * size
+
+    /// The bytes of a mark.
+    fileprivate static let size = 4
+
+    /// Makes the mark of `entry`.
+    init(of entry: ArchiveEntry) {
+        rawValue = if case .hardLink = entry.kind { 0 } else { entry.modificationTime.nanoseconds }
+    }
+
+    /// Takes a mark as it is in an archive; `nil` if there can be none like it.
+    fileprivate init?(rawValue: UInt32) {
+        guard rawValue < 1_000_000_000 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Returns `entry`, as its header says it, with what the mark adds; `nil` if it can't be its mark.
+    func completing(_ entry: ArchiveEntry) -> ArchiveEntry? {
+        if case .hardLink = entry.kind, rawValue != 0 { return nil }
+        guard rawValue != 0 else { return entry }
+        return ArchiveEntry(
+            path: entry.path,
+            kind: entry.kind,
+            permissions: entry.permissions,
+            modificationTime: FileTime(
+                seconds: entry.modificationTime.seconds,
+                nanoseconds: rawValue
+            ),
+            extendedAttributes: entry.extendedAttributes
+        )
+    }
+}
+
+// MARK: - Frames of marks
+
+extension [EntryMark] {
+    /// The frame that holds the marks; empty if there are none.
+    var encoded: [UInt8] {
+        if isEmpty { return [] }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(EntryMark.frameHeadSize + count * EntryMark.size)
+        bytes.appendLittleEndian(FrameFormat.marksMagic)
+        bytes.appendLittleEndian(UInt32(count * EntryMark.size))
+        for mark in self { bytes.appendLittleEndian(mark.rawValue) }
+        return bytes
+    }
+
+    /// Reads the frame that lies in `buffer` from `start` to the end; where nothing lies, there are none.
+    init(parsing buffer: FrameBuffer, from start: Int) throws(ArchiveError) {
+        self.init()
+        let damage = ArchiveError(.damaged, "what follows a frame are no times of its entries")
+        let (bytes, end) = (buffer.bytes, buffer.count)
+        if start == end { return }
+        let first = start + EntryMark.frameHeadSize
+        guard first < end, bytes.littleEndian(at: start) == FrameFormat.marksMagic,
+            bytes.littleEndian(at: start + 4) == UInt32(end - first),
+            (end - first) % EntryMark.size == 0
+        else { throw damage }
+        reserveCapacity((end - first) / EntryMark.size)
+        for position in stride(from: first, to: end, by: EntryMark.size) {
+            guard let mark = EntryMark(rawValue: bytes.littleEndian(at: position)) else {
+                throw damage
+            }
+            append(mark)
+        }
+    }
+}
