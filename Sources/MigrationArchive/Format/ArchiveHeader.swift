@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// The description of an archive, which it begins with.
 public struct ArchiveHeader: Hashable, Sendable, Codable {
@@ -24,6 +24,10 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     /// exporting app names none.
     public let importers: [String]?
 
+    /// What the person was doing in the app, as a property list in XML of at most 64 KiB; `nil` where
+    /// nothing is known of it.
+    public let activity: Data?
+
     /// Makes a header.
     ///
     /// - Parameters:
@@ -34,6 +38,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     ///   - isCompressible: Whether compression is expected to be worthwhile.
     ///   - creator: The program that writes the archive, with its version.
     ///   - importers: The apps on another platform that may import the data, each as `TEAM.bundle`.
+    ///   - activity: What the person was doing, as a property list in XML of at most 64 KiB.
     public init(
         bundleIdentifier: String,
         platform: String,
@@ -41,7 +46,8 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         sizeEstimate: UInt64,
         isCompressible: Bool,
         creator: String,
-        importers: [String]? = nil
+        importers: [String]? = nil,
+        activity: Data? = nil
     ) {
         self.bundleIdentifier = bundleIdentifier
         self.platform = platform
@@ -50,6 +56,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         self.isCompressible = isCompressible
         self.creator = creator
         self.importers = importers
+        self.activity = activity
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -60,6 +67,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         case isCompressible = "compressible"
         case creator
         case importers
+        case activity
     }
 }
 
@@ -69,7 +77,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
 ///
 /// Both are comments, which other programs pass over:
 ///
-///     comment=migration/2 {"bundleIdentifier":…,"importers":…,"platform":…,"resourcesVersion":…}
+///     comment=migration/2 {"activity":…,"bundleIdentifier":…,"importers":…,"platform":…,"resourcesVersion":…}
 ///     comment=export {"compressible":…,"creator":…,"sizeEstimate":…}
 ///
 /// The fingerprint covers the first one alone.
@@ -79,11 +87,13 @@ enum GlobalHeader {
     private static let mark = markOfAnyVersion + [UInt8]("\(ArchiveIndex.version) ".utf8)
     private static let exportMark = [UInt8]("export ".utf8)
 
-    /// The bytes that the header's records may take.
-    static let limit = 64 * 1024
+    /// The bytes that the header's records may take: an activity of 64 KiB in Base64, and 36 KiB for
+    /// all else.
+    static let limit = 124 * 1024
 
     /// What the data is, whoever exports it and however.
     private struct Description: Codable {
+        let activity: Data?
         let bundleIdentifier: String
         let importers: [String]?
         let platform: String
@@ -100,6 +110,7 @@ enum GlobalHeader {
     /// The bytes that describe the data of `header`, which the fingerprint covers.
     static func description(in header: ArchiveHeader) throws -> [UInt8] {
         let description = Description(
+            activity: header.activity,
             bundleIdentifier: header.bundleIdentifier,
             importers: header.importers,
             platform: header.platform,
@@ -120,7 +131,7 @@ enum GlobalHeader {
         records.append(key: key, value: exportMark + (try json(of: export)))
         let size = records.records.reduce(0) { $0 + $1.value.count + 64 }
         guard size <= limit else {
-            throw ArchiveError(.unrepresentable, "the archive's description is longer than 64 KiB")
+            throw ArchiveError(.unrepresentable, "the archive's description is longer than 124 KiB")
         }
         return records
     }
@@ -150,7 +161,8 @@ enum GlobalHeader {
             sizeEstimate: export.sizeEstimate,
             isCompressible: export.compressible,
             creator: export.creator,
-            importers: description.importers
+            importers: description.importers,
+            activity: description.activity
         )
     }
 

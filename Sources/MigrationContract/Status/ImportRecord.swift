@@ -33,6 +33,10 @@ public struct ImportRecord: Sendable, Equatable {
     /// The fingerprint of the archive in hexadecimal digits; `nil` if it has none.
     public let fingerprint: String?
 
+    /// What the person was doing when the data in the container was exported; `nil` once the app has
+    /// taken it, and if there was nothing.
+    public package(set) var activity: ResumeActivity?
+
     /// The token in the names of files that the import may have left beside the container.
     package var staging: String?
 
@@ -43,7 +47,8 @@ public struct ImportRecord: Sendable, Equatable {
         platform: String?,
         resourcesVersion: String?,
         fingerprint: String?,
-        staging: String? = nil
+        staging: String? = nil,
+        activity: ResumeActivity? = nil
     ) {
         self.outcome = outcome
         self.date = date
@@ -52,6 +57,14 @@ public struct ImportRecord: Sendable, Equatable {
         self.resourcesVersion = resourcesVersion
         self.fingerprint = fingerprint
         self.staging = staging
+        self.activity = activity
+    }
+
+    /// The record as it is once the app has taken the activity.
+    package var withoutActivity: ImportRecord {
+        var record = self
+        record.activity = nil
+        return record
     }
 }
 
@@ -84,6 +97,7 @@ extension ImportRecord: Codable {
         case resourcesVersion
         case fingerprint
         case staging
+        case activity
         case error
     }
 
@@ -126,6 +140,8 @@ extension ImportRecord: Codable {
         resourcesVersion = try values.decodeIfPresent(String.self, forKey: .resourcesVersion)
         fingerprint = try values.decodeIfPresent(String.self, forKey: .fingerprint)
         staging = try values.decodeIfPresent(String.self, forKey: .staging)
+        activity = try values.decodeIfPresent(Data.self, forKey: .activity)
+            .map { try ResumeActivity(encoded: $0) }
     }
 
     /// Writes the persisted form, with its version.
@@ -148,5 +164,6 @@ extension ImportRecord: Codable {
         try values.encodeIfPresent(resourcesVersion, forKey: .resourcesVersion)
         try values.encodeIfPresent(fingerprint, forKey: .fingerprint)
         try values.encodeIfPresent(staging, forKey: .staging)
+        try values.encodeIfPresent(activity?.encoded, forKey: .activity)
     }
 }

@@ -93,6 +93,9 @@ public struct ExportDescription: Sendable, Codable {
 
     /// The names of the options that the extension supports.
     public let options: [String]
+
+    /// What the person was doing, encoded; `nil` where the extension doesn't say.
+    package let activity: Data?
 }
 
 /// The observations of an extension's process, sent when the extension has finished its work.

@@ -71,7 +71,8 @@ package struct ExtensionAdapter: Sendable {
             sizeEstimate: await exporting.resourcesSizeEstimate,
             resourcesVersion: exporting.resourcesVersion,
             isCompressible: exporting.resourcesCompressible,
-            options: Self.options(of: exporting)
+            options: Self.options(of: exporting),
+            activity: await (exporting as? any ResumeActivityExporting)?.resumeActivity?.encoded
         )
     }
 

@@ -137,7 +137,9 @@ enum ContainerRecovery {
         }
         var record = ImportRecord.interrupted
         record.staging = journal.staging
-        try ImportRecordFile(in: bookkeeping).write(record)
+        let file = ImportRecordFile(in: bookkeeping)
+        record.activity = file.keptActivity
+        try file.write(record)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 }

@@ -103,6 +103,9 @@ public struct ExportOptions: Sendable {
     /// An app's extension decides this itself.
     public var isCompressible = true
 
+    /// What the person was doing in the app; `nil` means what an app's extension says.
+    public var activity: ResumeActivity?
+
     /// The zstd compression level, from 1 to 19.
     public var compressionLevel = 3
 
@@ -358,7 +361,8 @@ struct ExportOperation {
             resourcesVersion: properties.resourcesVersion,
             sizeEstimate: properties.sizeEstimate,
             isCompressible: properties.isCompressible,
-            creator: MigrationHost.creator
+            creator: MigrationHost.creator,
+            activity: (options.activity ?? properties.activity)?.encoded
         )
     }
 }

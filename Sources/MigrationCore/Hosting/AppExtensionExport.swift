@@ -36,6 +36,9 @@ struct ExportProperties: Sendable {
 
     /// Whether the content is worth compressing.
     let isCompressible: Bool
+
+    /// What the person was doing; `nil` where the extension doesn't say.
+    var activity: ResumeActivity?
 }
 
 /// The export that an app's own extension makes.
@@ -69,7 +72,8 @@ struct AppExtensionExport: ExportingExtension {
             sizeEstimate: UInt64(max(0, exports.sizeEstimate)),
             allocatedBytes: nil,
             resourcesVersion: exports.resourcesVersion,
-            isCompressible: exports.isCompressible
+            isCompressible: exports.isCompressible,
+            activity: try exports.activity.map { try ResumeActivity(encoded: $0) }
         )
     }
 

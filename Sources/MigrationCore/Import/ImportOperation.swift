@@ -301,6 +301,8 @@ extension ImportOperation {
         from reader: ArchiveReader,
         checking check: (ArchiveExtractor) throws -> Void
     ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
+        // What the record can't hold is refused before anything is restored.
+        _ = try Self.activity(in: reader.header)
         guard let appExtension else {
             let names = ContainerLayout.ownNames
             let place = staging.directory
@@ -411,8 +413,21 @@ extension ImportOperation {
             platform: source.platform?.rawValue ?? header?.platform,
             resourcesVersion: source.version ?? header?.resourcesVersion,
             fingerprint: fingerprint?.description,
-            staging: token.text
+            staging: token.text,
+            // It was checked when the import began.
+            activity: outcome == .success ? try? Self.activity(in: header) : nil
         )
+    }
+
+    private static func activity(
+        in header: ArchiveHeader?
+    ) throws(ArchiveError) -> ResumeActivity? {
+        guard let encoded = header?.activity else { return nil }
+        do {
+            return try ResumeActivity(encoded: encoded)
+        } catch {
+            throw ArchiveError(.damaged, error.message)
+        }
     }
 
     /// Whether the import was refused rather than failed: the caller can change the request, and
@@ -461,8 +476,10 @@ extension ImportOperation {
         } else {
             outcome = ImportRecord.Outcome(failure: error)
         }
-        let record = record(of: outcome, header: header, token: token)
-        try ImportRecordFile(in: bookkeeping).write(record, using: reserve)
+        var record = record(of: outcome, header: header, token: token)
+        let file = ImportRecordFile(in: bookkeeping)
+        record.activity = file.keptActivity
+        try file.write(record, using: reserve)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 

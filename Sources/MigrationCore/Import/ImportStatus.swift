@@ -51,6 +51,30 @@ extension MigrationDataContainer {
         }
     }
 
+    /// Takes what the person was doing when the data in the container was exported.
+    ///
+    /// It is returned once. It stays where its type is not among `types`, and until
+    /// ``clearImportRecord()``. An addition to Apple's interface.
+    ///
+    /// - Parameter types: The types of activities that the app can go on with.
+    /// - Returns: The activity; `nil` if there is none of these types, or it was taken.
+    /// - Throws: ``MigrationError`` as ``importRecord()`` does, and of code `statusUnreadable` if it
+    ///   can't be marked as taken.
+    public func takeResumeActivity(
+        ofTypes types: Set<String>
+    ) throws(MigrationError) -> ResumeActivity? {
+        guard let record = try importRecord(), let activity = record.activity,
+            types.contains(activity.activityType)
+        else { return nil }
+        do {
+            try openRecordFile()?.write(record.withoutActivity)
+        } catch {
+            let message = "the activity can't be marked as taken"
+            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+        }
+        return activity
+    }
+
     /// Notes that an app asked for `record`.
     func noteReading(of record: ImportRecord) throws {
         try openRecordFile()?.noteReading(of: record)
@@ -83,6 +107,20 @@ extension MigrationStatus {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Takes what the person was doing on the other device, once, for the app to go on there.
+    ///
+    /// Take it before you clear the status, which clears it too. An addition to Apple's interface.
+    ///
+    /// - Parameter types: The types of activities that the app can go on with; `nil` means those that
+    ///   its `Info.plist` declares in `NSUserActivityTypes`.
+    /// - Returns: The activity; `nil` if there is none of these types, if it was taken, or if it can't
+    ///   be read: ``MigrationDataContainer/takeResumeActivity(ofTypes:)`` throws the reason.
+    public static func takeResumeActivity(ofTypes types: Set<String>? = nil) -> ResumeActivity? {
+        let declared = Bundle.main.object(forInfoDictionaryKey: "NSUserActivityTypes")
+        let types = types ?? Set(declared as? [String] ?? [])
+        return try? container?.takeResumeActivity(ofTypes: types)
     }
 
     /// Sets the status to `nil`, after the app has shown it.

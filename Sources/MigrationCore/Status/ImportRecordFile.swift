@@ -22,6 +22,12 @@ struct ImportRecordFile {
         }
     }
 
+    /// The activity of the data that stays in the container where an import fails.
+    var keptActivity: ResumeActivity? {
+        // A record that can't be read is replaced by that of the failure, as ever.
+        (try? read())?.activity
+    }
+
     /// Replaces the record, in the space of `reserve` if the disk may be full by now.
     func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
@@ -83,7 +89,8 @@ extension ImportRecordFile {
         guard let data = try bookkeeping.read(Self.readingName) else { return nil }
         // A damaged note counts as none: it says nothing about the import itself.
         let reading = try? BookkeepingCoding.decode(Reading.self, from: data)
-        guard let reading, reading.version == Reading.currentVersion, reading.record == record
+        guard let reading, reading.version == Reading.currentVersion,
+            reading.record == record.withoutActivity
         else { return nil }
         return reading.date
     }
@@ -91,7 +98,8 @@ extension ImportRecordFile {
     /// Notes that an app asked for `record` now, unless one did before.
     func noteReading(of record: ImportRecord) throws {
         guard try firstReading(of: record) == nil else { return }
-        let data = try BookkeepingCoding.encode(Reading(date: Date(), record: record))
+        let reading = Reading(date: Date(), record: record.withoutActivity)
+        let data = try BookkeepingCoding.encode(reading)
         try bookkeeping.write(data, as: Self.readingName)
     }
 }
@@ -104,7 +112,7 @@ extension ImportRecordFile {
 /// nor a new file. If the process dies, the file is removed like any unfinished replacement.
 struct RecordReserve {
     /// More than any record takes, whatever the error in it says.
-    private static let size = 64 * 1024
+    private static let size = 192 * 1024
 
     private static let name = BookkeepingDirectory.temporaryName(
         for: BookkeepingDirectory.recordName

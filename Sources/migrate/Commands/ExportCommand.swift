@@ -1,3 +1,4 @@
+internal import AndroidMigration
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
@@ -9,6 +10,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     private(set) var bundleIdentifier: String?
     private(set) var appExtension = ExtensionFlags()
     private(set) var options = ExportOptions()
+    private var activity: [UInt8]?
     private(set) var encryption = EncryptionFlags()
     private(set) var signingKey: [UInt8]?
     private(set) var replacesExisting = false
@@ -39,6 +41,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         Flag.level(byDefault: 3, to: \.options.compressionLevel)
         selection.map { $0.excluding(ExtensionFlags.executable) }
         extensionFlags
+        Flag.activity(to: \.activity)
         EncryptionFlags.included(at: \.encryption)
         Flag("sign-key", value: "file", as: .path, to: \.signingKey)
             .help("Sign the archive with this SSH key, as 'migrate sign' does.")
@@ -110,7 +113,10 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             atPath: container,
             bundleIdentifier: bundleIdentifier
         )
-        let report = try await ProgressDisplay.showing(progress, on: console) { progress in
+        var options = options
+        options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
+        let report = try await ProgressDisplay.showing(progress, on: console) {
+            [options] progress in
             try await host(on: console).export(
                 source,
                 to: destination,

@@ -1,3 +1,4 @@
+internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
 
@@ -10,6 +11,7 @@ struct FingerprintCommand: LockingCommand {
     private var bundleIdentifier: String?
     private var appExtension = ExtensionFlags()
     private var options = ExportOptions()
+    private var activity: [UInt8]?
     private var isVerbose = false
 
     static let name = "fingerprint"
@@ -36,6 +38,7 @@ struct FingerprintCommand: LockingCommand {
         DestinationOptions.flag(to: \.options.destinationOptions)
             .needing(ExtensionFlags.executable)
         ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
+        Flag.activity(to: \.activity)
         Flag.wait(to: \.waitLimit)
         Flag.threads(to: \.options.threadCount)
         Flag.json(sets: \.answersInJSON)
@@ -62,7 +65,10 @@ struct FingerprintCommand: LockingCommand {
             atPath: container,
             bundleIdentifier: bundleIdentifier
         )
-        let report = try await ProgressDisplay.showing(progress, on: console) { progress in
+        var options = options
+        options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
+        let report = try await ProgressDisplay.showing(progress, on: console) {
+            [options] progress in
             try await host(on: console).fingerprint(
                 of: source,
                 using: try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose),

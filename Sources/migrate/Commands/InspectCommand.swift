@@ -63,6 +63,13 @@ struct InspectionAnswer: Answer {
         return Table(rows: rows + [("fingerprint", proof)]).text
     }
 
+    private var activityRows: [(String, String)] {
+        guard let encoded = header?.activity else { return [] }
+        // An import refuses what is none.
+        let type = (try? ResumeActivity(encoded: encoded))?.activityType ?? "unreadable"
+        return [("activity", PrintableText.escaping(type))]
+    }
+
     private var headerRows: [(String, String)] {
         guard let header else { return [("creator", "another program")] }
         return [
@@ -70,7 +77,7 @@ struct InspectionAnswer: Answer {
             ("platform", PrintableText.escaping(header.platform)),
             ("version", PrintableText.escaping(header.resourcesVersion)),
             ("creator", PrintableText.escaping(header.creator)),
-        ] + (header.importers ?? []).map { ("for", PrintableText.escaping($0)) }
+        ] + activityRows + (header.importers ?? []).map { ("for", PrintableText.escaping($0)) }
     }
 
     private var totalsRows: [(String, String)] {

@@ -74,7 +74,9 @@ struct RunCommand: LockingCommand {
         in container: MigrationDataContainer
     ) -> String? {
         // A record that the app has damaged was not forgotten.
-        guard let left = try? container.importRecord(), left == record else { return nil }
+        guard let left = try? container.importRecord(),
+            left.withoutActivity == record.withoutActivity
+        else { return nil }
         let date = Timestamp(record.date).localSeconds
         guard let read = try? container.importRecordReadDate() else {
             return "migrate: note: the import status of \(date) is still set; "

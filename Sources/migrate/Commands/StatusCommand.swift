@@ -53,6 +53,8 @@ struct StatusAnswer: Answer {
         }
     }
 
+    var activityTitle: String?
+    var activityType: String?
     var bundleIdentifier: String?
     var date: Timestamp?
     var failure: PersistedError?
@@ -67,12 +69,17 @@ struct StatusAnswer: Answer {
             ("reason", failure?.failureReason), ("advice", failure?.recoverySuggestion),
             ("date", date?.localSeconds), ("app", bundleIdentifier), ("platform", platform),
             ("version", resourcesVersion), ("fingerprint", fingerprint),
+            ("activity", activityText),
             ("asked for", readDate.map { "\($0.localSeconds), and not cleared since" }),
         ]
         let known = rows.compactMap { name, value in
             value.map { (name: name, value: PrintableText.escaping($0)) }
         }
         return "\(status.rawValue)\(reason)\n" + Table(rows: known).text
+    }
+
+    private var activityText: String? {
+        activityType.map { $0 + (activityTitle.map { " '\($0)'" } ?? "") + ", not taken yet" }
     }
 }
 
@@ -90,6 +97,8 @@ extension StatusAnswer {
             }
         self.init(
             status: status,
+            activityTitle: record.activity?.title,
+            activityType: record.activity?.activityType,
             bundleIdentifier: record.bundleIdentifier,
             date: Timestamp(record.date),
             failure: failure,

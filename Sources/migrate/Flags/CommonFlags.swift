@@ -17,6 +17,14 @@ extension Flag {
         Flag("bundle-id", value: "id", as: .text, to: path).help(help)
     }
 
+    static func activity(to path: Property<Owner, [UInt8]?>) -> Flag {
+        Flag("activity", value: "plist", as: .path, to: path)
+            .help(
+                "What the person was doing, for the app to go on there: a property list with "
+                    + "activityType, title and userInfo."
+            )
+    }
+
     static func includeCaches(sets path: Property<Owner, Bool>) -> Flag {
         Flag("include-caches", sets: path).help("Include Library/Caches.")
     }

@@ -2,6 +2,7 @@ import AppMigrationKit
 import ExtensionFoundation
 import Foundation
 import NotesStore
+import StoreMigration
 
 /// Moves a person's notes to the app on Android, and from there.
 @main

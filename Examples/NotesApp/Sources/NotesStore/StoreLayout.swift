@@ -12,7 +12,7 @@ public struct StoreLayout: Sendable {
     /// The person's settings.
     public let settingsFile: URL
 
-    private static let versionName = "format-version.txt"
+    private static let versionName = "format-version"
 
     /// Lays a store out in the container's two directories for what the app keeps.
     public init(documents: URL, applicationSupport: URL) {

@@ -25,7 +25,7 @@ struct StoreMigrationTests {
             try ReleasedFormat.version1.write(to: root)
             _ = try NotesStore(in: StoreLayout(inContainerAt: root))
             let names = try root.appending(path: "Documents/Notes").files.keys.sorted()
-            #expect(names == ["c0ffee01.json", "c0ffee02.json", "format-version.txt"])
+            #expect(names == ["c0ffee01.json", "c0ffee02.json", "format-version"])
             let documents = root.appending(path: "Documents").path
             #expect(try FileManager.default.contentsOfDirectory(atPath: documents) == ["Notes"])
         }
@@ -46,7 +46,7 @@ struct StoreMigrationTests {
     func `refuses an unknown version with the data untouched`(_ version: String) async throws {
         try await withScratchDirectory { root in
             try ReleasedFormat.version2.write(to: root)
-            let file = root.appending(path: "Documents/Notes/format-version.txt")
+            let file = root.appending(path: "Documents/Notes/format-version")
             try Data(version.utf8).write(to: file)
             let before = try root.files
             #expect(throws: StoreError.unknownVersion(version)) {

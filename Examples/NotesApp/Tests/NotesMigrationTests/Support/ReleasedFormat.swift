@@ -59,7 +59,7 @@ enum ReleasedFormat: String, CaseIterable {
         try setTimes(in: documents.appending(path: "Notes"))
         // The app of format 1.0 wrote no version.
         guard self != .version1 else { return }
-        let version = documents.appending(path: "Notes/format-version.txt")
+        let version = documents.appending(path: "Notes/format-version")
         try Data("\(rawValue)\n".utf8).write(to: version)
     }
 
