@@ -116,11 +116,11 @@ public struct StoreMigrationPlan: Sendable {
     /// - Throws: ``StoreMigrationError`` with `missing`, `damaged`, `storeBusy` or `failed`.
     public func assess(_ store: VersionedStore) throws -> Assessment {
         guard let version = try store.version else { return .unknownVersion }
-        return assess(version)
+        return assess(version: version)
     }
 
     /// Says what the plan can do for a store of a version.
-    public func assess(_ version: StoreVersion) -> Assessment {
+    public func assess(version: StoreVersion) -> Assessment {
         if version == current { return .current }
         guard knownVersions.contains(version) else {
             return version.isNewer(than: current) ? .newer : .unknownVersion

@@ -33,7 +33,7 @@ public enum NotesFormat {
     ///
     /// - Throws: ``StoreError/unknownVersion(_:)``.
     public static func check(_ version: String) throws(StoreError) {
-        switch plan.assess(StoreVersion(version)) {
+        switch plan.assess(version: StoreVersion(version)) {
         case .current, .steps: break
         case .impossible, .unknownVersion, .newer: throw StoreError.unknownVersion(version)
         }

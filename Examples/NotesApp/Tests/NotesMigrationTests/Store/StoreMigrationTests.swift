@@ -35,7 +35,8 @@ struct StoreMigrationTests {
         ("1.0", ["1.0 to 2.0", "2.0 to 3.0"]), ("2.0", ["2.0 to 3.0"]),
     ])
     func `knows the steps from each version`(_ version: String, _ expected: [String]) throws {
-        guard case .steps(let steps) = NotesFormat.plan.assess(StoreVersion(version)) else {
+        guard case .steps(let steps) = NotesFormat.plan.assess(version: StoreVersion(version))
+        else {
             Issue.record("there are no steps")
             return
         }
