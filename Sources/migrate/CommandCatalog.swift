@@ -12,6 +12,7 @@ enum CommandCatalog {
         FingerprintCommand.self,
         SignCommand.self,
         DiffCommand.self,
+        ReportCommand.self,
         StatusCommand.self,
         RecoverCommand.self,
         RunCommand.self,

@@ -57,10 +57,13 @@ struct InspectionAnswer: Answer {
     let streamBytes: UInt64?
     let totals: ArchiveTotals?
 
-    var text: String {
+    var text: String { Table(rows: rows).text }
+
+    /// The properties, each with its name.
+    var rows: [(name: String, value: String)] {
         let proof = fingerprint ?? "none: nothing proves that it is complete"
-        let rows = [("archive", archive)] + headerRows + totalsRows + sizeRows
-        return Table(rows: rows + [("fingerprint", proof)]).text
+        return [("archive", archive)] + headerRows + totalsRows + sizeRows
+            + [("fingerprint", proof)]
     }
 
     private var activityRows: [(String, String)] {

@@ -1,0 +1,119 @@
+/// The style and the script of a report, which are the same on every page.
+enum ReportPageParts {
+    static let style = """
+        :root { color-scheme: light dark; --line: #8886; --text: light-dark(#1c1c1e, #eee);
+          --back: light-dark(#fff, #1c1c1e); --soft: light-dark(#f3f3f5, #2a2a2d) }
+        body { font: 15px/1.45 system-ui, sans-serif; color: var(--text); background: var(--back); margin: 0 }
+        main { max-width: 72rem; margin: 0 auto; padding: 1rem }
+        h1 { font-size: 1.4rem; overflow-wrap: anywhere }
+        h2 { font-size: 1.1rem; margin: 1.6rem 0 .4rem }
+        table { border-collapse: collapse; width: 100%; table-layout: fixed }
+        th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line);
+          overflow-wrap: anywhere; unicode-bidi: isolate; vertical-align: top }
+        #facts th { width: 9rem; font-weight: 600 }
+        td:last-child:not(:first-child), th:last-child:not(:first-child) { font-variant-numeric: tabular-nums }
+        #types th:not(:first-child), #files th:last-child, #directories th:not(:first-child) { width: 7rem }
+        #map { position: relative; height: 28rem; background: var(--soft); overflow: hidden }
+        #map button { position: absolute; box-sizing: border-box; border: 1px solid var(--back); padding: 1px 4px;
+          font: inherit; font-size: 12px; line-height: 1.25; text-align: left; overflow: hidden; color: #111;
+          cursor: pointer; unicode-bidi: isolate; display: flex; align-items: flex-start; overflow-wrap: anywhere }
+        #map button:focus-visible { outline: 3px solid var(--text); outline-offset: -3px; z-index: 1 }
+        .directory { background: #cfd4dc } .folded { background: #e4e4e7 } .image { background: #9fd3a8 }
+        .video { background: #c3b1e8 } .audio { background: #f2b5c4 } .database { background: #f5c98a }
+        .document { background: #a9cdf0 } .code { background: #e8dd8c } .other { background: #c9c1b6 }
+        .different, .added, .missing { box-shadow: inset 0 0 0 3px #b3261e }
+        .directory.different { box-shadow: inset 0 0 0 1px #b3261e }
+        #legend span { display: inline-block; padding: 0 .5rem; margin: 0 .3rem .3rem 0; color: #111 }
+        summary { cursor: pointer; margin-top: 1.6rem; font-weight: 600 }
+        @media print { #map { height: 18rem; print-color-adjust: exact } details { display: none } }
+        """
+
+    static let script = #"""
+        "use strict";
+        const root = JSON.parse(document.getElementById("data").textContent);
+        const map = document.getElementById("map"), place = document.getElementById("where");
+        const trail = [root];
+        function size(bytes) {
+          const units = ["B", "kB", "MB", "GB", "TB"];
+          let unit = 0;
+          while (bytes >= 1000 && unit < 4) { bytes /= 1000; unit += 1; }
+          return (unit ? bytes.toFixed(1) : bytes) + " " + units[unit];
+        }
+        // Squarified treemap (Bruls, Huizing, van Wijk, 2000): rows whose rectangles are nearly square.
+        function layout(nodes, x, y, width, height, draw) {
+          let total = nodes.reduce((sum, node) => sum + node.b, 0);
+          let start = 0;
+          while (start < nodes.length && total > 0 && width > 0 && height > 0) {
+            const side = Math.min(width, height), scale = width * height / total;
+            let end = start, sum = 0, best = Infinity;
+            while (end < nodes.length) {
+              const next = sum + nodes[end].b, row = next * scale / side;
+              const worst = Math.max(row * row / (nodes[start].b * scale), nodes[end].b * scale / (row * row),
+                nodes[start].b * scale / (row * row), row * row / (nodes[end].b * scale));
+              if (worst > best) { break; }
+              best = worst; sum = next; end += 1;
+            }
+            const depth = sum * scale / side;
+            let offset = 0;
+            for (let i = start; i < end; i += 1) {
+              const length = nodes[i].b * scale / depth;
+              if (width >= height) { draw(nodes[i], x, y + offset, depth, length); }
+              else { draw(nodes[i], x + offset, y, length, depth); }
+              offset += length;
+            }
+            if (width >= height) { x += depth; width -= depth; } else { y += depth; height -= depth; }
+            total -= sum; start = end;
+          }
+        }
+        function show(focused) {
+          const here = trail[trail.length - 1];
+          map.textContent = "";
+          place.textContent = (trail.slice(1).map((node) => node.n).join("/") || "/") + ": " + size(here.b)
+            + " in " + (here.f ?? 1).toLocaleString("en") + " files";
+          fill(here, [], 0, 0, map.clientWidth, map.clientHeight, focused);
+          if (!focused) { map.querySelector("button")?.focus({ preventScroll: true }); }
+        }
+        // Draws what a directory holds, and within a large box what that holds.
+        function fill(parent, path, left, top, width, height, focused) {
+          const nodes = (parent.c ?? []).filter((node) => node.b > 0);
+          layout(nodes, left, top, width, height, (node, x, y, width, height) => {
+            if (width < 3 || height < 3) { return; }
+            const inner = [...path, node];
+            const box = document.createElement("button");
+            box.type = "button";
+            box.className = node.t + (node.s ? " " + node.s : "");
+            box.style.left = x + "px"; box.style.top = y + "px";
+            box.style.width = width + "px"; box.style.height = height + "px";
+            const text = node.n + ", " + size(node.b) + (node.s ? ", " + node.s : "");
+            box.title = text;
+            box.setAttribute("aria-label", text);
+            if (width > 40 && height > 16) { box.textContent = text; }
+            if (node.c) { box.addEventListener("click", () => { trail.push(...inner); show(); }); }
+            map.append(box);
+            if (node === focused) { box.focus(); }
+            if (node.c && width > 60 && height > 50) {
+              fill(node, inner, x + 3, y + 18, width - 6, height - 21, focused);
+            }
+          });
+        }
+        function up() { if (trail.length > 1) { const left = trail.pop(); show(left); } }
+        document.addEventListener("keydown", (event) => {
+          const boxes = [...map.querySelectorAll("button")], at = boxes.indexOf(document.activeElement);
+          if (event.key === "Escape" || event.key === "Backspace") { up(); event.preventDefault(); }
+          else if (at >= 0 && (event.key === "ArrowRight" || event.key === "ArrowDown")) {
+            boxes[(at + 1) % boxes.length].focus(); event.preventDefault();
+          } else if (at >= 0 && (event.key === "ArrowLeft" || event.key === "ArrowUp")) {
+            boxes[(at + boxes.length - 1) % boxes.length].focus(); event.preventDefault();
+          }
+        });
+        const kinds = new Set();
+        (function visit(node) { kinds.add(node.t); (node.c ?? []).forEach(visit); })(root);
+        for (const kind of kinds) {
+          const item = document.createElement("span");
+          item.className = kind; item.textContent = kind;
+          document.getElementById("legend").append(item);
+        }
+        addEventListener("resize", () => show(trail[trail.length - 1]));
+        show(root);
+        """#
+}

@@ -1,0 +1,336 @@
+internal import MigrationArchive
+internal import MigrationCore
+
+/// The largest parts of a tree of files, however many files there are.
+///
+/// Entries come in any order. Memory stays bounded: of the files only the largest are kept by name,
+/// and directories beyond a limit count for the directory that holds them.
+struct ReportTree {
+    /// The most nodes that a page shows.
+    static let nodeLimit = 5000
+
+    private static let directoryLimit = 40_000
+    private static let typeLimit = 500
+    private static let differenceLimit = 2000
+
+    private final class Directory {
+        let name: [UInt8]
+        let parent: Directory?
+        var children: [[UInt8]: Directory] = [:]
+        var bytes: UInt64 = 0
+        var files: UInt64 = 0
+        var differences = 0
+
+        init(_ name: [UInt8], in parent: Directory?) {
+            self.name = name
+            self.parent = parent
+        }
+    }
+
+    private struct File {
+        let path: EntryPath
+        let bytes: UInt64
+        let directory: Directory
+    }
+
+    private let root = Directory([], in: nil)
+    private var directoryCount = 0
+    /// The largest files, as a heap with the smallest first.
+    private var largest: [File] = []
+    private var types: [String: ReportAmount] = [:]
+
+    /// The differences by path, the first ones only.
+    private(set) var differences: [(path: EntryPath, text: String)] = []
+    /// How many differences there are.
+    private(set) var differenceCount = 0
+    private var differing: [EntryPath: ReportState] = [:]
+
+    /// Counts an entry of the archive.
+    mutating func add(_ entry: ArchiveEntry) {
+        guard case .file(let size) = entry.kind else {
+            if case .directory = entry.kind { _ = directory(of: entry.path.bytes[...]) }
+            return
+        }
+        add(entry.path, bytes: size)
+    }
+
+    /// Notes a difference; call it before the entries are added.
+    mutating func note(_ difference: ArchiveDifference, as text: String) {
+        differenceCount += 1
+        let state: ReportState =
+            difference.kind == .onlyInArchive
+            ? .missing : difference.kind == .onlyInContainer ? .added : .different
+        if differences.count < Self.differenceLimit {
+            differences.append((difference.path, text))
+            differing[difference.path] = state
+        }
+        var place: Directory? = directory(of: parent(of: difference.path))
+        while let directory = place {
+            directory.differences += 1
+            place = directory.parent
+        }
+    }
+
+    private mutating func add(_ path: EntryPath, bytes: UInt64) {
+        let holder = directory(of: parent(of: path))
+        var place: Directory? = holder
+        while let directory = place {
+            directory.bytes += bytes
+            directory.files += 1
+            place = directory.parent
+        }
+        let type = ReportType.name(of: path)
+        let key = types[type] != nil || types.count < Self.typeLimit ? type : ReportType.restName
+        types[key, default: ReportAmount()].add(bytes)
+        keep(File(path: path, bytes: bytes, directory: holder))
+    }
+
+    private func parent(of path: EntryPath) -> ArraySlice<UInt8> {
+        let bytes = path.bytes
+        guard let end = bytes.lastIndex(of: UInt8(ascii: "/")) else { return bytes[..<0] }
+        return bytes[..<end]
+    }
+
+    private mutating func directory(of path: ArraySlice<UInt8>) -> Directory {
+        var place = root
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            let name = [UInt8](name)
+            if let child = place.children[name] {
+                place = child
+            } else if directoryCount < Self.directoryLimit {
+                let child = Directory(name, in: place)
+                place.children[name] = child
+                place = child
+                directoryCount += 1
+            } else {
+                return place
+            }
+        }
+        return place
+    }
+}
+
+// MARK: - The largest files
+
+extension ReportTree {
+    private mutating func keep(_ file: File) {
+        guard largest.count == Self.nodeLimit else {
+            largest.append(file)
+            rise(from: largest.count - 1)
+            return
+        }
+        guard file.bytes > largest[0].bytes else { return }
+        largest[0] = file
+        sink(from: 0)
+    }
+
+    private mutating func rise(from start: Int) {
+        var place = start
+        while place > 0, largest[place].bytes < largest[(place - 1) / 2].bytes {
+            largest.swapAt(place, (place - 1) / 2)
+            place = (place - 1) / 2
+        }
+    }
+
+    private mutating func sink(from start: Int) {
+        var place = start
+        while true {
+            let children = [2 * place + 1, 2 * place + 2].filter { $0 < largest.count }
+            guard let least = children.min(by: { largest[$0].bytes < largest[$1].bytes }),
+                largest[least].bytes < largest[place].bytes
+            else { return }
+            largest.swapAt(place, least)
+            place = least
+        }
+    }
+
+    /// The largest files, the largest first.
+    var largestFiles: [(path: EntryPath, bytes: UInt64)] {
+        largest.sorted { ($0.bytes, $1.path) > ($1.bytes, $0.path) }
+            .map { ($0.path, $0.bytes) }
+    }
+
+    /// Amounts by type, the largest first.
+    var amountsByType: [(type: String, amount: ReportAmount)] {
+        types.sorted { ($0.value.bytes, $1.key) > ($1.value.bytes, $0.key) }
+            .map { ($0.key, $0.value) }
+    }
+}
+
+// MARK: - The nodes of a page
+
+extension ReportTree {
+    /// The largest directories and files as one tree; each directory counts what it doesn't show.
+    func nodes() -> ReportNode {
+        let shown = shownDirectories()
+        let room = Self.nodeLimit - shown.count
+        var files: [ObjectIdentifier: [File]] = [:]
+        for file in largest.sorted(by: { $0.bytes > $1.bytes }).prefix(max(room, 0))
+        where shown.contains(ObjectIdentifier(file.directory)) {
+            files[ObjectIdentifier(file.directory), default: []].append(file)
+        }
+        return node(of: root, shown, files)
+    }
+
+    /// The larger half of the nodes that a page has room for, each with the directories above it.
+    private func shownDirectories() -> Set<ObjectIdentifier> {
+        var all: [Directory] = []
+        var pending = [root]
+        while let directory = pending.popLast() {
+            all.append(directory)
+            pending += directory.children.values
+        }
+        // What holds a directory is at least as large; where it is equal, it comes first.
+        let byDepth = all.enumerated().sorted {
+            ($0.element.bytes, $1.offset) > ($1.element.bytes, $0.offset)
+        }
+        var shown: Set<ObjectIdentifier> = [ObjectIdentifier(root)]
+        for (_, directory) in byDepth.prefix(Self.nodeLimit / 2)
+        where directory.parent.map({ shown.contains(ObjectIdentifier($0)) }) ?? true {
+            shown.insert(ObjectIdentifier(directory))
+        }
+        return shown
+    }
+
+    private func node(
+        of directory: Directory,
+        _ shown: Set<ObjectIdentifier>,
+        _ files: [ObjectIdentifier: [File]]
+    ) -> ReportNode {
+        var children = directory.children.values
+            .filter { shown.contains(ObjectIdentifier($0)) }
+            .map { self.node(of: $0, shown, files) }
+        for file in files[ObjectIdentifier(directory)] ?? [] {
+            children.append(
+                ReportNode(
+                    name: PrintableText.escaping([UInt8](file.path.lastComponent)),
+                    bytes: file.bytes,
+                    files: 1,
+                    type: ReportType.family(of: file.path),
+                    state: differing[file.path]
+                )
+            )
+        }
+        let seen = children.reduce(into: ReportAmount()) { amount, child in
+            amount.bytes += child.bytes
+            amount.files += child.files
+        }
+        if directory.files > seen.files {
+            children.append(
+                ReportNode(
+                    name: "\(GroupedCount(directory.files - seen.files)) smaller",
+                    bytes: directory.bytes - seen.bytes,
+                    files: directory.files - seen.files,
+                    type: .folded,
+                    state: nil
+                )
+            )
+        }
+        var whole = ReportNode(
+            name: PrintableText.escaping(directory.name),
+            bytes: directory.bytes,
+            files: directory.files,
+            type: .directory,
+            state: directory.differences > 0 ? .different : nil
+        )
+        whole.children = children.sorted { ($0.bytes, $1.name) > ($1.bytes, $0.name) }
+        return whole
+    }
+}
+
+// MARK: - Values
+
+/// How many files there are of something, and their bytes.
+struct ReportAmount {
+    var files: UInt64 = 0
+    var bytes: UInt64 = 0
+
+    mutating func add(_ bytes: UInt64) {
+        files += 1
+        self.bytes += bytes
+    }
+}
+
+/// How a part of an archive compares with the container.
+enum ReportState: String, Encodable {
+    case different
+    /// Only the container has it.
+    case added
+    /// Only the archive has it.
+    case missing
+}
+
+/// A directory, a file, or the files of a directory that are too small to be shown.
+struct ReportNode: Encodable {
+    let name: String
+    let bytes: UInt64
+    let files: UInt64
+    let type: ReportType
+    let state: ReportState?
+    var children: [ReportNode] = []
+
+    private enum CodingKeys: String, CodingKey {
+        case name = "n"
+        case bytes = "b"
+        case files = "f"
+        case type = "t"
+        case state = "s"
+        case children = "c"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(type, forKey: .type)
+        try container.encodeIfPresent(state, forKey: .state)
+        if files != 1 { try container.encode(files, forKey: .files) }
+        if !children.isEmpty { try container.encode(children, forKey: .children) }
+    }
+}
+
+/// The families of files that a page colors alike.
+enum ReportType: String, Encodable, CaseIterable {
+    case directory
+    case folded
+    case image
+    case video
+    case audio
+    case database
+    case document
+    case code
+    case other
+
+    /// The name of the type of files without an extension, and of those that have a rare one.
+    static let restName = "other"
+
+    private static let families: [ReportType: Set<String>] = [
+        .image: ["jpg", "jpeg", "png", "heic", "heif", "gif", "webp", "tiff", "svg", "dng"],
+        .video: ["mov", "mp4", "m4v", "webm", "avi"],
+        .audio: ["m4a", "mp3", "aac", "wav", "caf", "opus", "flac"],
+        .database: ["db", "sqlite", "sqlite3", "db-wal", "db-shm", "sqlite-wal", "sqlite-shm"],
+        .document: ["txt", "md", "pdf", "rtf", "html", "doc", "docx", "pages", "csv", "xlsx"],
+        .code: ["json", "plist", "xml", "js", "css", "yaml", "strings", "log"],
+    ]
+
+    /// The extension of a name in lower case, where it is short and plain.
+    static func name(of path: EntryPath) -> String {
+        let name = path.lastComponent
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
+            return restName
+        }
+        let ending = name[(dot + 1)...]
+        let isPlain = ending.allSatisfy { byte in
+            let letter = UInt8(ascii: "a")...UInt8(ascii: "z")
+            let digit = UInt8(ascii: "0")...UInt8(ascii: "9")
+            return letter.contains(byte | 0x20) || digit.contains(byte) || byte == UInt8(ascii: "-")
+        }
+        guard isPlain, (1...12).contains(ending.count) else { return restName }
+        return String(decoding: ending, as: UTF8.self).lowercased()
+    }
+
+    static func family(of path: EntryPath) -> ReportType {
+        let type = name(of: path)
+        return families.first { $0.value.contains(type) }?.key ?? .other
+    }
+}

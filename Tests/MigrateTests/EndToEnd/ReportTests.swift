@@ -1,0 +1,146 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `migrate report`, and the page in a browser.
+@Suite(.scratchDirectory)
+struct ReportTests {
+    let place: Workplace
+
+    /// A container with names that would change a page that takes them as they are.
+    init() throws {
+        place = try Workplace()
+        let made = try place.shell(
+            """
+            mkdir -p 'source/Documents/<img src=x onerror=document.title=1>' source/Library
+            head -c 200000 /dev/zero >'source/Documents/<img src=x onerror=document.title=1>/big.json'
+            head -c 90000 /dev/zero >'source/Documents/photo.jpg'
+            printf 1 >"$(printf 'source/Documents/bad\\377name.txt')"
+            printf 22 >"$(printf 'source/Documents/\\342\\200\\256exe.txt')"
+            printf 333 >"source/Documents/$(printf 'n%.0s' $(seq 250)).txt"
+            printf 4444 >'source/Library/&quot;-->'
+            $migrate export --container source --out archive
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+    }
+
+    private func page(_ words: String = "") throws -> String {
+        let result = try place.shell("$migrate report archive \(words)")
+        #expect(result.exitCode == 0, "\(result.errors)")
+        return result.output
+    }
+
+    @Test func `shows sizes, types and the largest files, with names as text`() throws {
+        let page = try page()
+        #expect(page.contains("<tr><td>jpg</td><td>1</td><td>90.0 kB</td></tr>"))
+        let name = "Documents/&lt;img src=x onerror=document.title=1&gt;/big.json"
+        #expect(page.contains("<tr><td>\(name)</td><td>200.0 kB</td></tr>"))
+        #expect(page.contains("Library/&amp;quot;--&gt;"))
+        #expect(page.contains(#"bad\xFFname.txt"#))
+        #expect(!page.contains("\u{202E}"))
+        #expect(page.components(separatedBy: "<img").count == 1)
+        #expect(page.components(separatedBy: "</script>").count == 3)
+        let fingerprint = try place.shell("$migrate inspect archive | sed -n 's/^fingerprint *//p'")
+        #expect(page.contains(fingerprint.output.prefix(64)))
+    }
+
+    @Test func `asks no network and runs only its own script`() throws {
+        let page = try page()
+        #expect(page.contains("default-src 'none'"))
+        #expect(!page.contains("http:") && !page.contains("https:") && !page.contains("url("))
+        let policy = try place.shell(
+            #"""
+            $migrate report archive --out page.html && python3 - <<'END'
+            import base64, hashlib, re
+            page = open("page.html", encoding="utf-8").read()
+            policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
+            for name, text in [("style", re.search(r"<style>(.*?)</style>", page, re.S).group(1)),
+                               ("script", re.search(r"<script>(.*?)</script>", page, re.S).group(1))]:
+                digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+                assert f"{name}-src 'sha256-{digest}'" in policy, name
+            END
+            """#
+        )
+        #expect(policy.exitCode == 0, "\(policy.errors)")
+    }
+
+    @Test func `shows the differences from a container`() throws {
+        let made = try place.shell(
+            """
+            cp -a source other && printf more >>other/Documents/photo.jpg
+            printf new >other/Documents/new && rm other/Library/*
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let page = try page("--against other")
+        #expect(page.contains("Documents/photo.jpg: contents differ"))
+        #expect(page.contains("only in the container: Documents/new"))
+        #expect(page.contains("only in the archive: Library/&amp;quot;--&gt;"))
+        #expect(page.contains(#""s":"different""#))
+        #expect(try self.page("--against source").contains(#"<p id="same">None.</p>"#))
+    }
+
+    @Test func `replaces a page only where that is asked for`() throws {
+        let first = try place.shell("$migrate report archive --out page.html")
+        #expect(first.exitCode == 0, "\(first.errors)")
+        let again = try place.shell("$migrate report archive --out page.html")
+        #expect(again.exitCode == 73)
+        #expect(again.errors.contains("--force"))
+        #expect(try place.shell("$migrate report archive --out page.html --force").exitCode == 0)
+        let missing = try place.shell("$migrate report archive --out none/page.html")
+        #expect(missing.exitCode == 73, "\(missing.errors)")
+        let damaged = try place.shell(
+            "head -c 900 archive >cut; $migrate report cut --out cut.html"
+        )
+        #expect(damaged.exitCode == 65)
+        #expect(!place.exists("cut.html"))
+    }
+
+    @Test(.enabled(if: Machine.has("chromium"), "chromium is not installed"))
+    func `draws a map in a browser, by mouse and by keys`() throws {
+        // The page's own policy would refuse the test's script.
+        let result = try place.shell(
+            #"""
+            $migrate report archive --out page.html &&
+            sed -e 's/<meta http-equiv="Content-Security-Policy"[^>]*>//' page.html >driven.html &&
+            cat >>driven.html <<'END'
+            <script>
+            const label = () => document.getElementById("where").textContent;
+            const boxes = () => [...document.querySelectorAll("#map button")];
+            const results = [label(), boxes().length > 3];
+            boxes().find((box) => box.textContent.startsWith("Documents")).click();
+            results.push(label());
+            document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+            results.push(label(), document.activeElement.className);
+            const before = document.activeElement;
+            document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+            results.push(document.activeElement !== before, document.title);
+            document.body.dataset.results = JSON.stringify(results);
+            </script>
+            END
+            for page in page driven; do
+                chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" \
+                    --virtual-time-budget=5000 --dump-dom "file://$PWD/$page.html" >$page.dom || exit
+            done
+            python3 - <<'END'
+            import html, json, re
+            plain = open("page.dom", encoding="utf-8").read()
+            assert plain.count("<button") > 3, "the policy lets the page's own script run"
+            assert "<img" not in plain
+            driven = open("driven.dom", encoding="utf-8").read()
+            results = json.loads(html.unescape(re.search(r'data-results="([^"]*)"', driven).group(1)))
+            print(json.dumps(results))
+            END
+            """#
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+        let all = "/: 290.0 kB in 6 files"
+        #expect(
+            result.output == """
+                ["\(all)", true, "Documents: 290.0 kB in 5 files", "\(all)", "directory", true, "archive"]
+
+                """
+        )
+    }
+}
