@@ -124,6 +124,7 @@ let package = Package(
         ),
         .target(
             name: "TestSupport",
+            dependencies: ["MigrationSystem"],
             path: "Tests/Support",
             swiftSettings: settings
         ),
@@ -154,12 +155,14 @@ let package = Package(
         ),
         .testTarget(
             name: "MigrationContractTests",
-            dependencies: ["MigrationContract", "TestSupport"] + extensionSupport,
+            dependencies: ["MigrationContract", "MigrationSystem", "TestSupport"] + extensionSupport,
             swiftSettings: settings
         ),
         .testTarget(
             name: "MigrationConversationTests",
-            dependencies: ["MigrationArchive", "MigrationContract", "MigrationConversation"],
+            dependencies: [
+                "MigrationArchive", "MigrationContract", "MigrationConversation", "MigrationSystem",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

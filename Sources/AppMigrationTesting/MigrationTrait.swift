@@ -41,11 +41,11 @@ public struct MigrationTrait: SuiteTrait, TestTrait, TestScoping {
 
     private func makeGroups(in directory: PrivateDirectory) throws -> [String: URL] {
         var groups: [String: URL] = [:]
-        let parent = OpenFile(try FileDescriptor.open(directory.path.path, .directory))
+        let parent = OpenFile(try FileDescriptor.open(directory.path, .directory))
         for (index, identifier) in applicationGroups.enumerated() {
             // An identifier need not be a file's name.
             let name = "group-\(index)"
-            try parent.descriptor.makeDirectory(ByteString(utf8: name), permissions: 0o755)
+            try parent.descriptor.makeDirectory([UInt8](utf8: name), permissions: 0o755)
             groups[identifier] = directory.url.appending(path: name, directoryHint: .notDirectory)
         }
         return groups

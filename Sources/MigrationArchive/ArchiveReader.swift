@@ -249,7 +249,7 @@ extension ArchiveReader {
     public convenience init(_ url: URL, options: Options = Options()) throws {
         let descriptor: FileDescriptor
         do throws(SystemError) {
-            let path = ByteString(pathOf: url)
+            let path = BytePath(of: url)
             descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
         } catch {
             throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)

@@ -1,8 +1,5 @@
 internal import Glibc
 
-/// The bytes of a path or a name, with no claim on their encoding.
-package typealias ByteString = [UInt8]
-
 extension [UInt8] {
     /// The bytes of `string` in UTF-8.
     package init(utf8 string: String) {
@@ -59,6 +56,33 @@ extension [UInt8] {
     /// Appends a copy of `bytes`.
     package mutating func append(copying bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+}
+
+extension [UInt8] {
+    /// Appends `value`, its lowest byte first.
+    @inlinable
+    package mutating func appendLittleEndian(_ value: some FixedWidthInteger & UnsignedInteger) {
+        var rest = value
+        for _ in 0..<(type(of: value).bitWidth / 8) {
+            append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+}
+
+extension RandomAccessCollection<UInt8> where Index == Int {
+    /// The number of `Value`'s width whose lowest byte is at `index`.
+    @inlinable
+    package func littleEndian<Value: FixedWidthInteger & UnsignedInteger>(
+        at index: Int,
+        as type: Value.Type = Value.self
+    ) -> Value {
+        var value: Value = 0
+        for offset in (0..<(Value.bitWidth / 8)).reversed() {
+            value = value << 8 | Value(self[index + offset])
+        }
+        return value
     }
 }
 

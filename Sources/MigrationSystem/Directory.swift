@@ -5,7 +5,7 @@ internal import Glibc
 extension FileDescriptor {
     /// Makes a directory that must not exist yet.
     package borrowing func makeDirectory(
-        _ name: ByteString,
+        _ name: [UInt8],
         permissions: UInt16
     ) throws(SystemError) {
         let rawValue = rawValue
@@ -16,8 +16,8 @@ extension FileDescriptor {
 
     /// Makes a symbolic link that must not exist yet.
     package borrowing func makeSymbolicLink(
-        _ name: ByteString,
-        to target: ByteString
+        _ name: [UInt8],
+        to target: [UInt8]
     ) throws(SystemError) {
         let rawValue = rawValue
         let result = name.withPath { name in
@@ -28,8 +28,8 @@ extension FileDescriptor {
 
     /// Makes `name` in this directory another name of `target` in `directory`, links not followed.
     package borrowing func makeHardLink(
-        _ name: ByteString,
-        to target: ByteString,
+        _ name: [UInt8],
+        to target: [UInt8],
         in directory: borrowing FileDescriptor
     ) throws(SystemError) {
         let (rawValue, source) = (rawValue, directory.rawValue)
@@ -41,8 +41,8 @@ extension FileDescriptor {
 
     /// Reads where a symbolic link leads, whole, whatever its length.
     package borrowing func symbolicLinkTarget(
-        _ name: ByteString
-    ) throws(SystemError) -> ByteString {
+        _ name: [UInt8]
+    ) throws(SystemError) -> [UInt8] {
         let rawValue = rawValue
         var target = [UInt8](repeating: 0, count: 256)
         while true {
@@ -57,13 +57,13 @@ extension FileDescriptor {
                 }
             }
             if count < 0 { throw SystemError("readlink") }
-            if count < target.count { return ByteString(target[..<count]) }
+            if count < target.count { return [UInt8](target[..<count]) }
             target = [UInt8](repeating: 0, count: target.count * 4)
         }
     }
 
     /// Removes a file, a link or anything else that is no directory.
-    package borrowing func removeFile(_ name: ByteString) throws(SystemError) {
+    package borrowing func removeFile(_ name: [UInt8]) throws(SystemError) {
         let rawValue = rawValue
         guard name.withPath({ unsafe unlinkat(rawValue, $0, 0) }) == 0 else {
             throw SystemError("unlink")
@@ -71,7 +71,7 @@ extension FileDescriptor {
     }
 
     /// Removes an empty directory.
-    package borrowing func removeDirectory(_ name: ByteString) throws(SystemError) {
+    package borrowing func removeDirectory(_ name: [UInt8]) throws(SystemError) {
         let rawValue = rawValue
         guard name.withPath({ unsafe unlinkat(rawValue, $0, AT_REMOVEDIR) }) == 0 else {
             throw SystemError("rmdir")
@@ -84,8 +84,8 @@ extension FileDescriptor {
 extension FileDescriptor {
     /// Renames `name`, replacing a file of the new name in one step.
     package borrowing func rename(
-        _ name: ByteString,
-        to newName: ByteString,
+        _ name: [UInt8],
+        to newName: [UInt8],
         in directory: borrowing FileDescriptor
     ) throws(SystemError) {
         guard rename(name, to: newName, in: directory, by: unsafe renameat) else {
@@ -95,8 +95,8 @@ extension FileDescriptor {
 
     /// Renames `name`; fails where the new name is taken.
     package borrowing func renameExclusively(
-        _ name: ByteString,
-        to newName: ByteString,
+        _ name: [UInt8],
+        to newName: [UInt8],
         in directory: borrowing FileDescriptor
     ) throws(SystemError) {
         let function = unsafe migration_rename_exclusive
@@ -114,8 +114,8 @@ extension FileDescriptor {
 
     /// Swaps `name` and what is called `other` in `directory` in one step.
     package borrowing func exchange(
-        _ name: ByteString,
-        with other: ByteString,
+        _ name: [UInt8],
+        with other: [UInt8],
         in directory: borrowing FileDescriptor
     ) throws(SystemError) {
         guard rename(name, to: other, in: directory, by: unsafe migration_rename_exchange) else {
@@ -126,8 +126,8 @@ extension FileDescriptor {
     /// Renames by one of the system's functions for that; returns `false` where it fails.
     @safe
     private borrowing func rename(
-        _ name: ByteString,
-        to newName: ByteString,
+        _ name: [UInt8],
+        to newName: [UInt8],
         in directory: borrowing FileDescriptor,
         by function: (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>) -> CInt
     ) -> Bool {
@@ -147,8 +147,8 @@ extension FileDescriptor {
 /// with few calls. Deeper than ``openLevels`` the upper ones are closed and opened again when needed.
 package final class DirectoryCursor<Directory> {
     private let root: Directory
-    private let open: (Directory, ByteString) throws(SystemError) -> Directory
-    private var names: [ByteString] = []
+    private let open: (Directory, [UInt8]) throws(SystemError) -> Directory
+    private var names: [[UInt8]] = []
     private var directories: [Directory?] = []
 
     /// How many directories were opened so far.
@@ -160,7 +160,7 @@ package final class DirectoryCursor<Directory> {
     /// Begins at `root`; `open` opens the directory of a name in another one, links not followed.
     package init(
         root: Directory,
-        open: @escaping (Directory, ByteString) throws(SystemError) -> Directory
+        open: @escaping (Directory, [UInt8]) throws(SystemError) -> Directory
     ) {
         self.root = root
         self.open = open
@@ -178,7 +178,7 @@ package final class DirectoryCursor<Directory> {
     ) throws(SystemError) -> Directory {
         let depth = reachedDepth(of: path)
         truncate(to: depth)
-        for name in path.dropFirst(depth) { try descend(to: ByteString(name)) }
+        for name in path.dropFirst(depth) { try descend(to: [UInt8](name)) }
         return try deepest()
     }
 
@@ -201,7 +201,7 @@ package final class DirectoryCursor<Directory> {
 
     /// Opens the directory `name` in the last one that was reached.
     @discardableResult
-    package func descend(to name: ByteString) throws(SystemError) -> Directory {
+    package func descend(to name: [UInt8]) throws(SystemError) -> Directory {
         let parent = try deepest()
         let child = try open(parent, name)
         openCount += 1
@@ -262,17 +262,17 @@ package struct DirectoryListing: Sendable {
     var allocatedBytes: Int { bytes.capacity + ranges.capacity * MemoryLayout<Slot>.stride }
 
     /// The name at `index`, counted from the smallest.
-    package subscript(index: Int) -> ByteString {
+    package subscript(index: Int) -> [UInt8] {
         let slot = ranges[index]
         let start = Int(slot.start)
-        return ByteString(bytes[start..<start + Int(slot.count)])
+        return [UInt8](bytes[start..<start + Int(slot.count)])
     }
 
     /// The name at `index` after `directory`, the path of the directory that has it, and a slash.
-    package func path(at index: Int, beneath directory: ByteString) -> ByteString {
+    package func path(at index: Int, beneath directory: [UInt8]) -> [UInt8] {
         let start = Int(ranges[index].start)
         let name = bytes[start..<start + Int(ranges[index].count)]
-        var path = ByteString()
+        var path: [UInt8] = []
         path.reserveCapacity(directory.count + 1 + name.count)
         if !directory.isEmpty {
             path += directory

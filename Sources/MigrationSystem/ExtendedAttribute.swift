@@ -16,10 +16,18 @@ public struct ExtendedAttribute: Hashable, Sendable {
     }
 }
 
+extension ExtendedAttribute {
+    /// The beginning of the names that users may choose, which archives carry (xattr(7)).
+    package static let userNamespace = [UInt8](utf8: "user.")
+
+    /// Whether an attribute of this name is one that users set.
+    package static func isOfUser(_ name: [UInt8]) -> Bool { name.starts(with: userNamespace) }
+}
+
 extension FileDescriptor {
     /// The names of the open file's extended attributes, in byte order; none where the file system has
     /// none, or where nobody can tell.
-    package borrowing func knownExtendedAttributeNames() throws(SystemError) -> [ByteString] {
+    package borrowing func knownExtendedAttributeNames() throws(SystemError) -> [[UInt8]] {
         do throws(SystemError) {
             return try extendedAttributeNames()
         } catch {
@@ -30,7 +38,7 @@ extension FileDescriptor {
 
     /// The names of the open file's extended attributes, in byte order; none where the file system has
     /// none.
-    package borrowing func extendedAttributeNames() throws(SystemError) -> [ByteString] {
+    package borrowing func extendedAttributeNames() throws(SystemError) -> [[UInt8]] {
         let rawValue = rawValue
         return try unsafe Self.names(listedBy: "flistxattr") { names, capacity in
             unsafe migration_list_attributes(rawValue, names, capacity)
@@ -42,9 +50,9 @@ extension FileDescriptor {
     /// No call takes a directory and a name on every kernel, so the link is reached through the
     /// directory's place in `/proc` (proc(5)).
     package borrowing func extendedAttributeNames(
-        ofLink name: ByteString
-    ) throws(SystemError) -> [ByteString] {
-        let path = ByteString(utf8: "/proc/self/fd/\(rawValue)/") + name
+        ofLink name: [UInt8]
+    ) throws(SystemError) -> [[UInt8]] {
+        let path = [UInt8](utf8: "/proc/self/fd/\(rawValue)/") + name
         return try unsafe Self.names(listedBy: "llistxattr") { names, capacity in
             path.withPath { unsafe migration_list_link_attributes($0, names, capacity) }
         }
@@ -53,7 +61,7 @@ extension FileDescriptor {
     private static func names(
         listedBy call: String,
         _ list: (UnsafeMutablePointer<CChar>?, Int) -> Int
-    ) throws(SystemError) -> [ByteString] {
+    ) throws(SystemError) -> [[UInt8]] {
         while true {
             let needed = list(nil, 0)
             if needed == 0 { return [] }
@@ -70,13 +78,13 @@ extension FileDescriptor {
                 if errno == ERANGE { continue }
                 throw SystemError(call)
             }
-            return names[..<count].split(separator: 0).map(ByteString.init)
+            return names[..<count].split(separator: 0).map([UInt8].init)
                 .sorted { $0.lexicographicallyPrecedes($1) }
         }
     }
 
     /// The value of the open file's extended attribute `name`.
-    package borrowing func extendedAttribute(_ name: ByteString) throws(SystemError) -> [UInt8] {
+    package borrowing func extendedAttribute(_ name: [UInt8]) throws(SystemError) -> [UInt8] {
         let rawValue = rawValue
         while true {
             let needed = name.withPath { unsafe migration_get_attribute(rawValue, $0, nil, 0) }
@@ -88,7 +96,7 @@ extension FileDescriptor {
                     unsafe migration_get_attribute(rawValue, $0, value.baseAddress, value.count)
                 }
             }
-            if count >= 0 { return ByteString(value[..<count]) }
+            if count >= 0 { return [UInt8](value[..<count]) }
             if errno != ERANGE { throw SystemError("fgetxattr") }
         }
     }
@@ -103,7 +111,7 @@ extension FileDescriptor {
     }
 
     /// Removes the open file's extended attribute `name`.
-    package borrowing func removeExtendedAttribute(_ name: ByteString) throws(SystemError) {
+    package borrowing func removeExtendedAttribute(_ name: [UInt8]) throws(SystemError) {
         let rawValue = rawValue
         let result = name.withPath { unsafe migration_remove_attribute(rawValue, $0) }
         guard result == 0 else { throw SystemError("fremovexattr") }

@@ -51,42 +51,42 @@ extension FileDescriptor {
 
     /// Opens `path`; a link in its last component is not followed.
     package static func open(
-        _ path: ByteString,
+        _ path: BytePath,
         _ access: Access
     ) throws(SystemError) -> FileDescriptor {
-        try open(path, relativeTo: AT_FDCWD, access)
+        try open(path.bytes, relativeTo: AT_FDCWD, access)
     }
 
     /// Opens `path`, following links, as a person who names a file expects.
     package static func openFollowingLinks(
-        _ path: ByteString,
+        _ path: BytePath,
         _ access: Access
     ) throws(SystemError) -> FileDescriptor {
         let rawValue = try retryingOnInterrupt("open") {
-            path.withPath { unsafe Glibc.open($0, access.flags | O_CLOEXEC, access.mode) }
+            path.withCString { unsafe Glibc.open($0, access.flags | O_CLOEXEC, access.mode) }
         }
         return FileDescriptor(adopting: rawValue)
     }
 
     /// Opens `path` as a place (O_PATH): its status can be read and a rule can name it, but not its content.
-    static func openPlace(_ path: ByteString) throws(SystemError) -> FileDescriptor {
+    static func openPlace(_ path: BytePath) throws(SystemError) -> FileDescriptor {
         FileDescriptor(
             adopting: try retryingOnInterrupt("open") {
-                path.withPath { unsafe migration_open_place($0) }
+                path.withCString { unsafe migration_open_place($0) }
             }
         )
     }
 
     /// Opens `name` in this directory; a link is not followed.
     package borrowing func open(
-        _ name: ByteString,
+        _ name: [UInt8],
         _ access: Access
     ) throws(SystemError) -> FileDescriptor {
         try Self.open(name, relativeTo: rawValue, access)
     }
 
     private static func open(
-        _ path: ByteString,
+        _ path: [UInt8],
         relativeTo directory: CInt,
         _ access: Access
     ) throws(SystemError) -> FileDescriptor {
@@ -131,7 +131,7 @@ extension FileDescriptor {
             // Kernels that don't know the flag report an attempt to write to the directory.
             guard error.isUnsupported || error.isDirectory else { throw error }
         }
-        let name = ByteString(utf8: ".migration-\(UInt64.random(in: 0...UInt64.max))")
+        let name = [UInt8](utf8: ".migration-\(UInt64.random(in: 0...UInt64.max))")
         let file = try open(name, .creating(permissions: 0o600))
         try removeFile(name)
         return file
@@ -160,12 +160,12 @@ extension FileDescriptor {
     ///
     /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true where it leads out.
     package borrowing func openDirectoryBeneath(
-        _ path: ByteString
+        _ path: BytePath
     ) throws(SystemError) -> FileDescriptor {
         let rawValue = rawValue
         do {
             let descriptor = try retryingOnInterrupt("openat2") {
-                path.withPath { unsafe migration_open_directory_beneath(rawValue, $0) }
+                path.withCString { unsafe migration_open_directory_beneath(rawValue, $0) }
             }
             return FileDescriptor(adopting: descriptor)
         } catch {
@@ -177,14 +177,14 @@ extension FileDescriptor {
 
     /// Opens the directory at `path`, refusing any link in it.
     private borrowing func openDirectoryWithoutLinks(
-        _ path: ByteString
+        _ path: BytePath
     ) throws(SystemError) -> FileDescriptor {
-        var directory = try open(ByteString(utf8: "."), .directory)
-        for component in path.split(separator: UInt8(ascii: "/")) {
+        var directory = try open([UInt8](utf8: "."), .directory)
+        for component in path.components {
             guard !component.elementsEqual("..".utf8) else {
                 throw SystemError("openat", code: EXDEV)
             }
-            directory = try directory.open(ByteString(component), .directory)
+            directory = try directory.open([UInt8](component), .directory)
         }
         return directory
     }

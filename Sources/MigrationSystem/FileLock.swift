@@ -43,7 +43,7 @@ extension FileDescriptor {
         return holders.sorted()
     }
 
-    private static let locksPath = ByteString(utf8: "/proc/locks")
+    private static let locksPath: BytePath = "/proc/locks"
 
     /// How the list of locks names a file: the numbers of its device in hexadecimal digits, and its own.
     private static func text(of identity: FileStatus.Identity) -> String {

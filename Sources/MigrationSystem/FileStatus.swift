@@ -92,8 +92,7 @@ extension FileStatus {
 
     /// The user who seems to own the files of all users that a user namespace doesn't know.
     package static let overflowUser: UInt32 = {
-        let path = ByteString(utf8: "/proc/sys/kernel/overflowuid")
-        guard let file = try? FileDescriptor.open(path, .reading),
+        guard let file = try? FileDescriptor.open("/proc/sys/kernel/overflowuid", .reading),
             let bytes = try? file.readAll(limit: 64)
         else { return 65_534 }
         return UInt32(String(decoding: bytes, as: UTF8.self).dropLast()) ?? 65_534
@@ -125,7 +124,7 @@ extension FileDescriptor {
     }
 
     /// The metadata of `name` in this directory; a link is not followed.
-    package borrowing func status(of name: ByteString) throws(SystemError) -> FileStatus {
+    package borrowing func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
         try status(of: name[...])
     }
 
@@ -154,14 +153,14 @@ extension FileDescriptor {
 
     /// The metadata of `name` in this directory; `nil` if nothing has that name.
     package borrowing func statusIfPresent(
-        of name: ByteString
+        of name: [UInt8]
     ) throws(SystemError) -> FileStatus? {
         try statusIfPresent(of: name[...])
     }
 
     /// The metadata of `path`, whose links are not followed; `nil` if nothing is there.
     package static func statusIfPresent(
-        atPath path: ByteString
+        atPath path: BytePath
     ) throws(SystemError) -> FileStatus? {
         do {
             return try status(atPath: path)
@@ -172,9 +171,9 @@ extension FileDescriptor {
     }
 
     /// The metadata of `path`; a link in its last component is not followed.
-    package static func status(atPath path: ByteString) throws(SystemError) -> FileStatus {
+    package static func status(atPath path: BytePath) throws(SystemError) -> FileStatus {
         var status = stat()
-        let result = path.withPath { unsafe lstat($0, &status) }
+        let result = path.withCString { unsafe lstat($0, &status) }
         guard result == 0 else { throw SystemError("lstat") }
         return FileStatus(status)
     }
@@ -192,7 +191,7 @@ extension FileDescriptor {
     /// Gives `name` in this directory, which may be a link, to `owner`.
     package borrowing func setOwner(
         _ owner: FileOwner,
-        of name: ByteString
+        of name: [UInt8]
     ) throws(SystemError) {
         let rawValue = rawValue
         let result = name.withPath {
@@ -216,7 +215,7 @@ extension FileDescriptor {
     /// Sets the permission bits of `name` in this directory; a link is refused, not followed.
     package borrowing func setPermissions(
         _ permissions: UInt16,
-        of name: ByteString
+        of name: [UInt8]
     ) throws(SystemError) {
         let rawValue = rawValue
         let flags = AT_SYMLINK_NOFOLLOW
@@ -239,7 +238,7 @@ extension FileDescriptor {
     /// Sets the modification time of `name` in this directory; a link is not followed.
     package borrowing func setModificationTime(
         _ time: FileTime,
-        of name: ByteString
+        of name: [UInt8]
     ) throws(SystemError) {
         let value = timespec(tv_sec: Int(time.seconds), tv_nsec: Int(time.nanoseconds))
         let rawValue = rawValue

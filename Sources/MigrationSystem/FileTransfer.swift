@@ -184,9 +184,9 @@ extension FileDescriptor {
     private static func directories(
         in directory: OpenFile,
         _ size: inout UInt64
-    ) throws(SystemError) -> [ByteString] {
+    ) throws(SystemError) -> [[UInt8]] {
         let listing = try DirectoryListing(of: directory.descriptor)
-        var names: [ByteString] = []
+        var names: [[UInt8]] = []
         for index in 0..<listing.count {
             let status: FileStatus
             do {

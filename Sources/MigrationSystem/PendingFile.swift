@@ -6,14 +6,14 @@ internal import Glibc
 /// that writes the same file takes it over.
 package struct PendingFile: ~Copyable {
     private let directory: OpenFile
-    private let name: ByteString
-    private let temporaryName: ByteString
+    private let name: [UInt8]
+    private let temporaryName: [UInt8]
     private let replacesExisting: Bool
 
     /// The open file, for writing.
     package let file: OpenFile
 
-    private init(directory: OpenFile, name: ByteString, file: OpenFile, replacesExisting: Bool) {
+    private init(directory: OpenFile, name: [UInt8], file: OpenFile, replacesExisting: Bool) {
         self.directory = directory
         self.name = name
         self.file = file
@@ -26,33 +26,33 @@ package struct PendingFile: ~Copyable {
     /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and is not to be
     ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.
     package static func make(
-        at path: PathName,
+        at path: BytePath,
         replacesExisting: Bool
     ) throws(SystemError) -> PendingFile {
         let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
         // Two long names may be equal after they are cut.
-        guard temporaryName(for: path.name) != path.name else {
+        guard temporaryName(for: path.lastComponent) != path.lastComponent else {
             throw SystemError("open", code: ENAMETOOLONG)
         }
         // Only the root directory has no name.
-        if path.name.isEmpty { throw SystemError("open", code: SystemError.existingCode) }
-        if !replacesExisting, try exists(path.name, in: directory) {
+        if path.lastComponent.isEmpty { throw SystemError("open", code: SystemError.existingCode) }
+        if !replacesExisting, try exists(path.lastComponent, in: directory) {
             throw SystemError("open", code: SystemError.existingCode)
         }
         return PendingFile(
             directory: directory,
-            name: path.name,
-            file: try create(temporaryName(for: path.name), in: directory),
+            name: path.lastComponent,
+            file: try create(temporaryName(for: path.lastComponent), in: directory),
             replacesExisting: replacesExisting
         )
     }
 
-    private static func temporaryName(for name: ByteString) -> ByteString {
-        ByteString(name.prefix(240)) + ByteString(utf8: ".partial")
+    private static func temporaryName(for name: [UInt8]) -> [UInt8] {
+        [UInt8](name.prefix(240)) + [UInt8](utf8: ".partial")
     }
 
     private static func exists(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: OpenFile
     ) throws(SystemError) -> Bool {
         do {
@@ -64,7 +64,7 @@ package struct PendingFile: ~Copyable {
     }
 
     private static func create(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: OpenFile
     ) throws(SystemError) -> OpenFile {
         do {

@@ -5,7 +5,7 @@ package enum SecretInput {
     /// Reads a file, or all that comes through a pipe; `nil` where that is more than `limit` bytes.
     ///
     /// The result is the only copy in memory; its owner wipes it.
-    package static func file(_ path: ByteString, limit: Int) throws(SystemError) -> [UInt8]? {
+    package static func file(_ path: BytePath, limit: Int) throws(SystemError) -> [UInt8]? {
         let file = try FileDescriptor.openFollowingLinks(path, .reading)
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var filled = 0

@@ -6,7 +6,7 @@ extension FileDescriptor {
     /// made and its entries move over. With `resuming`, an interrupted move of that kind continues
     /// into the directory that exists already.
     package borrowing func move(
-        _ name: ByteString,
+        _ name: [UInt8],
         into directory: borrowing FileDescriptor,
         resuming: Bool = false
     ) throws(SystemError) {
@@ -34,7 +34,7 @@ extension FileDescriptor {
     }
 
     private borrowing func moveContents(
-        of name: ByteString,
+        of name: [UInt8],
         _ status: FileStatus,
         into directory: borrowing FileDescriptor,
         resuming: Bool
@@ -52,7 +52,7 @@ extension FileDescriptor {
             try source.descriptor.move(listing[index], into: copy.descriptor, resuming: resuming)
         }
         for attribute in try source.descriptor.knownExtendedAttributeNames()
-        where attribute.starts(with: "user.".utf8) {
+        where ExtendedAttribute.isOfUser(attribute) {
             let value = try source.descriptor.extendedAttribute(attribute)
             try copy.descriptor.setExtendedAttributes([
                 ExtendedAttribute(name: attribute, value: value)

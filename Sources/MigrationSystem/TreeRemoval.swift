@@ -11,9 +11,9 @@ extension FileDescriptor {
     ///     the removal is interrupted.
     /// - Throws: ``SystemError`` if something can't be removed.
     package borrowing func removeTree(
-        _ name: ByteString,
-        endingWith last: ByteString? = nil,
-        under lastName: ByteString? = nil
+        _ name: [UInt8],
+        endingWith last: [UInt8]? = nil,
+        under lastName: [UInt8]? = nil
     ) throws(SystemError) {
         var name = name
         do {
@@ -34,8 +34,8 @@ extension FileDescriptor {
 
     /// Renames a directory unless the name is taken; returns whether it did.
     private borrowing func rename(
-        _ name: ByteString,
-        toUnused other: ByteString
+        _ name: [UInt8],
+        toUnused other: [UInt8]
     ) throws(SystemError) -> Bool {
         guard name != other else { return false }
         do throws(SystemError) {
@@ -47,7 +47,7 @@ extension FileDescriptor {
         }
     }
 
-    private borrowing func removeContents(except last: ByteString) throws(SystemError) {
+    private borrowing func removeContents(except last: [UInt8]) throws(SystemError) {
         let listing = try DirectoryListing(of: self)
         for index in 0..<listing.count where listing[index] != last {
             try removeTree(listing[index])
@@ -59,7 +59,7 @@ extension FileDescriptor {
     /// The permissions are changed through a descriptor if the directory can be opened. Root can open
     /// every directory, so root never changes a file that took the directory's name.
     fileprivate borrowing func setPermissionsOfDirectory(
-        _ name: ByteString,
+        _ name: [UInt8],
         _ permissions: UInt16
     ) throws(SystemError) {
         let status = try status(of: name)
@@ -82,8 +82,8 @@ private struct TreeRemover {
     /// A directory on the way down, and the directories in it that are not empty.
     private struct Level {
         let directory: OpenFile
-        let name: ByteString
-        var children: [ByteString]
+        let name: [UInt8]
+        var children: [[UInt8]]
     }
 
     private let root: OpenFile
@@ -123,7 +123,7 @@ private struct TreeRemover {
     /// Removes files and empty directories, and makes the remaining directories accessible.
     private static func open(
         _ directory: OpenFile,
-        named name: ByteString
+        named name: [UInt8]
     ) throws(SystemError) -> Level {
         var level = Level(directory: directory, name: name, children: [])
         let listing = try DirectoryListing(of: directory.descriptor)
@@ -150,12 +150,12 @@ private struct TreeRemover {
     }
 
     private mutating func moveUp(
-        _ name: ByteString,
+        _ name: [UInt8],
         from directory: OpenFile
     ) throws(SystemError) {
         while true {
             moved += 1
-            let newName = ByteString(utf8: ".removed-\(moved)")
+            let newName = [UInt8](utf8: ".removed-\(moved)")
             do {
                 try directory.descriptor.renameExclusively(
                     name,

@@ -60,15 +60,15 @@ package struct UserIdentity: Sendable, Hashable {
     package var text: String { name.map { "\($0) (user \(user))" } ?? "user \(user)" }
 
     /// Whether the user has `access` to the file at `path` and to all directories above it.
-    package func may(_ access: Access, at path: ByteString) throws(SystemError) -> Bool {
-        try may(access, path, in: AT_FDCWD, flags: 0)
+    package func may(_ access: Access, at path: BytePath) throws(SystemError) -> Bool {
+        try may(access, path.bytes, in: AT_FDCWD, flags: 0)
     }
 
     /// Whether the user may read `name` in `directory`, and enter it if it is a directory.
     ///
     /// For the user's own files the permission bits decide; for all others the kernel is asked.
     package func mayRead(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: borrowing FileDescriptor,
         _ status: FileStatus
     ) throws(SystemError) -> Bool {
@@ -97,7 +97,7 @@ package struct UserIdentity: Sendable, Hashable {
 
     private func may(
         _ access: Access,
-        _ path: ByteString,
+        _ path: [UInt8],
         in directory: CInt,
         flags: CInt
     ) throws(SystemError) -> Bool {

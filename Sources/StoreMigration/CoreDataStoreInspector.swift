@@ -19,11 +19,15 @@ public struct CoreDataStoreInspector: Sendable {
     /// - Throws: ``StoreMigrationError`` with `damaged` where it isn't a store of Core Data, `missing`,
     ///   `storeBusy` or `failed`.
     public init(store: URL) throws {
-        let path = try VersionedStore(at: store, .sqlite(.coreDataMetadata)).location().path
+        let path = try VersionedStore(at: store, .sqlite(.coreDataMetadata)).location()
         let database = try SQLiteConnection.openForReading(at: path)
         guard let metadata = try CoreDataMetadata(in: database, at: path) else {
             let message = "Core Data did not write it: it has no table Z_METADATA"
-            throw StoreMigrationError(.damaged, message, at: String(decoding: path, as: UTF8.self))
+            throw StoreMigrationError(
+                .damaged,
+                message,
+                at: String(decoding: path.bytes, as: UTF8.self)
+            )
         }
         self.metadata = metadata
     }
@@ -74,7 +78,7 @@ public struct CoreDataMetadata: Hashable, Sendable {
     var versionIdentifier: String? { versionIdentifiers.count == 1 ? versionIdentifiers[0] : nil }
 
     /// Reads the metadata; `nil` where Core Data did not write the database.
-    init?(in database: SQLiteConnection, at path: [UInt8]) throws(StoreMigrationError) {
+    init?(in database: SQLiteConnection, at path: BytePath) throws(StoreMigrationError) {
         guard try database.hasTable("Z_METADATA") else { return nil }
         let rows = try database.column("SELECT Z_PLIST FROM Z_METADATA", limit: 1)
         let property = try? rows.first.flatMap { $0 }.map { bytes in
@@ -84,7 +88,11 @@ public struct CoreDataMetadata: Hashable, Sendable {
             let hashes = list["NSStoreModelVersionHashes"] as? [String: Data]
         else {
             let message = "Core Data's metadata can't be read"
-            throw StoreMigrationError(.damaged, message, at: String(decoding: path, as: UTF8.self))
+            throw StoreMigrationError(
+                .damaged,
+                message,
+                at: String(decoding: path.bytes, as: UTF8.self)
+            )
         }
         entityVersionHashes = hashes
         let identifiers = list["NSStoreModelVersionIdentifiers"] as? [Any] ?? []
@@ -110,7 +118,7 @@ public struct CoreDataModel: Hashable, Sendable {
     public init(at url: URL) throws {
         let isList = url.pathExtension == "plist"
         let file = isList ? url : url.appending(path: "VersionInfo.plist")
-        let path = [UInt8](pathOf: file)
+        let path = BytePath(of: file)
         let bytes: [UInt8]
         do {
             let file = try FileDescriptor.openFollowingLinks(path, .reading)

@@ -11,12 +11,12 @@ final class SQLiteConnection {
     ///
     /// - Throws: ``StoreMigrationError`` with `damaged`, `storeBusy`, `outOfSpace` or `failed`.
     private init(
-        at path: [UInt8],
+        at path: BytePath,
         query: String = "",
         flags: CInt = SQLITE_OPEN_READWRITE,
         first statements: String
     ) throws(StoreMigrationError) {
-        self.path = String(decoding: path, as: UTF8.self)
+        self.path = String(decoding: path.bytes, as: UTF8.self)
         var opened: OpaquePointer?
         let address = Self.address(of: path) + query
         let code = unsafe sqlite3_open_v2(address, &opened, flags | SQLITE_OPEN_URI, nil)
@@ -34,7 +34,7 @@ final class SQLiteConnection {
     }
 
     /// Makes a database that another one is copied into; the caller synchronizes it when it is whole.
-    static func create(at path: [UInt8]) throws(StoreMigrationError) -> SQLiteConnection {
+    static func create(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
         try SQLiteConnection(
             at: path,
             flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
@@ -43,12 +43,12 @@ final class SQLiteConnection {
     }
 
     /// Opens a database to change it.
-    static func open(at path: [UInt8]) throws(StoreMigrationError) -> SQLiteConnection {
+    static func open(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
         try SQLiteConnection(at: path, first: "PRAGMA busy_timeout = 2000")
     }
 
     /// Opens a database that nobody else can use until it is closed.
-    static func openAlone(at path: [UInt8]) throws(StoreMigrationError) -> SQLiteConnection {
+    static func openAlone(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
         let connection = try SQLiteConnection(
             at: path,
             first: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT"
@@ -59,9 +59,9 @@ final class SQLiteConnection {
 
     /// Opens a database to read it; no file is made or changed, unless a transaction was cut off
     /// that SQLite has to undo first.
-    static func openForReading(at path: [UInt8]) throws(StoreMigrationError) -> SQLiteConnection {
+    static func openForReading(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
         let hasMore = ["-wal", "-journal"].contains { suffix in
-            let file = path + [UInt8](utf8: suffix)
+            let file = BytePath(path.bytes + Array(suffix.utf8))
             // What can't be told is found out by SQLite.
             return ((try? FileDescriptor.statusIfPresent(atPath: file))?.size ?? 0) > 0
         }
@@ -92,11 +92,11 @@ final class SQLiteConnection {
     }
 
     /// The path as a URI, in which SQLite decodes any byte.
-    private static func address(of path: [UInt8]) -> String {
+    private static func address(of path: BytePath) -> String {
         let digits = [UInt8]("0123456789ABCDEF".utf8)
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         var address = [UInt8]("file:".utf8)
-        for byte in path {
+        for byte in path.bytes {
             if byte == UInt8(ascii: "/") || letters.contains(byte | 0x20) {
                 address.append(byte)
             } else {

@@ -131,7 +131,7 @@ extension StoreFiles {
     private static let sizeLimit = 256 << 20
 
     /// Reads the file at `path` whole.
-    static func contents(of path: [UInt8]) throws(StoreMigrationError) -> [UInt8] {
+    static func contents(of path: BytePath) throws(StoreMigrationError) -> [UInt8] {
         let contents: [UInt8]?
         do throws(SystemError) {
             contents = try FileDescriptor.open(path, .reading).readAll(limit: sizeLimit)
@@ -140,15 +140,19 @@ extension StoreFiles {
         }
         guard let contents else {
             let message = "it is larger than 256 MiB, too large for a document"
-            throw StoreMigrationError(.damaged, message, at: String(decoding: path, as: UTF8.self))
+            throw StoreMigrationError(
+                .damaged,
+                message,
+                at: String(decoding: path.bytes, as: UTF8.self)
+            )
         }
         return contents
     }
 
     /// The text of a small file, without the spaces around it; `nil` if there is no such file.
     static func text(
-        of path: [UInt8],
-        store: [UInt8]
+        of path: BytePath,
+        store: BytePath
     ) throws(StoreMigrationError) -> String? {
         do throws(SystemError) {
             guard try FileDescriptor.statusIfPresent(atPath: path) != nil else { return nil }
@@ -162,9 +166,9 @@ extension StoreFiles {
 
     /// Replaces the content of a file of a copy, which nobody else knows, or makes the file.
     static func replace(
-        _ path: [UInt8],
+        _ path: BytePath,
         with bytes: [UInt8],
-        store: [UInt8]
+        store: BytePath
     ) throws(StoreMigrationError) {
         do throws(SystemError) {
             if try FileDescriptor.statusIfPresent(atPath: path) == nil {
@@ -182,7 +186,7 @@ extension StoreFiles {
 
 extension StoreMigrationError {
     /// Makes the error of a call to the system.
-    init(_ error: SystemError, _ message: String, at path: [UInt8]) {
+    init(_ error: SystemError, _ message: String, at path: BytePath) {
         let code: Code =
             if error.isOutOfSpace {
                 .outOfSpace
@@ -191,6 +195,6 @@ extension StoreMigrationError {
             } else {
                 .failed
             }
-        self.init(code, message, at: String(decoding: path, as: UTF8.self), cause: error)
+        self.init(code, message, at: String(decoding: path.bytes, as: UTF8.self), cause: error)
     }
 }

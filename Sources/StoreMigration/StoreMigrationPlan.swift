@@ -53,7 +53,7 @@ public struct StoreCopy: Sendable {
     ///   one transaction.
     /// - Throws: ``StoreMigrationError`` with SQLite's message.
     public func execute(_ statements: String) throws {
-        let database = try SQLiteConnection.open(at: [UInt8](pathOf: url))
+        let database = try SQLiteConnection.open(at: BytePath(of: url))
         try database.execute("BEGIN; \(statements); COMMIT")
     }
 }

@@ -11,7 +11,7 @@ final class StorePlace {
     private static let copyName = [UInt8]("store".utf8)
 
     /// The absolute path of the store, with no link in it.
-    let path: [UInt8]
+    let path: BytePath
 
     private let name: [UInt8]
     private let directory: OpenFile
@@ -20,8 +20,8 @@ final class StorePlace {
     /// Finds the place of `store`, which must exist.
     init(of store: VersionedStore) throws(StoreMigrationError) {
         let location = try store.location()
-        path = location.path
-        name = location.name
+        path = location
+        name = location.lastComponent
         do {
             directory = OpenFile(try FileDescriptor.open(location.parent, .directory))
         } catch {
@@ -30,15 +30,10 @@ final class StorePlace {
     }
 
     /// The path, as it may be printed.
-    var description: String { String(decoding: path, as: UTF8.self) }
+    var description: String { String(decoding: path.bytes, as: UTF8.self) }
 
     /// The path of the copy.
-    var copyPath: [UInt8] {
-        var copy = [UInt8](path[..<(path.count - name.count)])
-        copy += workName
-        for component in [Self.copyName, name] { copy += [UInt8(ascii: "/")] + component }
-        return copy
-    }
+    var copyPath: BytePath { path.parent / workName / Self.copyName / name }
 
     private var workName: [UInt8] { [UInt8](utf8: ".") + name + [UInt8](utf8: ".migration") }
 

@@ -3,13 +3,13 @@ internal import MigrationSystem
 
 /// A JSON document in which the value of one key is read and replaced; all other bytes stay.
 struct VersionedDocument {
-    private let path: [UInt8]
+    private let path: BytePath
     private let bytes: [UInt8]
 
     /// Reads the document at `path`.
     ///
     /// - Throws: ``StoreMigrationError`` with `damaged` where it isn't a JSON object in UTF-8.
-    init(at path: [UInt8]) throws(StoreMigrationError) {
+    init(at path: BytePath) throws(StoreMigrationError) {
         self.path = path
         bytes = try StoreFiles.contents(of: path)
         let object = try? JSONSerialization.jsonObject(with: Data(bytes))
@@ -51,7 +51,7 @@ struct VersionedDocument {
     }
 
     private func damage(_ message: String) -> StoreMigrationError {
-        StoreMigrationError(.damaged, message, at: String(decoding: path, as: UTF8.self))
+        StoreMigrationError(.damaged, message, at: String(decoding: path.bytes, as: UTF8.self))
     }
 }
 

@@ -94,11 +94,11 @@ extension VersionedStore {
     ///
     /// - Throws: ``StoreMigrationError`` with `missing`, `damaged`, `storeBusy` or `failed`.
     public var version: StoreVersion? {
-        get throws(StoreMigrationError) { try version(at: location().path) }
+        get throws(StoreMigrationError) { try version(at: location()) }
     }
 
     /// The version of the store, or of a copy of it, at `path`.
-    func version(at path: [UInt8]) throws(StoreMigrationError) -> StoreVersion? {
+    func version(at path: BytePath) throws(StoreMigrationError) -> StoreVersion? {
         let text: String? =
             switch form {
             case .sqlite(let version):
@@ -106,13 +106,13 @@ extension VersionedStore {
             case .json(let key):
                 try VersionedDocument(at: path).version(ofKey: key)
             case .directory(let file):
-                try StoreFiles.text(of: path + [UInt8](utf8: "/" + file), store: path)
+                try StoreFiles.text(of: path / BytePath(file), store: path)
             }
         return text.map { StoreVersion($0) } ?? unwrittenVersion
     }
 
     /// Writes the version into a copy of the store.
-    func write(_ version: StoreVersion, at path: [UInt8]) throws(StoreMigrationError) {
+    func write(_ version: StoreVersion, at path: BytePath) throws(StoreMigrationError) {
         switch form {
         case .sqlite(let place):
             try place.write(version, to: SQLiteConnection.open(at: path), at: path)
@@ -120,7 +120,7 @@ extension VersionedStore {
             try VersionedDocument(at: path).write(version, key: key)
         case .directory(let file):
             try StoreFiles.replace(
-                path + [UInt8](utf8: "/" + file),
+                path / BytePath(file),
                 with: [UInt8](utf8: version.text + "\n"),
                 store: path
             )
@@ -134,9 +134,9 @@ extension VersionedStore {
     }
 
     /// The name of the store in its directory, with all links resolved.
-    func location() throws(StoreMigrationError) -> PathName {
+    func location() throws(StoreMigrationError) -> BytePath {
         do {
-            return try PathName(resolvingWhole: [UInt8](pathOf: url))
+            return try BytePath(resolvingWhole: BytePath(of: url))
         } catch {
             let code: StoreMigrationError.Code = error.isMissing ? .missing : .failed
             let message = error.isMissing ? "there is no store" : "can't reach the store"
@@ -148,7 +148,7 @@ extension VersionedStore {
 extension SQLiteVersion {
     fileprivate func read(
         from database: SQLiteConnection,
-        at path: [UInt8]
+        at path: BytePath
     ) throws(StoreMigrationError) -> String? {
         switch place {
         case .userVersion:
@@ -156,7 +156,7 @@ extension SQLiteVersion {
         case .statements(let query, _):
             let rows = try database.column(query)
             guard rows.count <= 1 else {
-                let path = String(decoding: path, as: UTF8.self)
+                let path = String(decoding: path.bytes, as: UTF8.self)
                 throw StoreMigrationError(.damaged, "several rows hold the version", at: path)
             }
             return rows.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
@@ -168,9 +168,9 @@ extension SQLiteVersion {
     fileprivate func write(
         _ version: StoreVersion,
         to database: SQLiteConnection,
-        at path: [UInt8]
+        at path: BytePath
     ) throws(StoreMigrationError) {
-        let path = String(decoding: path, as: UTF8.self)
+        let path = String(decoding: path.bytes, as: UTF8.self)
         switch place {
         case .userVersion:
             guard let number = Int32(version.text) else {

@@ -33,14 +33,14 @@ struct EntitlementTests {
         var missing = MigrationExtension.executable(at: URL(filePath: "/nonexistent/program"))
         missing.entitlements = stage.entitlements.url
         let container = try MigrationDataContainer(
-            atPath: stage.source.bytes,
+            atPath: stage.source,
             bundleIdentifier: Stage.identifier
         )
         let hosted = missing
         let error = await #expect(throws: MigrationError.self) {
             try await MigrationHost().export(
                 container,
-                to: .file(path: stage.archive.bytes, replacesExisting: false),
+                to: .file(path: stage.archive, replacesExisting: false),
                 using: hosted
             )
         }
@@ -84,7 +84,7 @@ struct EntitlementTests {
         try stage.writeEntitlements("<array><string>com.example.old</string></array>")
         let report = try await MigrationHost().preflight(
             MigrationDataContainer(
-                atPath: stage.source.bytes,
+                atPath: stage.source,
                 bundleIdentifier: Stage.identifier
             ),
             using: stage.scripted()
@@ -117,14 +117,14 @@ struct EntitlementTests {
         let preflight = try await host.preflight(container, using: scripted)
         let exported = try await host.export(
             container,
-            to: .file(path: (stage.root / "other").bytes, replacesExisting: false),
+            to: .file(path: stage.root / "other", replacesExisting: false),
             using: scripted
         )
         #expect(exported.header.bundleIdentifier == Stage.identifier)
         var options = ImportOptions()
         options.replacesExisting = true
         let imported = try await host.importArchive(
-            .file(path: stage.archive.bytes),
+            .file(path: stage.archive),
             into: container,
             using: scripted,
             options: options

@@ -184,7 +184,7 @@ struct LeftBehindTests {
     {
         let report = try await MigrationHost().export(
             stage.container(at: stage.source),
-            to: .file(path: stage.archive.bytes, replacesExisting: true)
+            to: .file(path: stage.archive, replacesExisting: true)
         )
         #expect(report.leftBehind == nil)
     }

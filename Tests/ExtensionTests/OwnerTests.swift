@@ -165,15 +165,15 @@ struct OwnerTests {
             to: stage.source / "Documents/dir/file"
         )
         let container = try MigrationDataContainer(
-            atPath: stage.source.bytes,
+            atPath: stage.source,
             bundleIdentifier: Stage.identifier
         )
-        let archive = ArchiveDestination.file(path: stage.archive.bytes, replacesExisting: true)
+        let archive = ArchiveDestination.file(path: stage.archive, replacesExisting: true)
         _ = try await MigrationHost().export(container, to: archive)
         try stage.destination.makeDirectory()
         try give(stage.destination)
         _ = try await MigrationHost().importArchive(
-            .file(path: stage.archive.bytes),
+            .file(path: stage.archive),
             into: stage.container(at: stage.destination)
         )
         #expect(try stage.importedText("Documents/dir/hard") == "text")
@@ -194,10 +194,10 @@ struct OwnerTests {
         try (stage.source / "Documents/closed/file").write("within")
         try (stage.source / "Documents/closed").setMode(0o700)
         let container = try MigrationDataContainer(
-            atPath: stage.source.bytes,
+            atPath: stage.source,
             bundleIdentifier: Stage.identifier
         )
-        let archive = ArchiveDestination.file(path: stage.archive.bytes, replacesExisting: true)
+        let archive = ArchiveDestination.file(path: stage.archive, replacesExisting: true)
         let report = try await MigrationHost().export(container, to: archive)
         let omissions = report.omissions.items.filter { $0.reason == .unreadableToOwner }
         #expect(

@@ -33,7 +33,7 @@ struct ThrownErrorTests {
         try resources.makeDirectory()
         try (resources / "script").write(script)
         let container = try MigrationDataContainer(
-            atPath: stage.destination.bytes,
+            atPath: stage.destination,
             bundleIdentifier: Stage.identifier
         )
         let tested = ExtensionUnderTest(stage.scripted(hosting), container: container)
@@ -149,7 +149,7 @@ struct ThrownErrorTests {
 
     @Test
     func `a status of the host's own failure names no path of the host`() throws {
-        let path = [UInt8]("/srv/containers/1".utf8)
+        let path: BytePath = "/srv/containers/1"
         let cause = MigrationError(.outputFailed, "the group can't be read", path: path)
         let error = MigrationError(.containerInvalid, "no import", path: path, cause: cause)
         #expect(error.description.contains("/srv/"))

@@ -93,7 +93,7 @@ struct VersionRehearsalTests {
     func `takes an archive, and what is said of its source`(_ hosting: Hosting) async throws {
         try await stage.makeArchive("refuse-all-but 7\nnotes Documents/notes\nprogress 10 10")
         var rehearsal = VersionRehearsal(version: "8")
-        rehearsal.archive = .file(path: stage.archive.bytes)
+        rehearsal.archive = .file(path: stage.archive)
         rehearsal.source.version = "7"
         let report = try await preflight(importing: "", hosting, rehearsal)
         #expect(report.rehearsedVersion?.isRefused == true)

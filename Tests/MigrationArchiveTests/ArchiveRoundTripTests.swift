@@ -107,7 +107,7 @@ struct ArchiveRoundTripTests {
         let archive = try TestArchive(Self.items + [Item("é", noise(5_000_000, seed: 2))])
         let path = try Scratch.newPath()
         try FileDescriptor.open(path, .creating(permissions: 0o600)).writeAll(archive.bytes.span)
-        let file = String(decoding: path, as: UTF8.self)
+        let file = path.text
         #expect(try Scratch.shell("zstd -t -q \"$0\"", file) == (0, ""))
         let listing = try Scratch.shell(
             "zstd -dc \"$0\" | LC_ALL=C.UTF-8 tar --quoting-style=literal -tf -",

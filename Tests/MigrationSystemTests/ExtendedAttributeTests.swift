@@ -7,7 +7,7 @@ import Testing
 private enum AttributeSupport {
     /// Whether files in the temporary directory may have attributes of users.
     static let isThere: Bool = {
-        let directory = [UInt8](FileManager.default.temporaryDirectory.path.utf8)
+        let directory = BytePath(FileManager.default.temporaryDirectory.path)
         let attribute = ExtendedAttribute(name: [UInt8]("user.a".utf8), value: [1])
         do {
             let file = try FileDescriptor.open(directory, .directory).openUnnamed()

@@ -21,7 +21,7 @@ struct FileDescriptorTests {
             _ = try place.directory.open(other, .creating(permissions: 0o600))
         }
         #expect(creating?.isExisting == true)
-        let link = place.path + [0x2F] + other
+        let link = place.path / other
         #expect(throws: Never.self) { _ = try FileDescriptor.openFollowingLinks(link, .reading) }
     }
 

@@ -125,7 +125,7 @@ struct PendingFileTests {
 
     @Test func `says that its directory is missing`() throws {
         let place = try Place()
-        let path = PathName(parent: place.path + [UInt8]("/no".utf8), name: [0x61])
+        let path = place.path / "no" / "a"
         let error = systemError {
             let file = try PendingFile.make(at: path, replacesExisting: false)
             file.discard()

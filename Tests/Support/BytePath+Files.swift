@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import Glibc
 
 // What tests do to files: each is one call to the system, by a path of any bytes.
@@ -9,12 +9,12 @@ extension BytePath {
     }
 
     /// Makes a directory.
-    public func makeDirectory() throws {
+    package func makeDirectory() throws {
         try check("mkdir") { mkdir($0, 0o755) }
     }
 
     /// Writes a file, which is made where it is missing and emptied where it is there.
-    public func write(_ content: Data) throws {
+    package func write(_ content: Data) throws {
         let descriptor = withPointer { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
         guard descriptor >= 0 else { throw CallFailure("open \(self)") }
         defer { close(descriptor) }
@@ -27,17 +27,17 @@ extension BytePath {
     }
 
     /// Writes text to a file.
-    public func write(_ text: String) throws {
+    package func write(_ text: String) throws {
         try write(Data(text.utf8))
     }
 
     /// Adds text to a file.
-    public func append(_ text: String) throws {
+    package func append(_ text: String) throws {
         try write(try contents() + Data(text.utf8))
     }
 
     /// Reads a file whole.
-    public func contents() throws -> Data {
+    package func contents() throws -> Data {
         let descriptor = withPointer { open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
         guard descriptor >= 0 else { throw CallFailure("open \(self)") }
         defer { close(descriptor) }
@@ -57,44 +57,44 @@ extension BytePath {
     }
 
     /// Sets the size of a file.
-    public func truncate(to size: Int) throws {
+    package func truncate(to size: Int) throws {
         try check("truncate") { Glibc.truncate($0, off_t(size)) }
     }
 
     /// Makes a symbolic link to `target`.
-    public func makeSymbolicLink(to target: BytePath) throws {
+    package func makeSymbolicLink(to target: BytePath) throws {
         try check("symlink") { path in target.withPointer { symlink($0, path) } }
     }
 
     /// Makes another name of `other`, of the link itself where it is one.
-    public func makeHardLink(to other: BytePath) throws {
+    package func makeHardLink(to other: BytePath) throws {
         try check("link") { path in other.withPointer { linkat(AT_FDCWD, $0, AT_FDCWD, path, 0) } }
     }
 
     /// Makes a FIFO.
-    public func makeFIFO() throws {
+    package func makeFIFO() throws {
         try check("mkfifo") { mkfifo($0, 0o644) }
     }
 
     /// Makes a socket's file.
-    public func makeSocket() throws {
+    package func makeSocket() throws {
         try check("mknod") { mknod($0, S_IFSOCK | 0o644, 0) }
     }
 
     /// Sets the permission bits.
-    public func setMode(_ mode: mode_t) throws {
+    package func setMode(_ mode: mode_t) throws {
         try check("chmod") { chmod($0, mode) }
     }
 
     /// Sets the time of the last change, of the link itself where it is one.
-    public func setModificationTime(_ seconds: Int, _ nanoseconds: Int) throws {
+    package func setModificationTime(_ seconds: Int, _ nanoseconds: Int) throws {
         let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
         try check("utimensat") { utimensat(AT_FDCWD, $0, [time, time], AT_SYMLINK_NOFOLLOW) }
     }
 
     /// Sets an extended attribute; returns `false` where the file system has none.
     @discardableResult
-    public func setAttribute(_ name: String, _ value: [UInt8]) throws -> Bool {
+    package func setAttribute(_ name: String, _ value: [UInt8]) throws -> Bool {
         let result = withPointer { AttributeCalls.set($0, name, value, value.count, 0) }
         if result == 0 { return true }
         guard errno == ENOTSUP else { throw CallFailure("setxattr \(self)") }
@@ -102,23 +102,23 @@ extension BytePath {
     }
 
     /// Renames to `other`, which is replaced.
-    public func rename(to other: BytePath) throws {
+    package func rename(to other: BytePath) throws {
         try check("rename") { path in other.withPointer { Glibc.rename(path, $0) } }
     }
 
     /// Removes a file or a link.
-    public func removeFile() throws {
+    package func removeFile() throws {
         try check("unlink") { unlink($0) }
     }
 
     /// Whether there is something at the path, a link that leads nowhere included.
-    public var exists: Bool {
+    package var exists: Bool {
         var status = stat()
         return withPointer { lstat($0, &status) } == 0
     }
 
     /// The names in a directory, in byte order.
-    public func names() throws -> [BytePath] {
+    package func names() throws -> [BytePath] {
         guard let stream = withPointer({ opendir($0) }) else {
             throw CallFailure("opendir \(self)")
         }

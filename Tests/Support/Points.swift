@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
-public import Testing
+package import Testing
 
 /// The points that an enumeration tries, written down for `Scripts/enumerate` to add up.
-public enum Points: Sendable {
+package enum Points: Sendable {
     /// The file that they are written to, a line for every call of ``note(_:tried:failed:)``.
     private static let record = ProcessInfo.processInfo.environment["MIGRATION_POINTS"]
 
@@ -11,7 +11,7 @@ public enum Points: Sendable {
     @TaskLocal fileprivate static var current: Point?
 
     /// Tries a point of `kind`, which fails where `body` throws or records an issue.
-    public static func attempt<Result>(
+    package static func attempt<Result>(
         _ kind: String,
         _ body: () async throws -> Result
     ) async throws -> Result {
@@ -28,7 +28,7 @@ public enum Points: Sendable {
     }
 
     /// Writes down that of the points of `kind` so many were tried, and so many failed.
-    public static func note(_ kind: String, tried: Int, failed: Int) {
+    package static func note(_ kind: String, tried: Int, failed: Int) {
         guard let record, let file = FileHandle(forWritingAtPath: record) else { return }
         file.seekToEndOfFile()
         file.write(Data("\(kind)\t\(tried)\t\(failed)\n".utf8))
@@ -46,7 +46,7 @@ private final class Point: Sendable {
 
 extension Trait where Self == IssueHandlingTrait {
     /// Lets a point fail where an issue is recorded while it is tried.
-    public static var points: Self {
+    package static var points: Self {
         .compactMapIssues { issue in
             Points.current?.fail()
             return issue

@@ -1,15 +1,15 @@
-public import Foundation
+package import Foundation
 
 /// Tar bytes made by hand, as other programs write them or as an attacker would.
-public struct RawTar: Sendable {
+package struct RawTar: Sendable {
     /// What has been made.
-    public private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
     /// Begins with nothing.
-    public init() {}
+    package init() {}
 
     /// How the header's magic looks.
-    public enum Magic: Sendable {
+    package enum Magic: Sendable {
         case v7, ustar, gnu
 
         fileprivate var bytes: [UInt8] {
@@ -22,7 +22,7 @@ public struct RawTar: Sendable {
     }
 
     /// Appends a header block and its content, padded to whole blocks.
-    public mutating func add(
+    package mutating func add(
         _ name: String,
         type: String = "0",
         content: [UInt8] = [],
@@ -56,7 +56,7 @@ public struct RawTar: Sendable {
     }
 
     /// Appends an extended header of `records`, their lengths put before them.
-    public mutating func addRecords(_ records: [(String, String)], type: String = "x") {
+    package mutating func addRecords(_ records: [(String, String)], type: String = "x") {
         var body: [UInt8] = []
         for (key, value) in records {
             let rest = [UInt8](" \(key)=\(value)\n".utf8)
@@ -70,15 +70,15 @@ public struct RawTar: Sendable {
     }
 
     /// Appends bytes as they are.
-    public mutating func append(_ more: [UInt8]) { bytes += more }
+    package mutating func append(_ more: [UInt8]) { bytes += more }
 
     /// The bytes with `blocks` blocks of zeros behind them.
-    public func ended(_ blocks: Int = 2) -> [UInt8] {
+    package func ended(_ blocks: Int = 2) -> [UInt8] {
         bytes + [UInt8](repeating: 0, count: blocks * 512)
     }
 
     /// A block's number in base 256 over 12 bytes.
-    public static func base256(_ value: Int64) -> [UInt8] {
+    package static func base256(_ value: Int64) -> [UInt8] {
         var bytes = (0..<12).map { index -> UInt8 in
             let shift = 8 * (11 - index)
             return shift >= 64 ? (value < 0 ? 0xFF : 0) : UInt8(truncatingIfNeeded: value >> shift)
@@ -90,7 +90,7 @@ public struct RawTar: Sendable {
 
 extension [UInt8] {
     /// Writes the right checksum into the header block that begins at `start`.
-    public mutating func fixChecksum(ofBlockAt start: Int = 0) {
+    package mutating func fixChecksum(ofBlockAt start: Int = 0) {
         for index in 148..<156 { self[start + index] = UInt8(ascii: " ") }
         let sum = self[start..<start + 512].reduce(0) { $0 + Int($1) }
         let digits = String(sum, radix: 8)
@@ -103,14 +103,14 @@ extension [UInt8] {
 
 extension RawTar {
     /// An entry of a plain tar file.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         let name: String
         let type: Character
         let link: String
         let content: String
 
         /// Makes an entry of any type.
-        public init(name: String, type: Character, link: String, content: String) {
+        package init(name: String, type: Character, link: String, content: String) {
             self.name = name
             self.type = type
             self.link = link
@@ -118,28 +118,28 @@ extension RawTar {
         }
 
         /// A file.
-        public static func file(_ name: String, _ content: String) -> Entry {
+        package static func file(_ name: String, _ content: String) -> Entry {
             Entry(name: name, type: "0", link: "", content: content)
         }
 
         /// A directory.
-        public static func directory(_ name: String) -> Entry {
+        package static func directory(_ name: String) -> Entry {
             Entry(name: name, type: "5", link: "", content: "")
         }
 
         /// A symbolic link.
-        public static func link(_ name: String, _ target: String) -> Entry {
+        package static func link(_ name: String, _ target: String) -> Entry {
             Entry(name: name, type: "2", link: target, content: "")
         }
 
         /// A hard link.
-        public static func hardLink(_ name: String, _ target: String) -> Entry {
+        package static func hardLink(_ name: String, _ target: String) -> Entry {
             Entry(name: name, type: "1", link: target, content: "")
         }
     }
 
     /// The bytes of a tar file that holds `entries`.
-    public static func archive(of entries: [Entry]) -> Data {
+    package static func archive(of entries: [Entry]) -> Data {
         var tar = RawTar()
         for entry in entries {
             tar.add(

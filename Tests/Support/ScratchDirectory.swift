@@ -1,16 +1,16 @@
-public import Foundation
-public import Testing
+package import Foundation
+package import Testing
 
 /// Gives each test its own empty directory and removes it afterwards.
-public struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
+package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
     /// The directory of the test that is running.
-    @TaskLocal public static var current: URL?
+    @TaskLocal package static var current: URL?
 
     /// Tests in suites within a suite get directories too.
-    public var isRecursive: Bool { true }
+    package var isRecursive: Bool { true }
 
     /// Makes the directory, runs the test, and removes the directory whatever became of it.
-    public func provideScope(
+    package func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
@@ -36,5 +36,5 @@ public struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == ScratchDirectory {
     /// A scratch directory for each test, at ``ScratchDirectory/current``.
-    public static var scratchDirectory: Self { Self() }
+    package static var scratchDirectory: Self { Self() }
 }

@@ -1,43 +1,43 @@
-public import Foundation
+package import Foundation
 import Glibc
 
 /// Everything that a migration must keep of a tree, read by plain calls to the system.
-public struct TreeSnapshot: Equatable, Sendable {
+package struct TreeSnapshot: Equatable, Sendable {
     /// One file, directory or link.
-    public struct Node: Equatable, Sendable {
+    package struct Node: Equatable, Sendable {
         /// The `S_IFMT` bits.
-        public var type: mode_t
+        package var type: mode_t
         /// The permission bits.
-        public var mode: mode_t
+        package var mode: mode_t
         /// The whole seconds of the last change.
-        public var seconds: Int
+        package var seconds: Int
         /// The nanoseconds of the last change.
-        public var nanoseconds: Int
+        package var nanoseconds: Int
         /// The bytes of a file.
-        public var content: Content
+        package var content: Content
         /// Where a symbolic link leads, or which device there is.
-        public var target: [UInt8]
+        package var target: [UInt8]
         /// The first path of the same file.
-        public var firstName: BytePath
+        package var firstName: BytePath
         /// The extended attributes.
-        public var attributes: [String: [UInt8]]
+        package var attributes: [String: [UInt8]]
     }
 
     /// What was found, by path from the root, which is not among it.
-    public var nodes: [BytePath: Node] = [:]
+    package var nodes: [BytePath: Node] = [:]
     /// How many blocks of the disk the files take, which is no part of what must be kept.
-    public private(set) var blocks: [BytePath: Int] = [:]
+    package private(set) var blocks: [BytePath: Int] = [:]
 
     /// Whether the two hold the same.
-    public static func == (left: TreeSnapshot, right: TreeSnapshot) -> Bool {
+    package static func == (left: TreeSnapshot, right: TreeSnapshot) -> Bool {
         left.nodes == right.nodes
     }
 
     /// Makes a snapshot of an empty directory.
-    public init() {}
+    package init() {}
 
     /// Looks at everything below `root` but what lies at or below the paths in `exclusions`.
-    public init(of root: BytePath, excluding exclusions: [BytePath] = []) throws {
+    package init(of root: BytePath, excluding exclusions: [BytePath] = []) throws {
         var firstNames: [FileIdentity: BytePath] = [:]
         let excluded = Set(exclusions)
         try root.walk { path, file in
@@ -64,7 +64,7 @@ public struct TreeSnapshot: Equatable, Sendable {
     }
 
     /// How many bytes the files have, each counted once.
-    public var contentBytes: Int {
+    package var contentBytes: Int {
         nodes.lazy.filter { $0.value.firstName == $0.key }.map(\.value.content.count).reduce(0, +)
     }
 }
@@ -78,25 +78,25 @@ private struct FileIdentity: Hashable {
 
 extension TreeSnapshot {
     /// One thing in which a tree is not as expected.
-    public struct Difference: Equatable, Sendable, CustomStringConvertible {
+    package struct Difference: Equatable, Sendable, CustomStringConvertible {
         /// What can differ.
-        public enum Property: String, Sendable {
+        package enum Property: String, Sendable {
             case missing = "is missing", added = "is too much"
             case kind, mode, time, content, target, attributes, firstName = "first name"
         }
 
         /// Where it is.
-        public let path: BytePath
+        package let path: BytePath
         /// What differs.
-        public let property: Property
+        package let property: Property
         fileprivate var values = ""
 
         /// The difference in words.
-        public var description: String { "\(path): \(property.rawValue)\(values)" }
+        package var description: String { "\(path): \(property.rawValue)\(values)" }
     }
 
     /// Everything in which this differs from the tree that is expected, by path.
-    public func differences(from expected: TreeSnapshot) -> [Difference] {
+    package func differences(from expected: TreeSnapshot) -> [Difference] {
         Set(nodes.keys).union(expected.nodes.keys).sorted().flatMap { path in
             guard let found = nodes[path] else {
                 return [Difference(path: path, property: .missing)]
@@ -140,17 +140,17 @@ extension TreeSnapshot.Node {
 private let seekData: Int32 = 3
 
 /// Stands for the bytes of a file, however large, and whether or not runs of zeros are holes.
-public struct Content: Hashable, Sendable, CustomStringConvertible {
+package struct Content: Hashable, Sendable, CustomStringConvertible {
     private static let blockSize = 1 << 16
     private static let zeros = [UInt8](repeating: 0, count: blockSize)
 
     /// How many bytes there are.
-    public let count: Int
+    package let count: Int
     /// Differs from process to process, and where the bytes do.
     private let hash: Int
 
     /// Stands for the bytes of `data`.
-    public init(_ data: Data) {
+    package init(_ data: Data) {
         var hasher = Hasher()
         data.withUnsafeBytes { bytes in
             for start in stride(from: 0, to: bytes.count, by: Self.blockSize) {
@@ -162,7 +162,7 @@ public struct Content: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Stands for the text's UTF-8 bytes.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.init(Data(text.utf8))
     }
 
@@ -205,7 +205,7 @@ public struct Content: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The size and what tells it from another content.
-    public var description: String {
+    package var description: String {
         "\(count) bytes, \(String(UInt(bitPattern: hash), radix: 36))"
     }
 }
@@ -215,7 +215,7 @@ extension BytePath {
     ///
     /// It gets the path from here, and one by which the system takes it; a directory is entered where
     /// it returns `true`.
-    public func walk(_ visit: (_ path: BytePath, _ file: BytePath) throws -> Bool) throws {
+    package func walk(_ visit: (_ path: BytePath, _ file: BytePath) throws -> Bool) throws {
         var directory = try OpenDirectory(self)
         var levels: [(path: BytePath?, names: [BytePath])] = [
             (nil, try directory.path.names().reversed())
@@ -236,7 +236,7 @@ extension BytePath {
     }
 
     /// Makes directories in each other, however many, and calls `body` with the last.
-    public func makeLevels(
+    package func makeLevels(
         _ count: Int,
         named name: BytePath,
         _ body: (BytePath) throws -> Void = { _ in }
@@ -250,7 +250,7 @@ extension BytePath {
     }
 
     /// What `lstat` says.
-    public func status() throws -> stat {
+    package func status() throws -> stat {
         var status = stat()
         guard withPointer({ lstat($0, &status) }) == 0 else { throw CallFailure("lstat \(self)") }
         return status
@@ -259,7 +259,7 @@ extension BytePath {
 
 extension BytePath {
     /// Where a symbolic link leads.
-    public func linkTarget() throws -> [UInt8] {
+    package func linkTarget() throws -> [UInt8] {
         var target = [CChar](repeating: 0, count: 5000)
         let count = withPointer { readlink($0, &target, target.count) }
         guard count >= 0 else { throw CallFailure("readlink \(self)") }

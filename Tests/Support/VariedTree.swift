@@ -1,8 +1,8 @@
-public import Foundation
+package import Foundation
 import Glibc
 
 /// A small tree with one of everything that a container can hold and an archive must keep.
-public enum VariedTree: Sendable {
+package enum VariedTree: Sendable {
     /// One thing in the tree.
     private enum Part {
         case directory
@@ -55,7 +55,7 @@ public enum VariedTree: Sendable {
     }
 
     /// Bytes that look random and are the same each time.
-    public static func noise(_ count: Int) -> Data {
+    package static func noise(_ count: Int) -> Data {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15 &+ UInt64(count)
         var data = Data(capacity: count)
         for _ in 0..<count {
@@ -68,7 +68,7 @@ public enum VariedTree: Sendable {
     }
 
     /// Makes the tree in the directory `root`; `isReversed` makes what is in a directory in another order.
-    public static func make(in root: BytePath, isReversed: Bool = false) throws {
+    package static func make(in root: BytePath, isReversed: Bool = false) throws {
         let parts = parts
         let directories = parts.filter { if case .directory = $0.1 { true } else { false } }
         for (path, _) in directories { try (root / path).makeDirectory() }

@@ -1,4 +1,5 @@
 @testable internal import MigrationArchive
+@testable internal import MigrationSystem
 
 /// Puts right what proves an archive whole, so that what was changed in it is looked at.
 enum ArchiveSeal {

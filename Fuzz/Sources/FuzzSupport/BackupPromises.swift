@@ -51,7 +51,7 @@ public enum BackupPromises {
             stream = try BackupStream.open(
                 input,
                 password: password,
-                spoolingTo: [UInt8](FuzzTarget.groundPath.utf8)
+                spoolingTo: BytePath(FuzzTarget.groundPath)
             )
         } catch {
             FuzzTarget.require(

@@ -43,9 +43,9 @@ public struct ExtractionGround: Sendable {
     /// Removes the place, which must be possible whatever is in it.
     public func clear() {
         do {
-            let ground = try FileDescriptor.open(ByteString(utf8: path), .directory)
+            let ground = try FileDescriptor.open(BytePath(path), .directory)
             do {
-                try ground.removeTree(ByteString(utf8: "place"))
+                try ground.removeTree([UInt8](utf8: "place"))
             } catch {
                 guard error.isMissing else { throw error }
             }

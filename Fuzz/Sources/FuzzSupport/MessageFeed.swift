@@ -44,7 +44,7 @@ enum MessageFeed {
     ) {
         let length = message.payload.count + 1
         FuzzTarget.require(length <= limit, "a message is within the limit")
-        let claimed = Int(UInt32(littleEndianBytes: expected))
+        let claimed = Int(expected.littleEndian(at: expected.startIndex, as: UInt32.self))
         FuzzTarget.require(claimed == length, "a message is as long as it says")
         let isSame = expected.dropFirst(4).prefix(length).elementsEqual(
             [message.kind] + message.payload

@@ -1,6 +1,7 @@
 @testable internal import MigrationContract
 @testable internal import MigrationConversation
 @testable internal import MigrationCore
+@testable internal import MigrationSystem
 
 /// Messages of a session as a short text, so that one mutation changes what a message says.
 ///
@@ -19,9 +20,9 @@ enum MessageScript {
                 let isAwaited = fields[0].elementsEqual("a".utf8)
                 let source = expanded([UInt8](fields[1]), container)
                 bytes.appendMessage(kind) {
-                    $0.append(littleEndian: UInt32(line.count))
+                    $0.appendLittleEndian(UInt32(line.count))
                     $0.append(isAwaited ? 1 : 0)
-                    $0.append(littleEndian: UInt32(source.count))
+                    $0.appendLittleEndian(UInt32(source.count))
                     $0 += source
                     $0 += fields[2]
                 }

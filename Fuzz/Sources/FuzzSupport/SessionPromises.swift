@@ -1,6 +1,7 @@
 @testable internal import MigrationContract
 @testable internal import MigrationConversation
 @testable internal import MigrationCore
+@testable internal import MigrationSystem
 
 /// What must hold of the messages of a session, whatever their bytes.
 public enum SessionPromises {
@@ -30,7 +31,7 @@ public enum SessionPromises {
         do {
             let bytes = try encoded()
             FuzzTarget.require(
-                bytes.count == 4 + Int(UInt32(littleEndianBytes: bytes[...])),
+                bytes.count == 4 + Int(bytes.littleEndian(at: 0, as: UInt32.self)),
                 "a message is as long as it says"
             )
             _ = try decode(bytes[4], bytes.dropFirst(5))

@@ -12,9 +12,9 @@ public enum StreamPromises {
     /// What the seeds must reach.
     public static let milestones = [converted, salvaged, returned]
 
-    private static let archivePath = [UInt8]((FuzzTarget.groundPath + "/archive").utf8)
-    private static let streamPath = [UInt8]((FuzzTarget.groundPath + "/stream").utf8)
-    private static let ground = [UInt8](FuzzTarget.groundPath.utf8)
+    private static let archivePath = BytePath(FuzzTarget.groundPath + "/archive")
+    private static let streamPath = BytePath(FuzzTarget.groundPath + "/stream")
+    private static let ground = BytePath(FuzzTarget.groundPath)
 
     /// Takes the first byte for what is done with the stream in the rest, bit 0: repair it; bit 1: keep
     /// Android's names.

@@ -11,7 +11,7 @@ package enum BackupSource {
     /// What must be unpacked goes into a file without a name in `spoolDirectory`.
     package static func open(
         _ place: BackupPlace,
-        spoolDirectory: [UInt8],
+        spoolDirectory: BytePath,
         cancellation: CancellationFlag
     ) throws -> BackupSource {
         let file: OpenFile
@@ -52,13 +52,13 @@ package enum BackupSource {
 /// Where a backup lies, and what is needed to read it.
 package struct BackupPlace: Sendable {
     package enum Origin: Sendable {
-        case path([UInt8])
+        case path(BytePath)
         case descriptor(Int32)
     }
 
     package let origin: Origin
-    package var external: [UInt8]?
-    package var device: [UInt8]?
+    package var external: BytePath?
+    package var device: BytePath?
     package var password: [UInt8]?
 
     package init(_ origin: Origin) {

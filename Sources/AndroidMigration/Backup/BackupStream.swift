@@ -96,7 +96,7 @@ extension BackupStream {
     package static func open(
         _ file: OpenFile,
         password: [UInt8]?,
-        spoolingTo directory: [UInt8],
+        spoolingTo directory: BytePath,
         cancellation: CancellationFlag
     ) throws -> BackupStream {
         let copy: FileDescriptor
@@ -121,7 +121,7 @@ extension BackupStream {
     package static func open(
         _ input: ArchiveInput,
         password: [UInt8]?,
-        spoolingTo directory: [UInt8]
+        spoolingTo directory: BytePath
     ) throws -> BackupStream {
         guard try input.lookAhead(512) > 0 else {
             throw AndroidMigrationError(.nothingBackedUp, "the backup is empty")
@@ -182,7 +182,7 @@ final class BackupSpool {
     private var written: UInt64 = 0
     private var end: UInt64 = 0
 
-    init(in directory: [UInt8]) throws {
+    init(in directory: BytePath) throws {
         do throws(SystemError) {
             let place = try FileDescriptor.openFollowingLinks(directory, .directory)
             let space = try place.availableSpace()

@@ -10,7 +10,7 @@ package enum BackupOperations {
         _ place: BackupPlace,
         options: BackupConversion.Options,
         to destination: ArchiveDestination,
-        spoolingTo directory: [UInt8]
+        spoolingTo directory: BytePath
     ) async throws -> ConversionReport {
         try await withOperationThread { cancellation in
             let source = try BackupSource.open(
@@ -29,7 +29,7 @@ package enum BackupOperations {
         _ source: ArchiveSource,
         options: StreamConversion.Options,
         to destination: ArchiveDestination,
-        spoolingTo directory: [UInt8]
+        spoolingTo directory: BytePath
     ) async throws -> ConversionReport {
         try await withOperationThread { cancellation in
             try StreamConversion(
@@ -70,7 +70,7 @@ package enum BackupOperations {
     package static func inspect(
         _ source: ArchiveSource,
         at place: BackupPlace,
-        spoolingTo directory: [UInt8],
+        spoolingTo directory: BytePath,
         _ body: (@Sendable (ArchiveEntry) throws -> Void)? = nil
     ) async throws -> Inspection {
         try await withOperationThread { cancellation in
@@ -112,7 +112,7 @@ package enum BackupOperations {
     package static func tree(
         _ place: BackupPlace,
         package: String?,
-        spoolingTo directory: [UInt8]
+        spoolingTo directory: BytePath
     ) async throws -> DataTree {
         try await withOperationThread { cancellation in
             try DataTree(

@@ -25,10 +25,10 @@ package struct StreamConversion {
     }
 
     private let options: Options
-    private let spoolDirectory: [UInt8]
+    private let spoolDirectory: BytePath
     private let cancellation: CancellationFlag
 
-    package init(options: Options, spoolingTo directory: [UInt8], cancellation: CancellationFlag) {
+    package init(options: Options, spoolingTo directory: BytePath, cancellation: CancellationFlag) {
         self.options = options
         spoolDirectory = directory
         self.cancellation = cancellation
@@ -148,7 +148,7 @@ private final class DomainSpools {
         }
     }
 
-    init(package: String, _ directory: [UInt8]) throws {
+    init(package: String, _ directory: BytePath) throws {
         self.package = package
         do throws(SystemError) {
             let place = try FileDescriptor.openFollowingLinks(directory, .directory)

@@ -1,11 +1,11 @@
 internal import MigrationArchive
-internal import MigrationSystem
+package import MigrationSystem
 
 /// A small file that a person names, such as one of rules.
 package enum InputFile {
     /// Reads a file, a pipe too, of at most `limit` bytes.
     package static func read(
-        _ path: [UInt8],
+        _ path: BytePath,
         limit: Int = 4 << 20
     ) throws(AndroidMigrationError) -> [UInt8] {
         let name = PrintableText.escaping(path)

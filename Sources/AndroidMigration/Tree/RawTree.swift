@@ -33,9 +33,9 @@ package struct RawTree: Sendable {
 
     /// Opens the directories.
     package init(
-        _ directory: [UInt8],
-        external: [UInt8]? = nil,
-        device: [UInt8]? = nil
+        _ directory: BytePath,
+        external: BytePath? = nil,
+        device: BytePath? = nil
     ) throws(AndroidMigrationError) {
         let root = try Self.open(directory)
         let externalRoot = try external.map { path throws(AndroidMigrationError) in
@@ -66,7 +66,7 @@ package struct RawTree: Sendable {
         ]
     }
 
-    private static func open(_ path: [UInt8]) throws(AndroidMigrationError) -> OpenFile {
+    private static func open(_ path: BytePath) throws(AndroidMigrationError) -> OpenFile {
         do throws(SystemError) {
             return OpenFile(try FileDescriptor.openFollowingLinks(path, .directory))
         } catch {

@@ -180,7 +180,7 @@ extension ForeignEntryParser {
         var dropped = headers.unrestoredKeywords
         for attribute in headers.attributes {
             let name = attribute.name
-            let isRestorable = name.starts(with: PaxKey.userNamespace) && !name.contains(0)
+            let isRestorable = ExtendedAttribute.isOfUser(name) && !name.contains(0)
             if isRestorable, case .hardLink = kind { continue }
             if isRestorable, !kind.isLink {
                 if let violation = PathRules.violation(ofAttributeName: name) {

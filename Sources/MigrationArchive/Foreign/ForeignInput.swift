@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// A tar stream that is not compressed, as it comes.
 final class PlainTarSource: ChunkSource {
     private static let chunkSize = 256 * 1024

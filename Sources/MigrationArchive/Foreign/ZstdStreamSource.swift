@@ -1,4 +1,5 @@
 internal import CZstd
+internal import MigrationSystem
 
 /// The content of zstd frames that another program wrote, of any size and number.
 @safe

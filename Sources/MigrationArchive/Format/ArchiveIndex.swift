@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// The sizes of the frames of an archive, the hashes of what is in them, and its totals.
 ///
 /// The index is the archive's end: the integrity frame and the seek table. The index of entries, which

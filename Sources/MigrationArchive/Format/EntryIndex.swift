@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// The first entry that begins in each piece, so that a path is found without reading every header.
 ///
 /// The index is a frame of its own between the data frames and the integrity frame, which holds its

@@ -109,7 +109,7 @@ enum PathRules {
 
     /// Says why no file can have an attribute of this name, or returns `nil` where one can.
     static func violation(ofAttributeName name: [UInt8]) -> String? {
-        if name == PaxKey.userNamespace { return "an attribute has no name" }
+        if name == ExtendedAttribute.userNamespace { return "an attribute has no name" }
         if name.count > 255 { return "an attribute's name is longer than 255 bytes" }
         return nil
     }

@@ -117,7 +117,6 @@ enum PaxKey {
     static let modificationTime = [UInt8]("mtime".utf8)
     static let headerCharacterSet = [UInt8]("hdrcharset".utf8)
     static let attributePrefix = [UInt8]("SCHILY.xattr.".utf8)
-    static let userNamespace = [UInt8]("user.".utf8)
     static let accessListPrefix = [UInt8]("SCHILY.acl.".utf8)
     static let accessList = [UInt8]("SCHILY.acl.access".utf8)
     static let securityLabel = [UInt8]("RHT.security.selinux".utf8)

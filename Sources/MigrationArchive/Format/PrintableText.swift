@@ -1,3 +1,5 @@
+package import MigrationSystem
+
 /// Turns bytes that come from a file system or an archive into text that is safe to print.
 package enum PrintableText {
     /// Returns `bytes` as text that neither moves a cursor nor hides anything.
@@ -28,6 +30,14 @@ package enum PrintableText {
             }
         }
         return text
+    }
+
+    /// Returns `path` as text that neither moves a cursor nor hides anything.
+    ///
+    /// - Parameter path: A path, in UTF-8 or not.
+    /// - Returns: Text that may be printed.
+    package static func escaping(_ path: BytePath) -> String {
+        escaping(path.bytes)
     }
 
     /// Returns `string` as text that neither moves a cursor nor hides anything.

@@ -1,4 +1,5 @@
 internal import CXXHash
+internal import MigrationSystem
 
 /// A frame of raw blocks (RFC 8878, 3.1.1), for content that compression would not make smaller.
 ///

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// A frame as it is in the archive, which is yet to be checked and opened.
 struct SealedFrame: Sendable {
     let number: Int

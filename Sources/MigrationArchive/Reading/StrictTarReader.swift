@@ -247,7 +247,7 @@ enum StrictEntryParser {
             case PaxKey.headerCharacterSet: break
             default:
                 guard let name = PaxKey.attributeName(of: record.key),
-                    name.starts(with: PaxKey.userNamespace)
+                    ExtendedAttribute.isOfUser(name)
                 else { return false }
                 attributes.append(ExtendedAttribute(name: name, value: record.value))
             }

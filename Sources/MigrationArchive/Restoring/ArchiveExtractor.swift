@@ -259,7 +259,7 @@ extension ArchiveExtractor {
 extension ArchiveExtractor {
     private func restoreDirectory(_ entry: ArchiveEntry) throws {
         let directory = try tree.parent(of: entry.path)
-        let name = ByteString(entry.path.lastComponent)
+        let name = [UInt8](entry.path.lastComponent)
         do throws(SystemError) {
             try makeDirectory(name, in: directory)
             tally.count(entry)
@@ -275,7 +275,7 @@ extension ArchiveExtractor {
     }
 
     private func makeDirectory(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: any RestoredDirectory
     ) throws(SystemError) {
         try directory.makeDirectory(name, permissions: 0o700)
@@ -288,7 +288,7 @@ extension ArchiveExtractor {
         _ entry: ArchiveEntry,
         in directory: any RestoredDirectory
     ) throws {
-        let name = ByteString(entry.path.lastComponent)
+        let name = [UInt8](entry.path.lastComponent)
         try tree.checkSpelling(of: name, in: directory)
         if try directory.status(of: name).kind == .directory {
             return try directories.redeclare(entry.path)
@@ -308,7 +308,7 @@ extension ArchiveExtractor {
         at offset: UInt64
     ) throws {
         try tree.settleFiles()
-        let targetName = ByteString(target.lastComponent)
+        let targetName = [UInt8](target.lastComponent)
         let source: any RestoredDirectory
         do {
             source = try tree.existingParent(of: target)
@@ -332,7 +332,7 @@ extension ArchiveExtractor {
             return try links.add(entry, kind: .hard, to: target.bytes, at: offset)
         }
         let directory = try tree.parent(of: entry.path)
-        let name = ByteString(entry.path.lastComponent)
+        let name = [UInt8](entry.path.lastComponent)
         try tree.replacing(entry.path, in: directory) {
             try directory.makeHardLink(name, to: targetName, in: source)
         }

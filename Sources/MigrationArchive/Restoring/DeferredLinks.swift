@@ -35,7 +35,7 @@ final class DeferredLinks {
     func add(
         _ entry: ArchiveEntry,
         kind: DeferredLink.Kind,
-        to target: ByteString,
+        to target: [UInt8],
         at offset: UInt64
     ) throws {
         if kind == .symbolic, entry.path.leadsOut(withTarget: target) {
@@ -60,11 +60,11 @@ final class DeferredLinks {
     }
 
     /// Omits the link at `path`, and removes the entry that it would replace.
-    func skip(_ path: EntryPath, to target: ByteString) throws {
+    func skip(_ path: EntryPath, to target: [UInt8]) throws {
         if options.isLenient {
             let directory = try tree.parent(of: path)
             try tree.makePlaceholder(at: path, in: directory)
-            try directory.removeFile(ByteString(path.lastComponent))
+            try directory.removeFile([UInt8](path.lastComponent))
         }
         try skipped.insert(path)
         tally.note(EntryOmission(path: path, kind: .externalLink(target: target)))
@@ -102,7 +102,7 @@ extension DeferredLinks {
 
     private func makeSymbolicLink(_ link: DeferredLink, at path: EntryPath) throws {
         let directory = try tree.parent(of: path)
-        let name = ByteString(path.lastComponent)
+        let name = [UInt8](path.lastComponent)
         guard try tree.removePlaceholder(at: path, in: directory) else { return }
         try directory.makeSymbolicLink(
             name,
@@ -118,7 +118,7 @@ extension DeferredLinks {
         let target = EntryPath(bytes: link.target)
         let directory = try tree.parent(of: path)
         guard try tree.removePlaceholder(at: path, in: directory) else { return }
-        let targetName = ByteString(target.lastComponent)
+        let targetName = [UInt8](target.lastComponent)
         let source: any RestoredDirectory
         do {
             source = try tree.existingParent(of: target)
@@ -128,7 +128,7 @@ extension DeferredLinks {
         } catch let error as SystemError where error.isMissing {
             throw Self.missingTarget(target, of: path)
         }
-        let name = ByteString(path.lastComponent)
+        let name = [UInt8](path.lastComponent)
         try directory.makeHardLink(name, to: targetName, in: source)
         tally.countLink(.hard, at: path)
     }
@@ -182,7 +182,7 @@ extension DeferredLinks {
     private func isGone(_ link: DeferredLink, at path: EntryPath) throws(SystemError) -> Bool {
         do {
             let directory = try tree.existingParent(of: path)
-            let name = ByteString(path.lastComponent)
+            let name = [UInt8](path.lastComponent)
             guard try tree.isLink(name, in: directory) else { return true }
             guard link.kind == .symbolic else { return false }
             return try directory.symbolicLinkTarget(name) != link.target
@@ -196,7 +196,7 @@ extension DeferredLinks {
     /// lies.
     private func checkEnd(of link: DeferredLink, at path: EntryPath) throws {
         let directory = try tree.existingParent(of: path)
-        let name = ByteString(path.lastComponent)
+        let name = [UInt8](path.lastComponent)
         let target = try link.kind == .hard ? directory.symbolicLinkTarget(name) : link.target
         let isOutside = path.leadsOut(withTarget: target)
         let end = try isOutside ? .outside : tree.end(ofLinkAt: path, to: target)
@@ -212,7 +212,7 @@ extension DeferredLinks {
     /// Returns why a link at `path` to `target` is refused, which does not end inside.
     private static func refusal(
         of path: EntryPath,
-        to target: ByteString,
+        to target: [UInt8],
         end: LinkWalk.End
     ) -> ArchiveError {
         let target = PrintableText.escaping(target)

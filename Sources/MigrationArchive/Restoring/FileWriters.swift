@@ -92,7 +92,7 @@ struct RestoredFile: Sendable {
     /// Where its header begins in the tar stream.
     let offset: UInt64
 
-    var name: ByteString { ByteString(entry.path.lastComponent) }
+    var name: [UInt8] { [UInt8](entry.path.lastComponent) }
 
     /// Makes the file, which must not exist yet; `nil` where its content is not kept.
     func make(_ mode: NewFileMode) throws(SystemError) -> FileContentWriter? {

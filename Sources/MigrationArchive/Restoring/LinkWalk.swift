@@ -60,7 +60,7 @@ struct LinkWalk {
                 stepsUp -= 1
                 stepCount += 1
             } else {
-                let end = try enter(ByteString(component))
+                let end = try enter([UInt8](component))
                 guard end == .inside else { return end }
             }
         }
@@ -80,7 +80,7 @@ struct LinkWalk {
     }
 
     /// Goes on to `name` in the directory that was reached.
-    private mutating func enter(_ name: ByteString) throws(SystemError) -> End {
+    private mutating func enter(_ name: [UInt8]) throws(SystemError) -> End {
         guard name.count <= TarFormat.componentLimit, stepCount <= Self.stepLimit else {
             return .undecided
         }

@@ -16,7 +16,7 @@ enum NameFolding {
     static func observed(in directory: OpenFile) throws(SystemError) -> NameFolding {
         var number = 0
         while true {
-            let probe = ByteString(utf8: "\(number)\(name)")
+            let probe = [UInt8](utf8: "\(number)\(name)")
             do throws(SystemError) {
                 _ = try directory.descriptor.open(probe, .creating(permissions: 0o600))
             } catch {
@@ -33,12 +33,12 @@ enum NameFolding {
 
     /// Looks for `probe`, which exists, in other spellings.
     private static func folding(
-        of probe: ByteString,
+        of probe: [UInt8],
         _ number: Int,
         in directory: OpenFile
     ) throws(SystemError) -> NameFolding {
         for spelling in otherSpellings {
-            let other = ByteString(utf8: "\(number)\(spelling)")
+            let other = [UInt8](utf8: "\(number)\(spelling)")
             guard try isThere(other, in: directory) else { continue }
             let listing = try DirectoryListing(of: directory.descriptor)
             return listing.contains(probe) ? .keepingSpelling : .changingSpelling
@@ -47,7 +47,7 @@ enum NameFolding {
     }
 
     private static func isThere(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: OpenFile
     ) throws(SystemError) -> Bool {
         do throws(SystemError) {
@@ -62,7 +62,7 @@ enum NameFolding {
 
 extension DirectoryListing {
     /// Whether a name is listed in just this spelling.
-    func contains(_ name: ByteString) -> Bool {
+    func contains(_ name: [UInt8]) -> Bool {
         (0..<count).contains { self[$0] == name }
     }
 }

@@ -5,43 +5,43 @@ internal import MigrationSystem
 /// Both behave alike, so that the extractor checks an archive's entries in the same way.
 protocol RestoredDirectory: AnyObject, Sendable {
     /// The status of the entry called `name`; a link is not followed.
-    func status(of name: ByteString) throws(SystemError) -> FileStatus
+    func status(of name: [UInt8]) throws(SystemError) -> FileStatus
 
     /// Opens the directory `name`; a link is not followed.
-    func openDirectory(_ name: ByteString) throws(SystemError) -> any RestoredDirectory
+    func openDirectory(_ name: [UInt8]) throws(SystemError) -> any RestoredDirectory
 
     /// Makes a directory that must not exist yet.
-    func makeDirectory(_ name: ByteString, permissions: UInt16) throws(SystemError)
+    func makeDirectory(_ name: [UInt8], permissions: UInt16) throws(SystemError)
 
     /// Makes a file of `size` bytes that must not exist yet; `nil` if its content is not kept.
     func makeFile(
-        _ name: ByteString,
+        _ name: [UInt8],
         permissions: UInt16,
         size: UInt64
     ) throws(SystemError) -> FileDescriptor?
 
     /// Makes a symbolic link that must not exist yet.
     func makeSymbolicLink(
-        _ name: ByteString,
-        to target: ByteString,
+        _ name: [UInt8],
+        to target: [UInt8],
         modificationTime: FileTime?
     ) throws(SystemError)
 
     /// Reads where the symbolic link `name` leads.
-    func symbolicLinkTarget(_ name: ByteString) throws(SystemError) -> ByteString
+    func symbolicLinkTarget(_ name: [UInt8]) throws(SystemError) -> [UInt8]
 
     /// Makes `name` another name of `target` in `directory`, which is of the same tree.
     func makeHardLink(
-        _ name: ByteString,
-        to target: ByteString,
+        _ name: [UInt8],
+        to target: [UInt8],
         in directory: any RestoredDirectory
     ) throws(SystemError)
 
     /// Removes a file or a link.
-    func removeFile(_ name: ByteString) throws(SystemError)
+    func removeFile(_ name: [UInt8]) throws(SystemError)
 
     /// Removes an empty directory.
-    func removeDirectory(_ name: ByteString) throws(SystemError)
+    func removeDirectory(_ name: [UInt8]) throws(SystemError)
 
     /// Gives this directory extended attributes.
     func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError)
@@ -51,20 +51,20 @@ protocol RestoredDirectory: AnyObject, Sendable {
 }
 
 extension OpenFile: RestoredDirectory {
-    func status(of name: ByteString) throws(SystemError) -> FileStatus {
+    func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
         try descriptor.status(of: name)
     }
 
-    func openDirectory(_ name: ByteString) throws(SystemError) -> any RestoredDirectory {
+    func openDirectory(_ name: [UInt8]) throws(SystemError) -> any RestoredDirectory {
         OpenFile(try descriptor.open(name, .directory))
     }
 
-    func makeDirectory(_ name: ByteString, permissions: UInt16) throws(SystemError) {
+    func makeDirectory(_ name: [UInt8], permissions: UInt16) throws(SystemError) {
         try descriptor.makeDirectory(name, permissions: permissions)
     }
 
     func makeFile(
-        _ name: ByteString,
+        _ name: [UInt8],
         permissions: UInt16,
         size: UInt64
     ) throws(SystemError) -> FileDescriptor? {
@@ -72,8 +72,8 @@ extension OpenFile: RestoredDirectory {
     }
 
     func makeSymbolicLink(
-        _ name: ByteString,
-        to target: ByteString,
+        _ name: [UInt8],
+        to target: [UInt8],
         modificationTime: FileTime?
     ) throws(SystemError) {
         try descriptor.makeSymbolicLink(name, to: target)
@@ -82,22 +82,22 @@ extension OpenFile: RestoredDirectory {
         }
     }
 
-    func symbolicLinkTarget(_ name: ByteString) throws(SystemError) -> ByteString {
+    func symbolicLinkTarget(_ name: [UInt8]) throws(SystemError) -> [UInt8] {
         try descriptor.symbolicLinkTarget(name)
     }
 
     func makeHardLink(
-        _ name: ByteString,
-        to target: ByteString,
+        _ name: [UInt8],
+        to target: [UInt8],
         in directory: any RestoredDirectory
     ) throws(SystemError) {
         guard let directory = directory as? OpenFile else { throw .invalid("link") }
         try descriptor.makeHardLink(name, to: target, in: directory.descriptor)
     }
 
-    func removeFile(_ name: ByteString) throws(SystemError) { try descriptor.removeFile(name) }
+    func removeFile(_ name: [UInt8]) throws(SystemError) { try descriptor.removeFile(name) }
 
-    func removeDirectory(_ name: ByteString) throws(SystemError) {
+    func removeDirectory(_ name: [UInt8]) throws(SystemError) {
         try descriptor.removeDirectory(name)
     }
 

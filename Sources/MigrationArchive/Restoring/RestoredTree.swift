@@ -14,7 +14,7 @@ final class RestoredTree {
     /// The directories made so far, kept only if another name could lead to one of them.
     private var madeDirectories = PathHashes(of: "directories where names fold")
     /// Marks the links that stand in for later ones; no archive can contain it.
-    private let placeholderMark = ByteString(utf8: "/\(UInt64.random(in: 0...UInt64.max))")
+    private let placeholderMark = [UInt8](utf8: "/\(UInt64.random(in: 0...UInt64.max))")
 
     /// The threads that make files, while there are any.
     var writers: FileWriters?
@@ -49,12 +49,12 @@ final class RestoredTree {
     }
 
     /// Finds out where a link at `path` to `target` leads.
-    func end(ofLinkAt path: EntryPath, to target: ByteString) throws(SystemError) -> LinkWalk.End {
+    func end(ofLinkAt path: EntryPath, to target: [UInt8]) throws(SystemError) -> LinkWalk.End {
         try LinkWalk.end(ofLinkAt: path, to: target, beneath: cursor)
     }
 
     /// Gives `name` in `directory` to the owner that was asked for.
-    func setOwner(of name: ByteString, in directory: any RestoredDirectory) throws(SystemError) {
+    func setOwner(of name: [UInt8], in directory: any RestoredDirectory) throws(SystemError) {
         guard let owner = options.owner, let directory = directory as? OpenFile else { return }
         try directory.descriptor.setOwner(owner, of: name)
     }
@@ -95,7 +95,7 @@ extension RestoredTree {
         let depth = cursor.reachedDepth(of: components)
         cursor.truncate(to: depth)
         for (index, name) in components.enumerated().dropFirst(depth) {
-            try cursor.descend(to: ByteString(name))
+            try cursor.descend(to: [UInt8](name))
             guard
                 try observedFolding() == .absent
                     || madeDirectories.contains(EntryPath(joining: components.prefix(index + 1)))
@@ -128,7 +128,7 @@ extension RestoredTree {
     ) throws -> any RestoredDirectory {
         var directory = try cursor.deepest()
         for (index, component) in components.enumerated().dropFirst(cursor.depth) {
-            let name = ByteString(component)
+            let name = [UInt8](component)
             let path = EntryPath(joining: components.prefix(index + 1))
             try directory.makeDirectory(name, permissions: 0o755)
             try setOwner(of: name, in: directory)
@@ -143,7 +143,7 @@ extension RestoredTree {
     func removeFileAndEmptyParents(at path: EntryPath) throws(SystemError) {
         do {
             let directory = try existingParent(of: path)
-            let name = ByteString(path.lastComponent)
+            let name = [UInt8](path.lastComponent)
             // A directory may have replaced it.
             if try directory.status(of: name).kind != .directory {
                 try directory.removeFile(name)
@@ -155,7 +155,7 @@ extension RestoredTree {
         while let name = components.last {
             do throws(SystemError) {
                 let directory = try cursor.directory(at: components.dropLast())
-                try directory.removeDirectory(ByteString(name))
+                try directory.removeDirectory([UInt8](name))
             } catch {
                 if error.isNotEmpty { return }
                 guard error.isMissing else { throw error }
@@ -184,7 +184,7 @@ extension RestoredTree {
     /// Throws unless the entry that has `name` was given exactly this name.
     ///
     /// A file system that ignores case, for example, finds another entry by this name.
-    func checkSpelling(of name: ByteString, in directory: any RestoredDirectory) throws {
+    func checkSpelling(of name: [UInt8], in directory: any RestoredDirectory) throws {
         switch try observedFolding() {
         case .absent: return
         case .keepingSpelling:
@@ -224,7 +224,7 @@ extension RestoredTree {
         do {
             try body()
         } catch let error as SystemError where error.isExisting && options.isLenient {
-            let name = ByteString(path.lastComponent)
+            let name = [UInt8](path.lastComponent)
             guard try directory.status(of: name).kind != .directory else { throw error }
             try checkSpelling(of: name, in: directory)
             try removeReplaced(by: path, in: directory)
@@ -237,7 +237,7 @@ extension RestoredTree {
         by path: EntryPath,
         in directory: any RestoredDirectory
     ) throws(SystemError) {
-        let name = ByteString(path.lastComponent)
+        let name = [UInt8](path.lastComponent)
         let status = try directory.status(of: name)
         let isPlaceholder = try isPlaceholder(name, status: status, in: directory)
         try directory.removeFile(name)
@@ -245,7 +245,7 @@ extension RestoredTree {
     }
 
     private func isPlaceholder(
-        _ name: ByteString,
+        _ name: [UInt8],
         status: FileStatus,
         in directory: any RestoredDirectory
     ) throws(SystemError) -> Bool {
@@ -257,7 +257,7 @@ extension RestoredTree {
     ///
     /// The placeholder is a link to a path beneath itself, which leads nowhere. No real link exists yet.
     func makePlaceholder(at path: EntryPath, in directory: any RestoredDirectory) throws {
-        let name = ByteString(path.lastComponent)
+        let name = [UInt8](path.lastComponent)
         try replacing(path, in: directory) {
             let target = name + placeholderMark
             try directory.makeSymbolicLink(name, to: target, modificationTime: nil)
@@ -270,14 +270,14 @@ extension RestoredTree {
         in directory: any RestoredDirectory
     ) throws(SystemError) -> Bool {
         guard options.isLenient else { return true }
-        guard try isLink(ByteString(path.lastComponent), in: directory) else { return false }
+        guard try isLink([UInt8](path.lastComponent), in: directory) else { return false }
         try removeReplaced(by: path, in: directory)
         return true
     }
 
     /// Whether `name` in `directory` is a symbolic link.
     func isLink(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: any RestoredDirectory
     ) throws(SystemError) -> Bool {
         do throws(SystemError) {

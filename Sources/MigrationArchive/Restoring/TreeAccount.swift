@@ -54,11 +54,11 @@ final class TreeAccount: @unchecked Sendable {
         try table.set(record.word, of: key)
     }
 
-    fileprivate func keep(target: ByteString) throws(SystemError) -> UInt64 {
+    fileprivate func keep(target: [UInt8]) throws(SystemError) -> UInt64 {
         try targets.append(target)
     }
 
-    fileprivate func target(at position: UInt64) throws(SystemError) -> ByteString {
+    fileprivate func target(at position: UInt64) throws(SystemError) -> [UInt8] {
         try targets.record(at: position)
     }
 }
@@ -74,7 +74,7 @@ private final class AccountedDirectory: RestoredDirectory {
         self.key = key
     }
 
-    private func key(of name: ByteString) -> UInt64 {
+    private func key(of name: [UInt8]) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(key)
         unsafe name.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
@@ -82,7 +82,7 @@ private final class AccountedDirectory: RestoredDirectory {
     }
 
     private func record(
-        of name: ByteString,
+        of name: [UInt8],
         for call: String
     ) throws(SystemError) -> TreeAccount.Record {
         guard let record = try tree.record(key(of: name)) else { throw .missing(call) }
@@ -90,7 +90,7 @@ private final class AccountedDirectory: RestoredDirectory {
     }
 
     private func make(
-        _ name: ByteString,
+        _ name: [UInt8],
         for call: String,
         record: TreeAccount.Record
     ) throws(SystemError) {
@@ -99,7 +99,7 @@ private final class AccountedDirectory: RestoredDirectory {
         try tree.set(record, at: key)
     }
 
-    func status(of name: ByteString) throws(SystemError) -> FileStatus {
+    func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
         let record = try record(of: name, for: "lstat")
         let (kind, linkCount): (FileStatus.Kind, UInt64) =
             switch record.kind {
@@ -118,19 +118,19 @@ private final class AccountedDirectory: RestoredDirectory {
         )
     }
 
-    func openDirectory(_ name: ByteString) throws(SystemError) -> any RestoredDirectory {
+    func openDirectory(_ name: [UInt8]) throws(SystemError) -> any RestoredDirectory {
         guard try record(of: name, for: "open").kind == .directory else {
             throw .notDirectory("open")
         }
         return AccountedDirectory(of: tree, key: key(of: name))
     }
 
-    func makeDirectory(_ name: ByteString, permissions: UInt16) throws(SystemError) {
+    func makeDirectory(_ name: [UInt8], permissions: UInt16) throws(SystemError) {
         try make(name, for: "mkdir", record: TreeAccount.Record(.directory))
     }
 
     func makeFile(
-        _ name: ByteString,
+        _ name: [UInt8],
         permissions: UInt16,
         size: UInt64
     ) throws(SystemError) -> FileDescriptor? {
@@ -139,8 +139,8 @@ private final class AccountedDirectory: RestoredDirectory {
     }
 
     func makeSymbolicLink(
-        _ name: ByteString,
-        to target: ByteString,
+        _ name: [UInt8],
+        to target: [UInt8],
         modificationTime: FileTime?
     ) throws(SystemError) {
         guard try tree.record(key(of: name)) == nil else { throw .existing("symlink") }
@@ -148,7 +148,7 @@ private final class AccountedDirectory: RestoredDirectory {
         try make(name, for: "symlink", record: TreeAccount.Record(.symbolicLink, number: position))
     }
 
-    func symbolicLinkTarget(_ name: ByteString) throws(SystemError) -> ByteString {
+    func symbolicLinkTarget(_ name: [UInt8]) throws(SystemError) -> [UInt8] {
         let record = try record(of: name, for: "readlink")
         guard record.kind == .symbolicLink || record.kind == .linkedSymbolicLink else {
             throw .invalid("readlink")
@@ -157,8 +157,8 @@ private final class AccountedDirectory: RestoredDirectory {
     }
 
     func makeHardLink(
-        _ name: ByteString,
-        to target: ByteString,
+        _ name: [UInt8],
+        to target: [UInt8],
         in directory: any RestoredDirectory
     ) throws(SystemError) {
         guard let directory = directory as? AccountedDirectory else { throw .invalid("link") }
@@ -172,14 +172,14 @@ private final class AccountedDirectory: RestoredDirectory {
         try tree.set(record, at: directory.key(of: target))
     }
 
-    func removeFile(_ name: ByteString) throws(SystemError) {
+    func removeFile(_ name: [UInt8]) throws(SystemError) {
         guard try record(of: name, for: "unlink").kind != .directory else {
             throw .invalid("unlink")
         }
         try tree.set(TreeAccount.Record(.removed), at: key(of: name))
     }
 
-    func removeDirectory(_ name: ByteString) throws(SystemError) {
+    func removeDirectory(_ name: [UInt8]) throws(SystemError) {
         guard try record(of: name, for: "rmdir").kind == .directory else {
             throw .notDirectory("rmdir")
         }

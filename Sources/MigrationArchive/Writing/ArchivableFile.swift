@@ -12,7 +12,7 @@ struct ArchivableFile: ~Copyable {
     static func open(_ url: URL, as path: EntryPath) throws(ArchiveError) -> ArchivableFile {
         let file: ArchivableFile?
         do throws(SystemError) {
-            file = try make(PathName(resolving: ByteString(pathOf: url)), as: path)
+            file = try make(BytePath(resolving: BytePath(of: url)), as: path)
         } catch {
             throw ArchiveError(.sourceUnreadable, "can't be read", entry: path, cause: error)
         }
@@ -24,23 +24,23 @@ struct ArchivableFile: ~Copyable {
     }
 
     private static func make(
-        _ source: PathName,
+        _ source: BytePath,
         as path: EntryPath
     ) throws(SystemError) -> ArchivableFile? {
         let directory = try FileDescriptor.open(source.parent, .directory)
-        let listed = try directory.status(of: source.name)
+        let listed = try directory.status(of: source.lastComponent)
         if listed.kind == .symbolicLink {
-            let target = try directory.symbolicLinkTarget(source.name)
+            let target = try directory.symbolicLinkTarget(source.lastComponent)
             return ArchivableFile(listed, at: path, kind: .symbolicLink(target: target))
         }
         guard listed.kind == .regular || listed.kind == .directory else { return nil }
         let access: FileDescriptor.Access = listed.kind == .directory ? .directory : .reading
-        let opened = OpenFile(try directory.open(source.name, access))
+        let opened = OpenFile(try directory.open(source.lastComponent, access))
         // Another file may have taken the name since.
         let status = try opened.descriptor.status()
         guard status.kind == listed.kind else { return nil }
         let attributes = try opened.descriptor.extendedAttributes()
-            .filter { $0.name.starts(with: PaxKey.userNamespace) }
+            .filter { ExtendedAttribute.isOfUser($0.name) }
         let kind: ArchiveEntry.Kind =
             status.kind == .directory ? .directory : .file(size: status.size)
         return ArchivableFile(

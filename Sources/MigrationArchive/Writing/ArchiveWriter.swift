@@ -159,7 +159,7 @@ extension ArchiveWriter {
     ) throws(ArchiveError) -> PendingFile {
         do throws(SystemError) {
             return try PendingFile.make(
-                at: PathName(resolving: ByteString(pathOf: url)),
+                at: BytePath(resolving: BytePath(of: url)),
                 replacesExisting: replacesExisting
             )
         } catch {
@@ -218,7 +218,7 @@ extension ArchiveWriter {
     }
 
     private static func failure(_ error: SystemError, making url: URL) -> ArchiveError {
-        let path = PrintableText.escaping(ByteString(pathOf: url))
+        let path = PrintableText.escaping(BytePath(of: url))
         let message =
             error.isExisting
             ? "the file exists already: \(path)" : "the archive can't be made: \(path)"

@@ -1,4 +1,5 @@
 internal import CZstd
+internal import MigrationSystem
 
 /// Compresses one chunk after another, each into an independent frame.
 @safe

@@ -4,12 +4,12 @@ package import MigrationSystem
 /// The layout of a directory that a person names: where the container is, and which app owns it.
 package struct ContainerLayout {
     /// The property list in which Apple's container manager keeps a container's identifier.
-    package static let metadataName = ByteString(
+    package static let metadataName = [UInt8](
         utf8: ".com.apple.mobile_container_manager.metadata.plist"
     )
 
     /// The directory at a container's root that holds this project's bookkeeping.
-    package static let bookkeepingName = ByteString(utf8: ".migration")
+    package static let bookkeepingName = [UInt8](utf8: ".migration")
 
     /// The names at a container's root that do not belong to the app, so they never move.
     package static let ownNames = [bookkeepingName, metadataName]
@@ -21,7 +21,7 @@ package struct ContainerLayout {
     ]
 
     /// The root of the container.
-    package let root: PathName
+    package let root: BytePath
 
     /// The bundle identifier in the container's own files; `nil` if none has one.
     package let recordedIdentifier: String?
@@ -33,15 +33,13 @@ package struct ContainerLayout {
     ///
     /// An `.xcappdata` bundle, as Xcode downloads it, has the container in `AppData` and the
     /// identifier in `AppDataInfo.plist`.
-    package init(at path: PathName) throws(MigrationError) {
-        let appData = PathName(parent: path.path, name: ByteString(utf8: "AppData"))
-        let infoPath = path.path + ByteString(utf8: "/AppDataInfo.plist")
-        let info = try Self.propertyList(at: infoPath)
-        let hasAppData = try Self.isDirectory(appData.path)
+    package init(at path: BytePath) throws(MigrationError) {
+        let appData = path / "AppData"
+        let info = try Self.propertyList(at: path / "AppDataInfo.plist")
+        let hasAppData = try Self.isDirectory(appData)
         let isBundle = info != nil && hasAppData
         root = isBundle ? appData : path
-        let slash = [UInt8(ascii: "/")]
-        let metadata = try Self.propertyList(at: root.path + slash + Self.metadataName)
+        let metadata = try Self.propertyList(at: root / Self.metadataName)
         let fromMetadata = metadata?.string(for: "MCMMetadataIdentifier")
         let fromInfo = isBundle ? info.flatMap(Self.identifier) : nil
         recordedIdentifier = fromMetadata ?? fromInfo
@@ -53,7 +51,7 @@ package struct ContainerLayout {
         return keys.lazy.compactMap { info.string(for: $0) }.first
     }
 
-    private static func isDirectory(_ path: ByteString) throws(MigrationError) -> Bool {
+    private static func isDirectory(_ path: BytePath) throws(MigrationError) -> Bool {
         do {
             return try FileDescriptor.status(atPath: path).kind == .directory
         } catch {
@@ -64,7 +62,7 @@ package struct ContainerLayout {
 
     /// Reads a property list; returns `nil` if there is no file.
     private static func propertyList(
-        at path: ByteString
+        at path: BytePath
     ) throws(MigrationError) -> PropertyList? {
         let bytes: [UInt8]?
         do throws(SystemError) {
@@ -79,7 +77,7 @@ package struct ContainerLayout {
         return list
     }
 
-    private static func unreadable(_ path: ByteString, _ error: SystemError) -> MigrationError {
+    private static func unreadable(_ path: BytePath, _ error: SystemError) -> MigrationError {
         let message = "the container can't be read"
         return MigrationError(.containerInvalid, message, path: path, cause: error)
     }

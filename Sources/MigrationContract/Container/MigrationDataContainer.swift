@@ -24,7 +24,7 @@ public struct MigrationDataContainer: Sendable {
     public var applicationSupportDirectory: URL
 
     /// The path of the root in the file system.
-    package let rootPath: PathName
+    package let rootPath: BytePath
 
     /// The identifier that the person or the container's own files gave; `nil` if it is only a
     /// guess.
@@ -51,14 +51,14 @@ extension MigrationDataContainer {
             throw MigrationError(
                 .containerInvalid,
                 "the URL does not name a file",
-                path: ByteString(utf8: directory.absoluteString)
+                path: BytePath(directory.absoluteString)
             )
         }
         try self.init(atPath: path, bundleIdentifier: bundleIdentifier)
     }
 
     /// Makes a container of the directory at a path of any bytes.
-    package init(atPath path: ByteString, bundleIdentifier: String? = nil) throws(MigrationError) {
+    package init(atPath path: BytePath, bundleIdentifier: String? = nil) throws(MigrationError) {
         let layout = try ContainerLayout(at: Self.resolve(path))
         try Self.checkIsDirectory(layout.root)
         self.init(
@@ -69,12 +69,12 @@ extension MigrationDataContainer {
     }
 
     /// Makes a container of the directory at `root`, which the caller has checked.
-    package init(root: PathName, knownIdentifier: String?, platform: MigrationPlatform = .current) {
+    package init(root: BytePath, knownIdentifier: String?, platform: MigrationPlatform = .current) {
         rootPath = root
         self.knownIdentifier = knownIdentifier
         self.platform = platform
-        bundleIdentifier = knownIdentifier ?? String(decoding: root.name, as: UTF8.self)
-        containerRootDirectory = URL(containerAtPath: root.path)
+        bundleIdentifier = knownIdentifier ?? String(decoding: root.lastComponent, as: UTF8.self)
+        containerRootDirectory = URL(containerAtPath: root)
         documentsDirectory = containerRootDirectory.appending(
             path: "Documents",
             directoryHint: .notDirectory
@@ -86,7 +86,7 @@ extension MigrationDataContainer {
     }
 
     /// The same container at another path that leads to it.
-    package func located(at path: PathName) -> MigrationDataContainer {
+    package func located(at path: BytePath) -> MigrationDataContainer {
         MigrationDataContainer(
             root: path,
             knownIdentifier: bundleIdentifier,
@@ -94,32 +94,32 @@ extension MigrationDataContainer {
         )
     }
 
-    private static func resolve(_ path: ByteString) throws(MigrationError) -> PathName {
+    private static func resolve(_ path: BytePath) throws(MigrationError) -> BytePath {
         do {
-            return try PathName(resolving: path)
+            return try BytePath(resolving: path)
         } catch {
             let message = "the container's parent directory can't be reached"
             throw MigrationError(.containerInvalid, message, path: path, cause: error)
         }
     }
 
-    private static func checkIsDirectory(_ root: PathName) throws(MigrationError) {
+    private static func checkIsDirectory(_ root: BytePath) throws(MigrationError) {
         let kind: FileStatus.Kind
         do {
-            kind = try FileDescriptor.status(atPath: root.path).kind
+            kind = try FileDescriptor.status(atPath: root).kind
         } catch {
             if error.isMissing { return }
             let message = "the container can't be reached"
-            throw MigrationError(.containerInvalid, message, path: root.path, cause: error)
+            throw MigrationError(.containerInvalid, message, path: root, cause: error)
         }
         switch kind {
         case .directory: return
         case .symbolicLink:
             let message = "the container is a symbolic link; name the directory itself"
-            throw MigrationError(.containerInvalid, message, path: root.path)
+            throw MigrationError(.containerInvalid, message, path: root)
         default:
             let message = "the container isn't a directory"
-            throw MigrationError(.containerInvalid, message, path: root.path)
+            throw MigrationError(.containerInvalid, message, path: root)
         }
     }
 }
@@ -137,8 +137,8 @@ extension MigrationDataContainer {
     package static var namedByEnvironment: MigrationDataContainer? {
         get throws(MigrationError) {
             // Foundation's environment is text, but a path can be any bytes.
-            let path = unsafe getenv(environmentVariable).map { unsafe ByteString(cString: $0) }
-            guard let path, !path.isEmpty else { return nil }
+            let path = unsafe getenv(environmentVariable).map { unsafe BytePath(cString: $0) }
+            guard let path, !path.bytes.isEmpty else { return nil }
             return try MigrationDataContainer(atPath: path)
         }
     }

@@ -54,7 +54,7 @@ package enum BoundedText {
     package static func name(_ text: String) -> String { shortened(text, to: 1 << 10) }
 
     /// Shortens the path of an error.
-    package static func path(_ bytes: ByteString) -> ByteString {
+    package static func path(_ bytes: [UInt8]) -> [UInt8] {
         let limit = 4 << 10
         return bytes.count <= limit ? bytes : bytes.prefix(limit) + Array("…".utf8)
     }

@@ -15,10 +15,10 @@ public struct MigrationError: Error, Sendable {
     public let message: String
 
     /// The path that the failure is about, in a form that is safe to print.
-    public var path: String? { pathBytes.map(PrintableText.escaping) }
+    public var path: String? { bytePath.map { PrintableText.escaping($0.bytes) } }
 
-    /// The bytes of the path.
-    package let pathBytes: ByteString?
+    /// The path itself.
+    package let bytePath: BytePath?
 
     /// The error that caused this one, if there is one.
     public let cause: (any Error)?
@@ -29,13 +29,13 @@ public struct MigrationError: Error, Sendable {
     package init(
         _ code: Code,
         _ message: String,
-        path: ByteString? = nil,
+        path: BytePath? = nil,
         cause: (any Error)? = nil,
         printedLines: [String] = []
     ) {
         self.code = code
         self.message = message
-        pathBytes = path
+        bytePath = path
         self.cause = cause
         self.printedLines = printedLines
     }

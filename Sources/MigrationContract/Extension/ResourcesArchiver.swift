@@ -39,10 +39,10 @@ public final class ResourcesArchiver {
     ///   export can't succeed; after the others it may continue.
     public func appendItem(at url: URL, pathInArchive: String? = nil) async throws {
         guard let source = url.fileSystemPath else {
-            let path = ByteString(utf8: url.absoluteString)
+            let path = BytePath(url.absoluteString)
             throw MigrationError(.invalidPath, "is no path of a file system", path: path)
         }
-        let name = pathInArchive.map { ByteString(utf8: $0) } ?? source.lastPathComponent
+        let name = pathInArchive.map { [UInt8](utf8: $0) } ?? source.lastComponent
         try await destination.append(itemAt: source, as: name)
     }
 }
@@ -50,7 +50,7 @@ public final class ResourcesArchiver {
 /// Receives the items of an export: an archive in this process, or the host of another process.
 package protocol AppendDestination: Sendable {
     /// Appends the item at `source`, an absolute path, under `name`.
-    func append(itemAt source: ByteString, as name: ByteString) async throws
+    func append(itemAt source: BytePath, as name: [UInt8]) async throws
 }
 
 @available(*, unavailable)

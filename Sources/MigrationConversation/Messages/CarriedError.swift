@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationContract
+internal import MigrationSystem
 
 /// An error that a host and an extension's process send each other.
 package struct CarriedError: Codable, Sendable {
@@ -25,7 +26,7 @@ package struct CarriedError: Codable, Sendable {
             let text = error.message + (error.cause.map { ": \($0)" } ?? "")
             self.error = PersistedError(text, of: error)
         case let error as MigrationError:
-            (kind, path) = (.migration, error.pathBytes.map { Data(BoundedText.path($0)) })
+            (kind, path) = (.migration, error.bytePath.map { Data(BoundedText.path($0.bytes)) })
             self.error = PersistedError(error.wordsForPerson, of: error)
         default:
             (kind, path) = (.other, nil)
@@ -47,7 +48,7 @@ package struct CarriedError: Codable, Sendable {
             }
         case .migration:
             if let code = MigrationError.Code(number: error.code) {
-                return MigrationError(code, error.description, path: path)
+                return MigrationError(code, error.description, path: path.map { BytePath($0) })
             }
         case .other: break
         }

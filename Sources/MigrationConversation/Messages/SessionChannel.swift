@@ -123,7 +123,7 @@ package final class SessionChannel: Sendable {
         try inbox.withLock { inbox in
             let rest = inbox.bytes[inbox.start..<inbox.end]
             guard rest.count >= 5 else { return nil }
-            let length = Int(UInt32(littleEndianBytes: rest))
+            let length = Int(rest.littleEndian(at: inbox.start, as: UInt32.self))
             guard (1...limit).contains(length) else {
                 let message = "a message of \(length) bytes is over the limit, or empty"
                 throw MigrationError(.sessionFailed, message)
@@ -144,23 +144,8 @@ extension [UInt8] {
         let start = count
         append(contentsOf: [0, 0, 0, 0, kind])
         try body(&self)
-        let length = UInt32(count - start - 4)
-        for offset in 0..<4 {
-            self[start + offset] = UInt8(truncatingIfNeeded: length >> (8 * offset))
-        }
-    }
-
-    /// Appends a number in four bytes, little-endian.
-    package mutating func append(littleEndian number: UInt32) {
-        for offset in 0..<4 { append(UInt8(truncatingIfNeeded: number >> (8 * offset))) }
-    }
-}
-
-extension UInt32 {
-    /// Reads the first four bytes as a number, little-endian.
-    package init(littleEndianBytes bytes: ArraySlice<UInt8>) {
-        let start = bytes.startIndex
-        self = UInt32(bytes[start]) | UInt32(bytes[start + 1]) << 8
-        self |= UInt32(bytes[start + 2]) << 16 | UInt32(bytes[start + 3]) << 24
+        var length: [UInt8] = []
+        length.appendLittleEndian(UInt32(count - start - 4))
+        replaceSubrange(start..<start + 4, with: length)
     }
 }

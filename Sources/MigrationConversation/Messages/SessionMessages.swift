@@ -30,10 +30,10 @@ extension HostMessage {
         case .importResources(let call):
             try bytes.appendMessage(Kind.importResources.rawValue, json: call)
         case .accepted(let number):
-            bytes.appendMessage(Kind.accepted.rawValue) { $0.append(littleEndian: number) }
+            bytes.appendMessage(Kind.accepted.rawValue) { $0.appendLittleEndian(number) }
         case .rejected(let number, let error):
             try bytes.appendMessage(Kind.rejected.rawValue) {
-                $0.append(littleEndian: number)
+                $0.appendLittleEndian(number)
                 $0 += try JSONEncoder().encode(error)
             }
         case .cancel: bytes.appendMessage(Kind.cancel.rawValue) { _ in }
@@ -47,10 +47,10 @@ extension HostMessage {
         case .export: self = .export(try SessionCoding.decode(payload))
         case .importResources: self = .importResources(try SessionCoding.decode(payload))
         case .accepted where payload.count == 4:
-            self = .accepted(UInt32(littleEndianBytes: payload))
+            self = .accepted(payload.littleEndian(at: payload.startIndex))
         case .rejected where payload.count > 4:
             let error: CarriedError = try SessionCoding.decode(payload.dropFirst(4))
-            self = .rejected(UInt32(littleEndianBytes: payload), error)
+            self = .rejected(payload.littleEndian(at: payload.startIndex), error)
         case .cancel: self = .cancel
         default: throw SessionCoding.malformed(kind)
         }
@@ -64,7 +64,7 @@ package enum ExtensionMessage: Sendable {
     case description(ExtensionDescription)
     /// An item to append, with the number of the answer that the process waits for; `nil` if it
     /// doesn't wait (``AppendPolicy``).
-    case append(answer: UInt32?, source: ByteString, name: ByteString)
+    case append(answer: UInt32?, source: BytePath, name: [UInt8])
     case progress(completed: Int64, total: Int64)
     case finished(SessionSummary)
     case failed(CarriedError)
@@ -85,12 +85,12 @@ extension ExtensionMessage {
         case .description(let description):
             try bytes.appendMessage(Kind.description.rawValue, json: description)
         case .append(let answer, let source, let name):
-            bytes.reserveCapacity(14 + source.count + name.count)
+            bytes.reserveCapacity(14 + source.bytes.count + name.count)
             bytes.appendMessage(Kind.append.rawValue) {
-                $0.append(littleEndian: answer ?? 0)
+                $0.appendLittleEndian(answer ?? 0)
                 $0.append(answer == nil ? 0 : 1)
-                $0.append(littleEndian: UInt32(source.count))
-                $0 += source
+                $0.appendLittleEndian(UInt32(source.bytes.count))
+                $0 += source.bytes
                 $0 += name
             }
         case .progress(let completed, let total):
@@ -117,15 +117,16 @@ extension ExtensionMessage {
 
     private static func append(_ payload: ArraySlice<UInt8>) throws -> ExtensionMessage {
         guard payload.count >= 9 else { throw SessionCoding.malformed(Kind.append.rawValue) }
-        let number = UInt32(littleEndianBytes: payload)
-        let flag = payload[payload.startIndex + 4]
-        let count = Int(UInt32(littleEndianBytes: payload.dropFirst(5)))
+        let start = payload.startIndex
+        let number = payload.littleEndian(at: start, as: UInt32.self)
+        let flag = payload[start + 4]
+        let count = Int(payload.littleEndian(at: start + 5, as: UInt32.self))
         let rest = payload.dropFirst(9)
         guard flag <= 1, count <= rest.count else {
             throw SessionCoding.malformed(Kind.append.rawValue)
         }
-        let source = ByteString(rest.prefix(count))
-        let name = ByteString(rest.dropFirst(count))
+        let source = BytePath(rest.prefix(count))
+        let name = [UInt8](rest.dropFirst(count))
         return .append(answer: flag == 1 ? number : nil, source: source, name: name)
     }
 }

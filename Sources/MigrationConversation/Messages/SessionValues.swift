@@ -37,11 +37,11 @@ extension ExtensionContext {
     package init(_ start: SessionStart) {
         // The path is not resolved, because a URL may have to encode characters in the resolved
         // one.
-        let root = PathName(absolute: ByteString(start.container))
+        let root = BytePath([UInt8](start.container))
         self.init(
             container: MigrationDataContainer(root: root, knownIdentifier: start.bundleIdentifier),
-            groups: start.groups.mapValues { URL(containerAtPath: ByteString($0)) },
-            temporaryDirectory: URL(directoryAtPath: ByteString(start.temporaryDirectory))
+            groups: start.groups.mapValues { URL(containerAtPath: BytePath([UInt8]($0))) },
+            temporaryDirectory: URL(directoryAtPath: BytePath([UInt8](start.temporaryDirectory)))
         )
     }
 }

@@ -140,7 +140,7 @@ extension ServiceSession {
             let start = state.withLock { $0.start }
             let appends = try RemoteAppends(
                 sendingThrough: channel,
-                container: ByteString(start?.container ?? Data()),
+                container: BytePath([UInt8](start?.container ?? Data())),
                 policy: start?.appendPolicy ?? .answered
             )
             let isCancelled = state.withLock { state in
@@ -160,7 +160,7 @@ extension ServiceSession {
                 sourceVersion: call.sourceVersion
             )
             let summary = try await adapter.importResources(
-                at: URL(directoryAtPath: ByteString(call.directory)),
+                at: URL(directoryAtPath: BytePath([UInt8](call.directory))),
                 request: request
             ) { [self] completed, total in
                 tell(.progress(completed: completed, total: total))

@@ -33,7 +33,7 @@ final class RemoteAppends: AppendDestination {
     /// Sends through `channel`, and appends files in `container` by `policy`.
     init(
         sendingThrough channel: SessionChannel,
-        container: ByteString,
+        container: BytePath,
         policy: AppendPolicy
     ) throws(SystemError) {
         self.channel = channel
@@ -44,7 +44,7 @@ final class RemoteAppends: AppendDestination {
     /// Whether an append threw because the session was cancelled.
     var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
 
-    func append(itemAt source: ByteString, as name: ByteString) async throws {
+    func append(itemAt source: BytePath, as name: [UInt8]) async throws {
         if try isCertain(source, as: name) { return try send(source, as: name, answer: nil) }
         try await withCheckedThrowingContinuation { answer in
             do {
@@ -77,7 +77,7 @@ final class RemoteAppends: AppendDestination {
         for answer in waiting { answer.resume(throwing: CancellationError()) }
     }
 
-    private func isCertain(_ source: ByteString, as name: ByteString) throws -> Bool {
+    private func isCertain(_ source: BytePath, as name: [UInt8]) throws -> Bool {
         try state.withLock { state in
             guard state.ahead?.accept(source, as: name) ?? false else { return false }
             try state.checkIsOpen()
@@ -93,7 +93,7 @@ final class RemoteAppends: AppendDestination {
         }
     }
 
-    private func send(_ source: ByteString, as name: ByteString, answer: UInt32?) throws {
+    private func send(_ source: BytePath, as name: [UInt8], answer: UInt32?) throws {
         let message = ExtensionMessage.append(answer: answer, source: source, name: name)
         let bytes = try message.encoded()
         if answer == nil { try channel.sendSoon(bytes) } else { try channel.send(bytes) }
@@ -105,7 +105,7 @@ final class RemoteAppends: AppendDestination {
 /// Decides in an extension's process which appends are certain to succeed, for
 /// ``AppendPolicy/ahead``.
 private struct AppendAhead {
-    private let container: ByteString
+    private let container: BytePath
     private let root: OpenFile
     private let user = FileStatus.currentUser
     private var paths = ArchivedPaths()
@@ -115,20 +115,20 @@ private struct AppendAhead {
     private var last: (path: ArraySlice<UInt8>, directory: OpenFile)?
 
     /// Checks files in the container at `container`, an absolute path without links.
-    init(container: ByteString) throws(SystemError) {
+    init(container: BytePath) throws(SystemError) {
         self.container = container
         root = OpenFile(try FileDescriptor.open(container, .directory))
     }
 
     /// Returns whether the host will archive the item at `source` under `name`, and then notes it.
-    mutating func accept(_ source: ByteString, as name: ByteString) -> Bool {
+    mutating func accept(_ source: BytePath, as name: [UInt8]) -> Bool {
         let path = EntryPath(bytes: name)
         guard path.violation == nil, !liesInTree(path), isReadableFile(source) else { return false }
         return insert(path, isDirectory: false)
     }
 
     /// Notes an item that the host has archived.
-    mutating func insert(_ source: ByteString, as name: ByteString) {
+    mutating func insert(_ source: BytePath, as name: [UInt8]) {
         let path = EntryPath(bytes: name)
         let isDirectory = isDirectory(source)
         _ = insert(path, isDirectory: isDirectory)
@@ -154,7 +154,7 @@ private struct AppendAhead {
         return false
     }
 
-    private func isDirectory(_ source: ByteString) -> Bool {
+    private func isDirectory(_ source: BytePath) -> Bool {
         do {
             return try FileDescriptor.status(atPath: source).kind == .directory
         } catch {
@@ -163,11 +163,13 @@ private struct AppendAhead {
         }
     }
 
-    private mutating func isReadableFile(_ source: ByteString) -> Bool {
-        let slash = UInt8(ascii: "/")
-        guard let end = source.lastIndex(of: slash), end >= container.count else { return false }
-        let parent = source[..<end]
-        let name = source[(end + 1)...]
+    private mutating func isReadableFile(_ source: BytePath) -> Bool {
+        let bytes = source.bytes
+        guard let end = bytes.lastIndex(of: UInt8(ascii: "/")), end >= container.bytes.count else {
+            return false
+        }
+        let parent = bytes[..<end]
+        let name = bytes[(end + 1)...]
         do throws(SystemError) {
             let directory = try self.directory(at: parent)
             guard let status = try directory?.descriptor.status(of: name) else { return false }
@@ -181,14 +183,11 @@ private struct AppendAhead {
         at path: ArraySlice<UInt8>
     ) throws(SystemError) -> OpenFile? {
         if let last, last.path.span.isEqual(to: path.span) { return last.directory }
-        guard path.starts(with: container) else { return nil }
-        let rest = path.dropFirst(container.count)
+        guard let rest = BytePath(path).rest(from: container) else { return nil }
         if rest.isEmpty { return root }
-        let relative = ByteString(rest.dropFirst())
-        let names = relative.split(separator: UInt8(ascii: "/")).lazy.map(ByteString.init)
-        let first = names.first { $0 != ByteString(utf8: ".") }
-        guard rest.first == UInt8(ascii: "/"), first != ContainerLayout.bookkeepingName
-        else { return nil }
+        let relative = BytePath(rest.dropFirst())
+        let first = relative.components.first { !$0.elementsEqual(".".utf8) }
+        guard first != ContainerLayout.bookkeepingName[...] else { return nil }
         let directory = OpenFile(try root.descriptor.openDirectoryBeneath(relative))
         last = (path, directory)
         return directory

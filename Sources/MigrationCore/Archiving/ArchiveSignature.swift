@@ -46,20 +46,20 @@ public struct ArchiveStatement: Sendable, Hashable {
     ///   refuses the key, and of codes `outputExists` and `outputFailed`.
     public func sign(key: URL, to file: URL, replacesExisting: Bool = false) throws {
         try sign(
-            keyPath: ByteString(pathOf: key),
-            toPath: ByteString(pathOf: file),
+            keyPath: BytePath(of: key),
+            toPath: BytePath(of: file),
             replacesExisting: replacesExisting
         )
     }
 
     /// Signs with the key at a path of any bytes.
     package func sign(
-        keyPath: [UInt8],
-        toPath path: [UInt8],
+        keyPath: BytePath,
+        toPath path: BytePath,
         replacesExisting: Bool
     ) throws {
         let words = [
-            "-q", "-Y", "sign", "-f", String(decoding: keyPath, as: UTF8.self), "-n",
+            "-q", "-Y", "sign", "-f", String(decoding: keyPath.bytes, as: UTF8.self), "-n",
             Self.namespace,
         ]
         let result = try SSHKeygen.run(words, input: text, showsErrors: true)
@@ -69,7 +69,7 @@ public struct ArchiveStatement: Sendable, Hashable {
         }
         do throws(SystemError) {
             let file = try PendingFile.make(
-                at: PathName(resolving: path),
+                at: BytePath(resolving: path),
                 replacesExisting: replacesExisting
             )
             do throws(SystemError) {
@@ -94,8 +94,8 @@ public struct ArchiveStatement: Sendable, Hashable {
 
 /// The signature that an archive must have.
 public struct RequiredSignature: Sendable {
-    private let signature: [UInt8]
-    private let allowedSigners: [UInt8]
+    private let signature: BytePath
+    private let allowedSigners: BytePath
     private let signer: String
 
     /// Requires a signature.
@@ -107,14 +107,14 @@ public struct RequiredSignature: Sendable {
     ///   - signer: The name of the required signer in that file.
     public init(signature: URL, allowedSigners: URL, signer: String) {
         self.init(
-            signaturePath: ByteString(pathOf: signature),
-            allowedSignersPath: ByteString(pathOf: allowedSigners),
+            signaturePath: BytePath(of: signature),
+            allowedSignersPath: BytePath(of: allowedSigners),
             signer: signer
         )
     }
 
     /// Requires the signature in files at paths of any bytes.
-    package init(signaturePath: [UInt8], allowedSignersPath: [UInt8], signer: String) {
+    package init(signaturePath: BytePath, allowedSignersPath: BytePath, signer: String) {
         signature = signaturePath
         allowedSigners = allowedSignersPath
         self.signer = signer
@@ -138,8 +138,10 @@ public struct RequiredSignature: Sendable {
             }
         }
         let words = [
-            "-Y", "verify", "-f", String(decoding: allowedSigners, as: UTF8.self), "-I", signer,
-            "-n", ArchiveStatement.namespace, "-s", String(decoding: signature, as: UTF8.self),
+            "-Y", "verify", "-f", String(decoding: allowedSigners.bytes, as: UTF8.self), "-I",
+            signer,
+            "-n", ArchiveStatement.namespace, "-s",
+            String(decoding: signature.bytes, as: UTF8.self),
         ]
         let result = try SSHKeygen.run(words, input: statement.text, showsErrors: false)
         guard result.isSuccess else {

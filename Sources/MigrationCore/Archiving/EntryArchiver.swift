@@ -69,7 +69,7 @@ final class EntryArchiver {
 extension EntryArchiver {
     private func omitsUnreadable(_ file: SourceFile, _ status: FileStatus) throws -> Bool {
         if reader == nil { return false }
-        let name = ByteString(file.name)
+        let name = [UInt8](file.name)
         return try omitsUnreadable(name, in: file.directory, status, at: file.path.bytes)
     }
 
@@ -140,7 +140,7 @@ extension EntryArchiver {
     private func appendFurtherName(_ status: FileStatus, at path: EntryPath) throws -> Bool {
         if status.identity == outputIdentity {
             let message = "the archive would contain itself: write it outside the container"
-            throw MigrationError(.invalidOption, message, path: path.bytes)
+            throw MigrationError(.invalidOption, message, path: BytePath(path.bytes))
         }
         guard let first = links.nextPath(of: status) else { return false }
         try write(Self.entry(status, at: path, .hardLink(target: first)))
@@ -176,8 +176,8 @@ extension EntryArchiver {
     }
 
     private func appendSymbolicLink(_ item: SourceItem, at path: EntryPath) throws {
-        let target: ByteString
-        let attributes: [ByteString]
+        let target: [UInt8]
+        let attributes: [[UInt8]]
         let after: FileStatus
         do throws(SystemError) {
             let directory = item.directory
@@ -239,7 +239,7 @@ extension EntryArchiver {
     /// Reads the attributes that an archive carries, and reports the others.
     private func attributes(
         of file: OpenFile,
-        at path: ByteString
+        at path: [UInt8]
     ) throws -> [ExtendedAttribute] {
         let attributes: FileAttributes
         do throws(SystemError) {
@@ -252,7 +252,7 @@ extension EntryArchiver {
 
     private func reportingOthers(
         _ attributes: FileAttributes,
-        at path: ByteString
+        at path: [UInt8]
     ) throws(ArchiveError) -> [ExtendedAttribute] {
         for name in attributes.others {
             try omitUnrepresentable(path, .extendedAttribute, PrintableText.escaping(name))
@@ -293,7 +293,7 @@ extension EntryArchiver {
 
     /// Omits something that no archive can hold; a strict export fails instead.
     private func omitUnrepresentable(
-        _ path: ByteString,
+        _ path: [UInt8],
         _ reason: Omission.Reason,
         _ detail: String
     ) throws(ArchiveError) {
@@ -306,10 +306,10 @@ extension EntryArchiver {
     /// The omission of `name` in `directory` if root can read it, but the user it exports for
     /// can't.
     func unreadable(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: OpenFile,
         _ status: FileStatus,
-        at path: ByteString,
+        at path: [UInt8],
         bytes: UInt64
     ) throws -> Omission? {
         guard let reader else { return nil }
@@ -329,10 +329,10 @@ extension EntryArchiver {
 
     /// Omits a file that the container's owner can't read; returns whether it did.
     func omitsUnreadable(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: OpenFile,
         _ status: FileStatus,
-        at path: ByteString
+        at path: [UInt8]
     ) throws -> Bool {
         guard
             let omission = try unreadable(name, in: directory, status, at: path, bytes: status.size)
@@ -347,13 +347,11 @@ extension EntryArchiver {
 /// The extended attributes of a file: those that an archive carries, and the names of the others.
 struct FileAttributes {
     private(set) var carried: [ExtendedAttribute] = []
-    private(set) var others: [ByteString] = []
-
-    private static let namespace = ByteString(utf8: "user.")
+    private(set) var others: [[UInt8]] = []
 
     /// Reads the attributes of `file`.
     init(of file: borrowing FileDescriptor) throws(SystemError) {
-        let names: [ByteString]
+        let names: [[UInt8]]
         do throws(SystemError) {
             names = try file.extendedAttributeNames()
         } catch {
@@ -361,7 +359,7 @@ struct FileAttributes {
             return
         }
         for name in names {
-            if name.starts(with: Self.namespace) {
+            if ExtendedAttribute.isOfUser(name) {
                 let value = try file.extendedAttribute(name)
                 carried.append(ExtendedAttribute(name: name, value: value))
             } else {
@@ -371,8 +369,8 @@ struct FileAttributes {
     }
 
     /// A placeholder for names that the system can't list, for the report; rethrows other errors.
-    static func unlisted(_ error: SystemError) throws(SystemError) -> [ByteString] {
+    static func unlisted(_ error: SystemError) throws(SystemError) -> [[UInt8]] {
         guard error.isUnsupported else { throw error }
-        return [ByteString(utf8: "all, which the system can't list: \(error)")]
+        return [[UInt8](utf8: "all, which the system can't list: \(error)")]
     }
 }

@@ -108,7 +108,7 @@ struct SourceFile {
 
     /// Looks at the file.
     func item() throws(ArchiveError) -> SourceItem {
-        try SourceItem(named: ByteString(name), at: path.bytes, in: directory)
+        try SourceItem(named: [UInt8](name), at: path.bytes, in: directory)
     }
 }
 

@@ -69,9 +69,9 @@ extension ItemArchiver {
     /// - Returns: The bytes of content of a file; otherwise 0.
     /// - Throws: An error; the archive is unchanged only if ``EntryArchiver/entryCount`` is
     ///   unchanged.
-    func appendItem(at location: SourceRoots.Location, as name: ByteString) throws -> UInt64 {
+    func appendItem(at location: SourceRoots.Location, as name: [UInt8]) throws -> UInt64 {
         let path = try Self.path(name)
-        guard let itemName = location.name.map(ByteString.init) else {
+        guard let itemName = location.name.map([UInt8].init) else {
             let status = try Self.reading(path) { () throws(SystemError) in
                 try location.directory.descriptor.status()
             }
@@ -115,10 +115,10 @@ extension ItemArchiver {
     }
 
     /// The path in the archive for an item that is appended as `name`.
-    static func path(_ name: ByteString) throws(MigrationError) -> EntryPath {
+    static func path(_ name: [UInt8]) throws(MigrationError) -> EntryPath {
         let path = EntryPath(bytes: name)
         guard let violation = path.violation else { return path }
-        throw MigrationError(.invalidPath, "can't be archived: \(violation)", path: name)
+        throw MigrationError(.invalidPath, "can't be archived: \(violation)", path: BytePath(name))
     }
 
     private func appendDirectory(
@@ -162,10 +162,10 @@ extension ItemArchiver {
 /// Chooses the entries to archive while a tree is walked.
 struct EntryFilter {
     /// The reason for omitting the entry at a path; `nil` to archive it.
-    let reason: (ByteString, _ isDirectory: Bool) -> Omission.Reason?
+    let reason: ([UInt8], _ isDirectory: Bool) -> Omission.Reason?
 
     /// Whether every file right in the directory at a path is kept, whatever its name.
-    let keepsAllFiles: (ByteString) -> Bool
+    let keepsAllFiles: ([UInt8]) -> Bool
 }
 
 extension ItemArchiver {
@@ -182,7 +182,7 @@ extension ItemArchiver {
     /// `base`.
     func appendContents(
         of directory: consuming FileDescriptor,
-        base: ByteString,
+        base: [UInt8],
         _ filter: EntryFilter
     ) throws {
         var walker = SourceWalker(root: directory, base: base, cancellation: cancellation)
@@ -277,7 +277,7 @@ extension ItemArchiver {
 
 extension Omission {
     /// The omission of the item at `path`.
-    init(_ path: ByteString, _ reason: Reason, bytes: UInt64 = 0, detail: String? = nil) {
+    init(_ path: [UInt8], _ reason: Reason, bytes: UInt64 = 0, detail: String? = nil) {
         self.init(
             path: PrintableText.escaping(path),
             reason: reason,

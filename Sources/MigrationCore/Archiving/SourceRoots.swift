@@ -18,21 +18,21 @@ struct SourceRoots {
 
     private struct Root {
         let kind: Kind
-        let path: ByteString
+        let path: BytePath
         let directory: OpenFile
         let identity: FileStatus.Identity
     }
 
     private var roots: [Root] = []
     /// Other paths by which an extension knows directories.
-    private var aliases: [(path: ByteString, directory: ByteString)] = []
+    private var aliases: [(path: BytePath, directory: BytePath)] = []
     /// The identity of the container's bookkeeping, which is never exported, by whatever path.
     private var bookkeeping: FileStatus.Identity?
     /// The directory of the last item, because the next item usually lies there too.
     private var last: (path: ArraySlice<UInt8>, kind: Kind, directory: OpenFile)?
 
     /// Adds the directory at `path`, an absolute path with no link in it.
-    mutating func add(_ path: ByteString, _ kind: Kind) throws(SystemError) {
+    mutating func add(_ path: BytePath, _ kind: Kind) throws(SystemError) {
         let directory = OpenFile(try FileDescriptor.open(path, .directory))
         let identity = try directory.descriptor.status().identity
         roots.append(Root(kind: kind, path: path, directory: directory, identity: identity))
@@ -40,15 +40,15 @@ struct SourceRoots {
     }
 
     /// Makes `alias` another name of `path`, which has no link in it.
-    mutating func addAlias(_ alias: ByteString, of path: ByteString) {
+    mutating func addAlias(_ alias: BytePath, of path: BytePath) {
         aliases.append((alias, path))
     }
 
     /// The directories whose URLs an extension has, by every path that leads to them.
-    var baseDirectories: [ByteString] {
+    var baseDirectories: [BytePath] {
         let own = roots.flatMap { root in
-            let inner = root.kind == .container ? ["Documents", "Library/Application Support"] : []
-            return [root.path] + inner.map { root.path + ByteString(utf8: "/" + $0) }
+            let inner: [BytePath] = ["Documents", "Library/Application Support"]
+            return [root.path] + (root.kind == .container ? inner : []).map { root.path / $0 }
         }
         return own.flatMap { base in
             aliases.compactMap { base.moved(from: $0.directory, to: $0.path) } + [base]
@@ -59,23 +59,23 @@ struct SourceRoots {
     ///
     /// - Throws: ``MigrationError`` of code `outsideContainer` if it lies in no root or its path
     ///   leads out, and of code `invalidPath` if nothing is there.
-    mutating func locate(_ path: ByteString) throws(MigrationError) -> Location {
+    mutating func locate(_ path: BytePath) throws(MigrationError) -> Location {
         let moved = aliases.lazy.compactMap { path.moved(from: $0.path, to: $0.directory) }
         let path = moved.first ?? path
-        let item = try Self.withoutSlashAtEnd(path)
-        guard let root = roots.first(where: { Self.lies(item, in: $0.path) }) else {
+        let item = try Self.trimmed(path)
+        guard let root = roots.first(where: { item.isEqual(toOrBelow: $0.path) }) else {
             throw Self.outside(path)
         }
-        if item.count == root.path.count {
+        if item == root.path {
             return Location(kind: root.kind, directory: root.directory, name: nil)
         }
-        let slash = item.lastIndex(of: UInt8(ascii: "/")) ?? 0
-        let name = item[(slash + 1)...]
-        let parent = item[..<slash]
+        let slash = item.bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
+        let name = item.bytes[(slash + 1)...]
+        let parent = item.bytes[..<slash]
         if let last, last.path.span.isEqual(to: parent.span) {
             return Location(kind: last.kind, directory: last.directory, name: name)
         }
-        let directory = try Self.open(ByteString(parent), in: root, for: path)
+        let directory = try Self.open(BytePath(parent), in: root, for: path)
         let isRefused = try Self.reaching(path) { () throws(SystemError) in
             try directory === root.directory
                 ? isBookkeeping(name, in: root) : liesInBookkeeping(directory, beneath: root)
@@ -94,13 +94,13 @@ struct SourceRoots {
 
     /// Opens the directory at `parent`; returns the open directory of `root` for the root itself.
     private static func open(
-        _ parent: ByteString,
+        _ parent: BytePath,
         in root: Root,
-        for path: ByteString
+        for path: BytePath
     ) throws(MigrationError) -> OpenFile {
-        let slash = UInt8(ascii: "/")
-        let relative = ByteString(parent.dropFirst(root.path.count).drop { $0 == slash })
-        if relative.isEmpty { return root.directory }
+        let rest = parent.bytes.dropFirst(root.path.bytes.count).drop { $0 == UInt8(ascii: "/") }
+        if rest.isEmpty { return root.directory }
+        let relative = BytePath(rest)
         return try reaching(path) { () throws(SystemError) in
             let opened = OpenFile(try root.directory.descriptor.openDirectoryBeneath(relative))
             // Dots and links may lead back to the root.
@@ -110,7 +110,7 @@ struct SourceRoots {
     }
 
     private static func reaching<Result>(
-        _ path: ByteString,
+        _ path: BytePath,
         _ body: () throws(SystemError) -> Result
     ) throws(MigrationError) -> Result {
         do {
@@ -121,26 +121,16 @@ struct SourceRoots {
         }
     }
 
-    private static func withoutSlashAtEnd(
-        _ path: ByteString
-    ) throws(MigrationError) -> ArraySlice<UInt8> {
-        let slash = UInt8(ascii: "/")
-        let item = path.withoutTrailingSlashes
-        let name = item[(item.lastIndex(of: slash).map { $0 + 1 } ?? item.startIndex)...]
+    private static func trimmed(_ path: BytePath) throws(MigrationError) -> BytePath {
+        let name = path.lastComponent
         let isDots = (1...2).contains(name.count) && name.allSatisfy { $0 == UInt8(ascii: ".") }
-        guard item.first == slash, !isDots, !path.contains(0) else {
+        guard path.isAbsolute, !isDots, !path.bytes.contains(0) else {
             throw MigrationError(.invalidPath, "is not an absolute path of an item", path: path)
         }
-        return item
+        return path.trimmed
     }
 
-    private static func lies(_ item: ArraySlice<UInt8>, in root: ByteString) -> Bool {
-        let start = item.prefix(root.count)
-        guard start.span.isEqual(to: root.span) else { return false }
-        return item.count == root.count || item[root.count] == UInt8(ascii: "/")
-    }
-
-    private static func outside(_ path: ByteString) -> MigrationError {
+    private static func outside(_ path: BytePath) -> MigrationError {
         let message = "lies outside the directories that the extension may export"
         return MigrationError(.outsideContainer, message, path: path)
     }
@@ -172,11 +162,11 @@ extension SourceRoots {
         beneath root: Root
     ) throws(SystemError) -> Bool {
         guard let bookkeeping else { return false }
-        var path = ByteString(utf8: ".")
+        var path = [UInt8](utf8: ".")
         var identity = try directory.descriptor.status().identity
         while identity != root.identity {
             if identity == bookkeeping { return true }
-            path += ByteString(utf8: "/..")
+            path += [UInt8](utf8: "/..")
             let above = try directory.descriptor.status(of: path).identity
             // The search reaches the top if somebody moves the directory out of the root.
             if above == identity { break }

@@ -23,13 +23,13 @@ struct SourceWalker {
 
     private let cancellation: CancellationFlag
     private var levels: [Level] = []
-    private var path: ByteString
+    private var path: [UInt8]
     private var directory: OpenFile
 
     /// Prepares a walk over the contents of `root`, whose own path in the archive is `base`.
     init(
         root: consuming FileDescriptor,
-        base: ByteString = [],
+        base: [UInt8] = [],
         cancellation: CancellationFlag
     ) {
         path = base
@@ -59,7 +59,7 @@ struct SourceWalker {
         }
     }
 
-    private mutating func nextName() -> ByteString? {
+    private mutating func nextName() -> [UInt8]? {
         let last = levels.count - 1
         guard levels[last].index < levels[last].listing.count else { return nil }
         levels[last].index += 1
@@ -78,7 +78,7 @@ struct SourceWalker {
         return FileRun(directory: directory, path: path, listing: listing, range: start..<end)
     }
 
-    private func item(named name: ByteString) throws -> SourceItem {
+    private func item(named name: [UInt8]) throws -> SourceItem {
         let itemPath = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
         return try SourceItem(named: name, at: itemPath, in: directory)
     }
@@ -123,7 +123,7 @@ struct SourceWalker {
             WalkedDirectory(path: path, opened: directory, status: level.status)
         )
         guard let parent = levels.last else { return }
-        path = ByteString(path.prefix(parent.pathCount))
+        path = [UInt8](path.prefix(parent.pathCount))
         directory = try parent.directory ?? directoryAbove()
         guard try statusOfDirectory().identity == parent.status.identity else {
             throw Self.changed(path)
@@ -148,18 +148,18 @@ struct SourceWalker {
         }
     }
 
-    static func changed(_ path: ByteString) -> ArchiveError {
+    static func changed(_ path: [UInt8]) -> ArchiveError {
         let message = "the directory changed during the export"
         return ArchiveError(.sourceChanged, message, entry: shown(path))
     }
 
-    static func unreadable(_ path: ByteString, _ error: SystemError) -> ArchiveError {
+    static func unreadable(_ path: [UInt8], _ error: SystemError) -> ArchiveError {
         let code: ArchiveError.Code =
             error.isMissing || error.isNotDirectory ? .sourceChanged : .sourceUnreadable
         return ArchiveError(code, "can't be read", entry: shown(path), cause: error)
     }
 
-    private static func shown(_ path: ByteString) -> EntryPath {
+    private static func shown(_ path: [UInt8]) -> EntryPath {
         path.isEmpty ? EntryPath(".") : EntryPath(bytes: path)
     }
 }
@@ -208,15 +208,15 @@ extension SourceVisitor {
 struct SourceItem {
     /// The open directory that holds it.
     let directory: OpenFile
-    let name: ByteString
+    let name: [UInt8]
     /// The path under which the archive holds it.
-    let path: ByteString
+    let path: [UInt8]
     let status: FileStatus
 }
 
 extension SourceItem {
     /// Looks at `name` in `directory`, which the archive holds at `path`.
-    init(named name: ByteString, at path: ByteString, in directory: OpenFile) throws(ArchiveError) {
+    init(named name: [UInt8], at path: [UInt8], in directory: OpenFile) throws(ArchiveError) {
         do {
             let status = try directory.descriptor.status(of: name)
             self.init(directory: directory, name: name, path: path, status: status)
@@ -226,7 +226,7 @@ extension SourceItem {
     }
 
     /// The error for an item at `path` whose status the system could not read.
-    static func failure(_ error: SystemError, at path: ByteString) -> ArchiveError {
+    static func failure(_ error: SystemError, at path: [UInt8]) -> ArchiveError {
         let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
         let message = error.isMissing ? "vanished during the export" : "can't be read"
         return ArchiveError(code, message, entry: EntryPath(bytes: path), cause: error)
@@ -239,7 +239,7 @@ struct FileRun {
     let directory: OpenFile
 
     /// The path under which the archive holds the directory; empty for the root.
-    let path: ByteString
+    let path: [UInt8]
 
     /// The directory's names.
     let listing: DirectoryListing
@@ -248,7 +248,7 @@ struct FileRun {
     let range: Range<Int>
 
     /// The path under which the archive holds the file at `index`.
-    func path(at index: Int) -> ByteString { listing.path(at: index, beneath: path) }
+    func path(at index: Int) -> [UInt8] { listing.path(at: index, beneath: path) }
 
     /// The file at `index`.
     func file(at index: Int) -> SourceFile {
@@ -273,7 +273,7 @@ struct FileRun {
 
 /// A directory that was walked, with its status before.
 struct WalkedDirectory {
-    let path: ByteString
+    let path: [UInt8]
     let opened: OpenFile
     let status: FileStatus
 
@@ -331,7 +331,7 @@ struct SourceMeasure: SourceVisitor {
         allocatedBytes.addSaturating(min(status.size, status.allocatedSize))
     }
 
-    private func isOmitted(_ path: ByteString) -> Bool {
+    private func isOmitted(_ path: [UInt8]) -> Bool {
         selection?.reasonForOmitting(path, isDirectory: false) != nil
     }
 

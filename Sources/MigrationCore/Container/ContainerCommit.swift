@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// Otherwise (a mount point, an overlay's lower directory, a parent that can't be written, another
 /// user's directory) ``JournaledCommit`` does the same in steps.
 struct ContainerCommit {
-    let path: PathName
+    let path: BytePath
     let live: OpenFile
     let staging: StagingDirectory
     let record: ImportRecord
@@ -65,7 +65,7 @@ struct ContainerCommit {
 
     private func exchangeNames() throws(SystemError) {
         let parent = try FileDescriptor.open(path.parent, .directory)
-        try parent.exchange(path.name, with: staging.name, in: staging.parent.descriptor)
+        try parent.exchange(path.lastComponent, with: staging.name, in: staging.parent.descriptor)
     }
 
     /// Throws unless the locked container was exchanged, and the exchange is on disk.
@@ -73,7 +73,7 @@ struct ContainerCommit {
         let parent = staging.parent
         let replaced = try parent.descriptor.status(of: staging.name).identity
         guard try replaced == live.descriptor.status().identity else {
-            throw MigrationError(.containerBusy, "the container was replaced", path: path.path)
+            throw MigrationError(.containerBusy, "the container was replaced", path: path)
         }
         try parent.descriptor.synchronize()
         try FileDescriptor.open(path.parent, .directory).synchronize()

@@ -3,7 +3,7 @@ internal import MigrationSystem
 /// The contents of a container.
 enum ContainerContents {
     /// Whether there is anything but empty directories, bookkeeping and metadata.
-    static func holdsData(_ root: OpenFile, at path: PathName) throws(MigrationError) -> Bool {
+    static func holdsData(_ root: OpenFile, at path: BytePath) throws(MigrationError) -> Bool {
         do throws(SystemError) {
             var pending = try directories(in: root, omittingOwn: true)
             while let directories = pending, let next = directories.last {
@@ -17,7 +17,7 @@ enum ContainerContents {
             return pending == nil
         } catch {
             let message = "the container can't be read"
-            throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
+            throw MigrationError(.containerInvalid, message, path: path, cause: error)
         }
     }
 
@@ -44,7 +44,7 @@ extension ContainerLayout {
     /// Makes the directories of a fresh container in `root`, which is empty of them.
     static func makeSkeleton(in root: OpenFile) throws(SystemError) {
         for path in skeleton {
-            try root.descriptor.makeDirectory(ByteString(utf8: path), permissions: 0o755)
+            try root.descriptor.makeDirectory([UInt8](utf8: path), permissions: 0o755)
         }
     }
 }

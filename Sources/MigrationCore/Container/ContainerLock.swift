@@ -18,14 +18,14 @@ struct ContainerLock {
     ///
     /// - Throws: ``MigrationError`` of code `containerBusy` if someone else holds it.
     init(
-        _ path: PathName,
+        _ path: BytePath,
         _ mode: FileDescriptor.LockMode
     ) throws(MigrationError) {
         for _ in 0..<Self.attempts {
             do throws(SystemError) {
-                let file = OpenFile(try FileDescriptor.open(path.path, .directory))
+                let file = OpenFile(try FileDescriptor.open(path, .directory))
                 let claimed = try LockClaim.make(locking: file, mode)
-                if try FileDescriptor.status(atPath: path.path).identity == claimed.identity {
+                if try FileDescriptor.status(atPath: path).identity == claimed.identity {
                     root = file
                     claim = claimed
                     return
@@ -34,7 +34,7 @@ struct ContainerLock {
                 throw Self.failure(error, at: path)
             }
         }
-        throw MigrationError(.containerBusy, "the container keeps being replaced", path: path.path)
+        throw MigrationError(.containerBusy, "the container keeps being replaced", path: path)
     }
 
     /// Releases the lock; otherwise it ends when the last copy of its descriptor is closed.
@@ -42,25 +42,25 @@ struct ContainerLock {
         claim.end(unlocking: root)
     }
 
-    private static func failure(_ error: SystemError, at path: PathName) -> MigrationError {
+    private static func failure(_ error: SystemError, at path: BytePath) -> MigrationError {
         if error.isBusy {
             let message = "the container is in use by \(holders(of: path))"
-            return MigrationError(.containerBusy, message, path: path.path)
+            return MigrationError(.containerBusy, message, path: path)
         }
         if error.isMissing {
-            return MigrationError(.containerInvalid, "there is no container", path: path.path)
+            return MigrationError(.containerInvalid, "there is no container", path: path)
         }
         if error.isNotDirectory {
             let message = "the container is a file or a link, not a directory"
-            return MigrationError(.containerInvalid, message, path: path.path)
+            return MigrationError(.containerInvalid, message, path: path)
         }
         let message = "the container can't be opened"
-        return MigrationError(.containerInvalid, message, path: path.path, cause: error)
+        return MigrationError(.containerInvalid, message, path: path, cause: error)
     }
 
     /// The processes that hold the container at `path`, in words for a message.
-    private static func holders(of path: PathName) -> String {
-        let identity = try? FileDescriptor.status(atPath: path.path).identity
+    private static func holders(of path: BytePath) -> String {
+        let identity = try? FileDescriptor.status(atPath: path).identity
         let processes = identity.map(FileDescriptor.lockHolders) ?? []
         guard let first = processes.first else { return "an app or another migration" }
         if processes == [ProcessInfo.processInfo.processIdentifier] {
@@ -92,7 +92,7 @@ struct LockWait: Sendable {
     /// Locks the container at `path` exclusively, as soon as nobody else holds it.
     ///
     /// - Throws: ``MigrationError``; `CancellationError`.
-    func lock(_ path: PathName) throws -> ContainerLock {
+    func lock(_ path: BytePath) throws -> ContainerLock {
         try untilFree(path) { () throws(MigrationError) in try ContainerLock(path, .exclusive) }
     }
 
@@ -101,7 +101,7 @@ struct LockWait: Sendable {
     /// - Throws: The error of `body`, including `containerBusy` when the time is up;
     ///   `CancellationError`.
     func untilFree<Value>(
-        _ path: PathName,
+        _ path: BytePath,
         _ body: () throws(MigrationError) -> Value
     ) throws -> Value {
         let deadline = SuspendingClock.now + limit
@@ -127,7 +127,7 @@ struct LockWait: Sendable {
     private func waited(_ error: MigrationError) -> MigrationError {
         guard limit > .zero else { return error }
         let message = "\(error.message), even after waiting \(limit.text)"
-        return MigrationError(error.code, message, path: error.pathBytes, cause: error.cause)
+        return MigrationError(error.code, message, path: error.bytePath, cause: error.cause)
     }
 }
 
@@ -180,8 +180,8 @@ private final class LockClaim: Sendable {
     /// How many locks of this process have been released.
     static var endCount: Int { state.withLock { $0.endCount } }
 
-    static func isHeld(_ path: PathName) -> Bool {
-        guard let identity = try? FileDescriptor.status(atPath: path.path).identity else {
+    static func isHeld(_ path: BytePath) -> Bool {
+        guard let identity = try? FileDescriptor.status(atPath: path).identity else {
             return false
         }
         return state.withLock { $0.held[identity] != nil }

@@ -9,7 +9,7 @@ enum ContainerRecovery {
     /// - Returns: Whether the record describes the last import. It does not if an import was
     ///   interrupted before it changed anything, on a file system that is now read-only.
     @discardableResult
-    static func recoverIfIdle(_ path: PathName) throws(MigrationError) -> Bool {
+    static func recoverIfIdle(_ path: BytePath) throws(MigrationError) -> Bool {
         guard try needsRecovery(path) else { return true }
         do {
             let lock = try ContainerLock(path, .exclusive)
@@ -25,7 +25,7 @@ enum ContainerRecovery {
     ///
     /// - Throws: ``MigrationError``, of code `containerBusy` if a commit was interrupted and can't
     ///   be finished because others use the container.
-    static func lockWhole(_ path: PathName) throws(MigrationError) -> ContainerLock {
+    static func lockWhole(_ path: BytePath) throws(MigrationError) -> ContainerLock {
         try recoverIfIdle(path)
         let lock = try ContainerLock(path, .shared)
         do throws(MigrationError) {
@@ -36,7 +36,7 @@ enum ContainerRecovery {
                 let message =
                     "an import was interrupted during its commit and can't be finished while others "
                     + "use the container"
-                throw MigrationError(.containerBusy, message, path: path.path)
+                throw MigrationError(.containerBusy, message, path: path)
             }
         } catch {
             // If this user began an import, this user can read its journal.
@@ -47,9 +47,9 @@ enum ContainerRecovery {
     }
 
     /// Whether a journal or a leftover shows that an import did not finish.
-    private static func needsRecovery(_ path: PathName) throws(MigrationError) -> Bool {
+    private static func needsRecovery(_ path: BytePath) throws(MigrationError) -> Bool {
         do throws(SystemError) {
-            let root = OpenFile(try FileDescriptor.open(path.path, .directory))
+            let root = OpenFile(try FileDescriptor.open(path, .directory))
             guard let bookkeeping = try BookkeepingDirectory(in: root) else { return false }
             if try bookkeeping.has(BookkeepingDirectory.journalName) { return true }
             if try Leftovers.are(in: bookkeeping) { return true }
@@ -60,12 +60,12 @@ enum ContainerRecovery {
         } catch {
             if error.isMissing || error.isDenied || error.isNotDirectory { return false }
             let message = "the container can't be read"
-            throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
+            throw MigrationError(.containerInvalid, message, path: path, cause: error)
         }
     }
 
     /// Whether the journal of the container open as `root` shows an interrupted import.
-    static func isCutOff(_ path: PathName, root: OpenFile) throws(MigrationError) -> Bool {
+    static func isCutOff(_ path: BytePath, root: OpenFile) throws(MigrationError) -> Bool {
         guard let bookkeeping = try openBookkeeping(of: path, root: root) else { return false }
         return try ImportJournal.read(from: bookkeeping, of: path) != nil
     }
@@ -74,7 +74,7 @@ enum ContainerRecovery {
     ///
     /// - Returns: Whether the record describes the last import.
     @discardableResult
-    static func recover(_ path: PathName, root: OpenFile) throws(MigrationError) -> Bool {
+    static func recover(_ path: BytePath, root: OpenFile) throws(MigrationError) -> Bool {
         var leftovers = Leftovers(of: path)
         var isRecorded = true
         if let bookkeeping = try openBookkeeping(of: path, root: root) {
@@ -90,7 +90,7 @@ enum ContainerRecovery {
                     let message =
                         "an interrupted import can't be finished; 'migrate recover --discard' "
                         + "gives it up"
-                    throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
+                    throw MigrationError(.containerInvalid, message, path: path, cause: error)
                 }
             }
             leftovers.remove(in: bookkeeping)
@@ -100,14 +100,14 @@ enum ContainerRecovery {
     }
 
     private static func openBookkeeping(
-        of path: PathName,
+        of path: BytePath,
         root: OpenFile
     ) throws(MigrationError) -> BookkeepingDirectory? {
         do throws(SystemError) {
             return try BookkeepingDirectory(in: root)
         } catch {
             let message = "the container's bookkeeping can't be read"
-            let place = BookkeepingDirectory.path(in: path).path
+            let place = BookkeepingDirectory.path(in: path)
             throw MigrationError(.containerInvalid, message, path: place, cause: error)
         }
     }
@@ -115,7 +115,7 @@ enum ContainerRecovery {
     /// Finishes the import that `journal` describes.
     private static func conclude(
         _ journal: ImportJournal,
-        of path: PathName,
+        of path: BytePath,
         root: OpenFile,
         bookkeeping: BookkeepingDirectory
     ) throws {
@@ -225,27 +225,27 @@ extension MigrationHost {
         }
         do throws(SystemError) {
             let discarding = Discarding(path: path, root: lock.root)
-            let kept = try discarding.run().map { PrintableText.escaping($0.path) }
+            let kept = try discarding.run().map { PrintableText.escaping($0) }
             return RecoveryReport(outcome: .discarded, problem: problem, kept: kept)
         } catch {
             let message = "the rest of an interrupted import can't be given up"
-            throw MigrationError(.containerInvalid, message, path: path.path, cause: error)
+            throw MigrationError(.containerInvalid, message, path: path, cause: error)
         }
     }
 }
 
 /// Gives up the bookkeeping of imports in a container, and keeps all data.
 private struct Discarding {
-    let path: PathName
+    let path: BytePath
     let root: OpenFile
 
     /// Gives up the bookkeeping and returns where data was kept.
-    func run() throws(SystemError) -> [PathName] {
+    func run() throws(SystemError) -> [BytePath] {
         guard let bookkeeping = readable else {
             return try [keep(ContainerLayout.bookkeepingName, in: root)]
         }
         let directory = bookkeeping.openDirectory
-        var kept: [PathName] = []
+        var kept: [BytePath] = []
         let phase = (try? ImportJournal.read(from: bookkeeping))?.phase
         let isEmpty = (try? ContainerContents.holdsData(root, at: path)) == false
         // In these phases no new data is in the container that the old data could mix with.
@@ -284,7 +284,7 @@ private struct Discarding {
 
     /// Whether `name` may hold data; an empty directory is removed.
     private func isOfData(
-        _ name: ByteString,
+        _ name: [UInt8],
         in directory: OpenFile
     ) throws(SystemError) -> Bool {
         let status = try directory.descriptor.status(of: name)
@@ -301,13 +301,13 @@ private struct Discarding {
     }
 
     /// Moves `name` to a free name in the container's root.
-    private func keep(_ name: ByteString, in directory: OpenFile) throws(SystemError) -> PathName {
+    private func keep(_ name: [UInt8], in directory: OpenFile) throws(SystemError) -> BytePath {
         var number = 1
         while true {
-            let other = ContainerLayout.bookkeepingName + ByteString(utf8: "-kept-\(number)")
+            let other = ContainerLayout.bookkeepingName + [UInt8](utf8: "-kept-\(number)")
             do {
                 try directory.descriptor.renameExclusively(name, to: other, in: root.descriptor)
-                return PathName(parent: path.path, name: other)
+                return path / other
             } catch {
                 guard error.isExisting else { throw error }
                 number += 1

@@ -4,12 +4,12 @@ internal import MigrationSystem
 /// Chooses the files of a container that an export omits, with the reasons.
 struct ContainerSelection: Sendable {
     /// The directory of files that an app can make again.
-    private static let cachesPath = ByteString(utf8: "Library/Caches")
+    private static let cachesPath = [UInt8](utf8: "Library/Caches")
 
     /// Files that are never exported: temporary files, the system's own data, and bookkeeping.
-    private static let neverMoved: [ByteString] = [
-        ByteString(utf8: "tmp"),
-        ByteString(utf8: "SystemData"),
+    private static let neverMoved: [[UInt8]] = [
+        [UInt8](utf8: "tmp"),
+        [UInt8](utf8: "SystemData"),
         ContainerLayout.bookkeepingName,
         ContainerLayout.metadataName,
     ]
@@ -18,12 +18,12 @@ struct ContainerSelection: Sendable {
     let exclusions: [ExclusionPattern]
 
     /// Whether every file directly in the directory at `path` is kept, whatever its name.
-    func keepsAllFiles(in path: ByteString) -> Bool {
+    func keepsAllFiles(in path: [UInt8]) -> Bool {
         exclusions.isEmpty && !path.isEmpty && !Self.cachesPath.starts(with: path)
     }
 
     /// The reason for omitting the entry at `path`; `nil` to keep it.
-    func reasonForOmitting(_ path: ByteString, isDirectory: Bool) -> Omission.Reason? {
+    func reasonForOmitting(_ path: [UInt8], isDirectory: Bool) -> Omission.Reason? {
         if Self.neverMoved.contains(path) || !includesCaches && path == Self.cachesPath {
             return .leftOutByDefault
         }
@@ -52,7 +52,7 @@ public struct ExclusionPattern: Hashable, Sendable {
     ///   nothing, or holds a zero byte.
     public init(_ pattern: String) throws(MigrationError) {
         let slash = UInt8(ascii: "/")
-        var bytes = ByteString(utf8: pattern)
+        var bytes = [UInt8](utf8: pattern)
         isForDirectories = bytes.last == slash
         if isForDirectories { bytes.removeLast() }
         isForPaths = bytes.contains(slash)
@@ -64,7 +64,7 @@ public struct ExclusionPattern: Hashable, Sendable {
             let message =
                 "a pattern must be relative to the container, without an empty part, '.' or '..', and "
                 + "without a backslash at its end that escapes nothing"
-            throw MigrationError(.invalidOption, message, path: [UInt8](pattern.utf8))
+            throw MigrationError(.invalidOption, message, path: BytePath(pattern))
         }
     }
 

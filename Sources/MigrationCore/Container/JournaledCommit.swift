@@ -7,7 +7,7 @@ internal import MigrationSystem
 /// then the new data is moved in. The next command that finds a journal continues from there, so a
 /// crash only delays the new container.
 struct JournaledCommit {
-    let path: PathName
+    let path: BytePath
     let live: OpenFile
     let staging: StagingDirectory
     let record: ImportRecord
@@ -215,7 +215,7 @@ struct ImportJournal: Codable, Equatable {
     /// Reads the journal of the container at `path`; an error names its file.
     static func read(
         from bookkeeping: BookkeepingDirectory,
-        of path: PathName
+        of path: BytePath
     ) throws(MigrationError) -> ImportJournal? {
         do {
             return try read(from: bookkeeping)
@@ -229,7 +229,7 @@ struct ImportJournal: Codable, Equatable {
                     + "import up"
             let file = BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path)
             let cause = isUnderstood ? error : nil
-            throw MigrationError(.containerInvalid, message, path: file.path, cause: cause)
+            throw MigrationError(.containerInvalid, message, path: file, cause: cause)
         }
     }
 

@@ -6,15 +6,15 @@ internal import MigrationSystem
 /// the next command tries again.
 struct Leftovers {
     /// The directory in which a journaled commit keeps the old data.
-    static let replacedName = ByteString(utf8: "replaced")
+    static let replacedName = [UInt8](utf8: "replaced")
 
     /// The container.
-    let path: PathName
+    let path: BytePath
 
     /// An error for each leftover that could not be removed.
     private(set) var problems: [MigrationError] = []
 
-    init(of path: PathName) {
+    init(of path: BytePath) {
         self.path = path
     }
 
@@ -40,7 +40,7 @@ struct Leftovers {
     /// Keeps the replaced data, which may still be needed.
     mutating func keep(_ staging: StagingDirectory, because error: any Error) {
         let message = "the data that an import replaced was kept"
-        let place = staging.path.path
+        let place = staging.path
         problems.append(MigrationError(.outputFailed, message, path: place, cause: error))
     }
 
@@ -51,7 +51,7 @@ struct Leftovers {
         do throws(SystemError) {
             let listing = try DirectoryListing(of: directory.descriptor)
             for index in 0..<listing.count where Self.isLeftover(listing[index]) {
-                remove(PathName(parent: place.path, name: listing[index]), in: directory)
+                remove(place / listing[index], in: directory)
             }
         } catch {
             note(error, at: place)
@@ -69,42 +69,42 @@ struct Leftovers {
             do throws(SystemError) {
                 let names = try StagingDirectory.leftovers(of: [token], beside: path, in: parent)
                 for name in names {
-                    remove(PathName(parent: path.parent, name: name), in: parent, token)
+                    remove(path.parent / name, in: parent, token)
                 }
             } catch {
-                note(error, at: PathName(parent: path.parent, name: [UInt8(ascii: ".")]))
+                note(error, at: path.parent / ".")
             }
         }
     }
 
     private mutating func remove(
-        _ leftover: PathName,
+        _ leftover: BytePath,
         in directory: OpenFile,
         _ token: StagingToken? = nil
     ) {
         do throws(SystemError) {
             if let token {
                 try StagingDirectory.removeLeftover(
-                    leftover.name,
+                    leftover.lastComponent,
                     beside: path,
                     in: directory,
                     token
                 )
             } else {
-                try StagingDirectory.removeLeftover(leftover.name, in: directory)
+                try StagingDirectory.removeLeftover(leftover.lastComponent, in: directory)
             }
         } catch {
             guard !error.isBusy else { return }
-            let name = Self.setAside(leftover.name, in: directory)
-            note(error, at: PathName(parent: leftover.parent, name: name))
+            let name = Self.setAside(leftover.lastComponent, in: directory)
+            note(error, at: leftover.parent / name)
         }
     }
 
     /// Renames replaced data that stays, so that it is never mistaken for that of a later commit.
-    private static func setAside(_ name: ByteString, in directory: OpenFile) -> ByteString {
+    private static func setAside(_ name: [UInt8], in directory: OpenFile) -> [UInt8] {
         guard name == replacedName else { return name }
         for number in 1... {
-            let other = replacedName + ByteString(utf8: "-\(number)")
+            let other = replacedName + [UInt8](utf8: "-\(number)")
             do throws(SystemError) {
                 try directory.descriptor.renameExclusively(
                     name,
@@ -126,13 +126,13 @@ struct Leftovers {
         return (0..<listing.count).contains { isLeftover(listing[$0]) }
     }
 
-    private static func isLeftover(_ name: ByteString) -> Bool {
+    private static func isLeftover(_ name: [UInt8]) -> Bool {
         name == StagingDirectory.nameInside || name.starts(with: replacedName)
             || BookkeepingDirectory.unfinishedNames.contains(name)
     }
 
-    private mutating func note(_ error: SystemError, at place: PathName) {
+    private mutating func note(_ error: SystemError, at place: BytePath) {
         let message = "a leftover of an import can't be removed"
-        problems.append(MigrationError(.outputFailed, message, path: place.path, cause: error))
+        problems.append(MigrationError(.outputFailed, message, path: place, cause: error))
     }
 }

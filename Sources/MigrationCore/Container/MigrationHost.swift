@@ -75,7 +75,7 @@ extension MigrationHost {
 
     /// Starts an app that runs `command`, as ``execute(_:in:)`` does, as a child of this process.
     package func start(
-        _ command: [ByteString],
+        _ command: [[UInt8]],
         in container: MigrationDataContainer,
         _ signals: ForegroundProcess.Signals
     ) throws -> ForegroundProcess {
@@ -95,7 +95,7 @@ extension MigrationHost {
         }
     }
 
-    private static func assignment(of container: MigrationDataContainer) -> ByteString {
-        ByteString(utf8: containerVariable + "=") + container.rootPath.path
+    private static func assignment(of container: MigrationDataContainer) -> [UInt8] {
+        [UInt8](utf8: containerVariable + "=") + container.rootPath.bytes
     }
 }

@@ -10,7 +10,7 @@ package final class PrivateDirectory: Sendable {
     private static let attempts = 16
 
     /// The path of the directory.
-    package let path: PathName
+    package let path: BytePath
 
     /// The locked directory; the lock ends with the process, however that ends.
     private let directory: OpenFile
@@ -21,14 +21,14 @@ package final class PrivateDirectory: Sendable {
     package init(
         in common: URL = FileManager.default.temporaryDirectory
     ) throws(MigrationError) {
-        let common = ByteString(pathOf: common)
+        let common = BytePath(of: common)
         do throws(SystemError) {
-            let parent = try PathName(resolvingWhole: common).path
+            let parent = try BytePath(resolvingWhole: common)
             let opened = OpenFile(try FileDescriptor.open(parent, .directory))
             AbandonedDirectories(in: opened).remove()
-            let name: ByteString
+            let name: [UInt8]
             (name, directory) = try Self.make(in: opened)
-            path = PathName(parent: parent, name: name)
+            path = parent / name
         } catch {
             let message = "a temporary directory can't be made"
             throw MigrationError(.outputFailed, message, path: common, cause: error)
@@ -37,7 +37,7 @@ package final class PrivateDirectory: Sendable {
 
     /// Makes a directory and locks it; tries again if another process removed it as abandoned
     /// before.
-    private static func make(in parent: OpenFile) throws(SystemError) -> (ByteString, OpenFile) {
+    private static func make(in parent: OpenFile) throws(SystemError) -> ([UInt8], OpenFile) {
         var attempt = 1
         while true {
             let name = AbandonedDirectories.makeName()
@@ -57,15 +57,15 @@ package final class PrivateDirectory: Sendable {
 
     /// Makes a directory in this one for `owner`, when root works for them.
     package func makeDirectory(
-        _ name: ByteString,
+        _ name: [UInt8],
         for owner: FileOwner
-    ) throws(MigrationError) -> PathName {
+    ) throws(MigrationError) -> BytePath {
         try letPass()
         try changing { () throws(SystemError) in
             try directory.descriptor.makeDirectory(name, permissions: 0o700)
             try directory.descriptor.setOwner(owner, of: name)
         }
-        return PathName(parent: path.path, name: name)
+        return path / name
     }
 
     /// Lets every user who knows the names in the directory pass through it.
@@ -82,12 +82,12 @@ package final class PrivateDirectory: Sendable {
             try body()
         } catch {
             let message = "a temporary directory can't be shared with the container's owner"
-            throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
     }
 
     /// The URL of the directory.
-    package var url: URL { URL(directoryAtPath: path.path) }
+    package var url: URL { URL(directoryAtPath: path) }
 
     deinit {
         remove()
@@ -97,7 +97,7 @@ package final class PrivateDirectory: Sendable {
     package func remove() {
         do throws(SystemError) {
             let parent = try FileDescriptor.open(path.parent, .directory)
-            try parent.removeTree(path.name)
+            try parent.removeTree(path.lastComponent)
         } catch {
             // Best effort; making the next private directory retries.
         }
@@ -108,7 +108,7 @@ package final class PrivateDirectory: Sendable {
 ///
 /// They are recognized by name, owner and kind, and by having no lock.
 private struct AbandonedDirectories {
-    private static let prefix = ByteString(utf8: "migration-private-")
+    private static let prefix = [UInt8](utf8: "migration-private-")
 
     /// The permissions of a directory that another user may pass through.
     static let passable: UInt16 = 0o711
@@ -121,8 +121,8 @@ private struct AbandonedDirectories {
     }
 
     /// Makes a unique name that distinguishes the directory from other files.
-    static func makeName() -> ByteString {
-        prefix + ByteString(utf8: UUID().uuidString)
+    static func makeName() -> [UInt8] {
+        prefix + [UInt8](utf8: UUID().uuidString)
     }
 
     /// Removes them as far as possible.
@@ -140,7 +140,7 @@ private struct AbandonedDirectories {
         }
     }
 
-    private func removeIfAbandoned(_ name: ByteString) {
+    private func removeIfAbandoned(_ name: [UInt8]) {
         do throws(SystemError) {
             let directory = OpenFile(try parent.descriptor.open(name, .directory))
             let status = try directory.descriptor.status()
@@ -153,7 +153,7 @@ private struct AbandonedDirectories {
         }
     }
 
-    private static func isName(_ name: ByteString) -> Bool {
+    private static func isName(_ name: [UInt8]) -> Bool {
         guard name.starts(with: prefix) else { return false }
         let mark = String(decoding: name.dropFirst(prefix.count), as: UTF8.self)
         return UUID(uuidString: mark)?.uuidString == mark

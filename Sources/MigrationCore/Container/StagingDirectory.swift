@@ -14,17 +14,17 @@ struct StagingDirectory {
         case inside
     }
 
-    static let nameInside = ByteString(utf8: "staged")
-    private static let containerName = ByteString(utf8: "container")
-    private static let suffix = ByteString(utf8: ".migration-staging")
+    static let nameInside = [UInt8](utf8: "staged")
+    private static let containerName = [UInt8](utf8: "container")
+    private static let suffix = [UInt8](utf8: ".migration-staging")
 
     /// The path of the directory that holds the staged container.
-    let holderPath: PathName
+    let holderPath: BytePath
     private let holder: OpenFile
     private let holderParent: OpenFile
-    private let token: ByteString
+    private let token: [UInt8]
     /// The name beside the container that includes the token.
-    private let lastName: ByteString?
+    private let lastName: [UInt8]?
 
     /// The staged container.
     var directory: OpenFile
@@ -34,10 +34,10 @@ struct StagingDirectory {
     var parent: OpenFile { holder }
 
     /// The staged container's path.
-    var path: PathName { PathName(parent: holderPath.path, name: Self.containerName) }
+    var path: BytePath { holderPath / Self.containerName }
 
     /// The staged container's name in its parent.
-    var name: ByteString { Self.containerName }
+    var name: [UInt8] { Self.containerName }
 
     /// Makes a directory with an empty container in it, after removing leftovers of earlier
     /// imports.
@@ -45,11 +45,10 @@ struct StagingDirectory {
     /// The directory is made in the bookkeeping and then moved out. If that works, data can also be
     /// moved back in; between two mounts of one file system it can't.
     static func make(
-        for path: PathName,
+        for path: BytePath,
         root: OpenFile,
         token: StagingToken
     ) throws(SystemError) -> StagingDirectory {
-        let bookkeeping = [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
         let inside = try BookkeepingDirectory.make(in: root).openDirectory
         try removeLeftover(nameInside, in: inside)
         try inside.descriptor.makeDirectory(nameInside, permissions: 0o700)
@@ -65,7 +64,7 @@ struct StagingDirectory {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
             let beside = try moveBeside(path, from: inside, to: parent, token)
             return StagingDirectory(
-                holderPath: PathName(parent: path.parent, name: beside),
+                holderPath: path.parent / beside,
                 holder: holder,
                 holderParent: parent,
                 token: token.name,
@@ -76,7 +75,7 @@ struct StagingDirectory {
         } catch {
             guard error.isExchangeImpossible else { throw error }
             return StagingDirectory(
-                holderPath: PathName(parent: path.path + bookkeeping, name: nameInside),
+                holderPath: path / ContainerLayout.bookkeepingName / nameInside,
                 holder: holder,
                 holderParent: inside,
                 token: token.name,
@@ -101,7 +100,7 @@ struct StagingDirectory {
             // Attributes of security modules can't be removed.
             try? directory.descriptor.removeExtendedAttribute(name)
         }
-        let inherited = ByteString(utf8: "system.posix_acl_default")
+        let inherited = [UInt8](utf8: "system.posix_acl_default")
         try directory.descriptor.setExtendedAttributes(attributes.filter { $0.name == inherited })
     }
 
@@ -133,7 +132,7 @@ struct StagingDirectory {
     func remove() throws(SystemError) {
         do {
             try holderParent.descriptor.removeTree(
-                holderPath.name,
+                holderPath.lastComponent,
                 endingWith: token,
                 under: lastName
             )
@@ -153,25 +152,26 @@ extension StagingDirectory {
     ///   - path: The container's path.
     ///   - token: A token that makes the name unique, in case something else has the plain name.
     /// - Returns: The name.
-    static func nameBeside(_ path: PathName, _ token: StagingToken? = nil) -> ByteString {
+    static func nameBeside(_ path: BytePath, _ token: StagingToken? = nil) -> [UInt8] {
         let dot = [UInt8(ascii: ".")]
         let suffix = suffix + (token.map { [UInt8(ascii: "-")] + $0.name } ?? [])
         let room = 255 - dot.count - suffix.count
-        guard path.name.count >= room else { return dot + path.name + suffix }
-        let hash = SHA256Digest.hash(of: path.name).prefix(8).reduce(UInt64(0)) { number, byte in
+        let name = path.lastComponent
+        guard name.count >= room else { return dot + name + suffix }
+        let hash = SHA256Digest.hash(of: name).prefix(8).reduce(UInt64(0)) { number, byte in
             number << 8 | UInt64(byte)
         }
-        let mark = ByteString(utf8: "-" + String(hash, radix: 16))
-        return dot + ByteString(path.name.prefix(room - mark.count)) + mark + suffix
+        let mark = [UInt8](utf8: "-" + String(hash, radix: 16))
+        return dot + [UInt8](name.prefix(room - mark.count)) + mark + suffix
     }
 
     /// Moves the directory out of the bookkeeping to a free name, and returns the name.
     private static func moveBeside(
-        _ path: PathName,
+        _ path: BytePath,
         from inside: OpenFile,
         to parent: OpenFile,
         _ token: StagingToken
-    ) throws(SystemError) -> ByteString {
+    ) throws(SystemError) -> [UInt8] {
         for name in try leftovers(of: [token], beside: path, in: parent) {
             try removeLeftover(name, beside: path, in: parent, token)
         }
@@ -190,10 +190,10 @@ extension StagingDirectory {
     /// Finds the staging directories of imports with these tokens beside the container at `path`.
     static func leftovers(
         of tokens: [StagingToken],
-        beside path: PathName,
+        beside path: BytePath,
         in parent: OpenFile
-    ) throws(SystemError) -> [ByteString] {
-        var names: [ByteString] = []
+    ) throws(SystemError) -> [[UInt8]] {
+        var names: [[UInt8]] = []
         for token in tokens {
             for name in [nameBeside(path), nameBeside(path, token)]
             where try open(name, in: parent, markedBy: token) != nil && !names.contains(name) {
@@ -207,7 +207,7 @@ extension StagingDirectory {
     }
 
     private static func isEmptyDirectory(
-        _ name: ByteString,
+        _ name: [UInt8],
         in parent: OpenFile
     ) throws(SystemError) -> Bool {
         do {
@@ -220,7 +220,7 @@ extension StagingDirectory {
 
     /// Finds the token of what is still left beside the container whose root is open as `root`.
     static func tokenOfLeftovers(
-        beside path: PathName,
+        beside path: BytePath,
         root: OpenFile
     ) throws(SystemError) -> StagingToken? {
         // An import leaves nothing in a parent that can't be opened.
@@ -236,7 +236,7 @@ extension StagingDirectory {
 
     /// Opens the directory `name` if it holds the token.
     private static func open(
-        _ name: ByteString,
+        _ name: [UInt8],
         in parent: OpenFile,
         markedBy token: StagingToken
     ) throws(SystemError) -> OpenFile? {
@@ -254,7 +254,7 @@ extension StagingDirectory {
     /// Opens the container that the import with this token staged; `nil` if there is none.
     static func openContainer(
         of token: StagingToken,
-        for path: PathName,
+        for path: BytePath,
         inside bookkeeping: OpenFile
     ) throws(SystemError) -> OpenFile? {
         var holder = try open(nameInside, in: bookkeeping, markedBy: token)
@@ -269,7 +269,7 @@ extension StagingDirectory {
     }
 
     /// Removes the directory `name`, unless someone is using it.
-    static func removeLeftover(_ name: ByteString, in parent: OpenFile) throws(SystemError) {
+    static func removeLeftover(_ name: [UInt8], in parent: OpenFile) throws(SystemError) {
         guard try isThere(name, in: parent) else { return }
         try parent.descriptor.removeTree(name)
     }
@@ -277,8 +277,8 @@ extension StagingDirectory {
     /// Removes the staging directory `name` beside the container at `path`, its token last, unless
     /// someone is using it.
     static func removeLeftover(
-        _ name: ByteString,
-        beside path: PathName,
+        _ name: [UInt8],
+        beside path: BytePath,
         in parent: OpenFile,
         _ token: StagingToken
     ) throws(SystemError) {
@@ -289,7 +289,7 @@ extension StagingDirectory {
 
     /// Whether something has the name and nobody is using it.
     private static func isThere(
-        _ name: ByteString,
+        _ name: [UInt8],
         in parent: OpenFile
     ) throws(SystemError) -> Bool {
         do {
@@ -319,7 +319,7 @@ struct StagingToken: Hashable {
     }
 
     /// The name of the file that marks the staging directory.
-    var name: ByteString { ByteString(utf8: text) }
+    var name: [UInt8] { [UInt8](utf8: text) }
 
     /// The tokens of the imports that the container's bookkeeping names.
     static func all(in bookkeeping: BookkeepingDirectory) -> [StagingToken] {

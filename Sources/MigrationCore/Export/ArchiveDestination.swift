@@ -5,7 +5,7 @@ package import MigrationSystem
 /// Where to write an archive.
 public struct ArchiveDestination: Sendable {
     fileprivate enum Target {
-        case file([UInt8], replacesExisting: Bool)
+        case file(BytePath, replacesExisting: Bool)
         case descriptor(Int32)
     }
 
@@ -15,7 +15,7 @@ public struct ArchiveDestination: Sendable {
     private(set) var encryption: ArchiveEncryption?
 
     /// The path of the file; `nil` for a descriptor.
-    var path: [UInt8]? {
+    var path: BytePath? {
         if case .file(let path, _) = target { path } else { nil }
     }
 
@@ -27,11 +27,11 @@ public struct ArchiveDestination: Sendable {
     ///   - replacesExisting: Whether to replace an existing file; otherwise one is an error.
     /// - Returns: The destination. Nothing is written before the export.
     public static func file(_ url: URL, replacesExisting: Bool = false) -> ArchiveDestination {
-        .file(path: ByteString(pathOf: url), replacesExisting: replacesExisting)
+        .file(path: BytePath(of: url), replacesExisting: replacesExisting)
     }
 
     /// A file at a path of any bytes.
-    package static func file(path: [UInt8], replacesExisting: Bool) -> ArchiveDestination {
+    package static func file(path: BytePath, replacesExisting: Bool) -> ArchiveDestination {
         ArchiveDestination(target: .file(path, replacesExisting: replacesExisting))
     }
 
@@ -59,7 +59,7 @@ public struct ArchiveDestination: Sendable {
 /// The open output of an export: a file that appears when it is complete, or a stream.
 package struct ArchiveFile: ~Copyable {
     private var pending: PendingFile?
-    private let path: [UInt8]?
+    private let path: BytePath?
 
     /// Gets the archive's bytes.
     package let output: ArchiveOutput
@@ -72,7 +72,7 @@ package struct ArchiveFile: ~Copyable {
 
     private init(
         pending: consuming PendingFile?,
-        path: [UInt8]?,
+        path: BytePath?,
         output: ArchiveOutput,
         identity: FileStatus.Identity,
         availableSpace: UInt64?
@@ -114,13 +114,13 @@ package struct ArchiveFile: ~Copyable {
     }
 
     private static func make(
-        _ path: [UInt8],
+        _ path: BytePath,
         _ replacesExisting: Bool,
         _ encryption: ArchiveEncryption?,
         _ cancellation: CancellationFlag
     ) throws(SystemError) -> ArchiveFile {
         let pending = try PendingFile.make(
-            at: PathName(resolving: path),
+            at: BytePath(resolving: path),
             replacesExisting: replacesExisting
         )
         let space: UInt64
@@ -149,10 +149,10 @@ package struct ArchiveFile: ~Copyable {
     }
 
     /// Throws if something is at `path` that must not be replaced with a file, such as a device.
-    private static func checkIsReplaceable(_ path: [UInt8]) throws(MigrationError) {
+    private static func checkIsReplaceable(_ path: BytePath) throws(MigrationError) {
         do {
-            let place = try PathName(resolving: path)
-            let status = try FileDescriptor.statusIfPresent(atPath: place.path)
+            let place = try BytePath(resolving: path)
+            let status = try FileDescriptor.statusIfPresent(atPath: place)
             if status == nil || status?.kind == .regular { return }
         } catch {
             throw failure(error, at: path)
@@ -161,7 +161,7 @@ package struct ArchiveFile: ~Copyable {
         throw MigrationError(.outputExists, message, path: path)
     }
 
-    private static func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
+    private static func failure(_ error: SystemError, at path: BytePath) -> MigrationError {
         if error.isExisting {
             let message = "a file of that name already exists"
             return MigrationError(.outputExists, message, path: path)
@@ -180,7 +180,7 @@ package struct ArchiveFile: ~Copyable {
         do {
             try file.commit()
         } catch {
-            throw Self.failure(error, at: path ?? [])
+            throw Self.failure(error, at: path ?? "")
         }
     }
 

@@ -102,7 +102,7 @@ struct AppExtensionExport: ExportingExtension {
             + host.directories.groups.sorted { $0.key < $1.key }
             .map { (group: $0.key, path: $0.value) }
         for (group, path) in places {
-            let root = try FileDescriptor.open(path.path, .directory)
+            let root = try FileDescriptor.open(path, .directory)
             try left.search(root, of: group, omitting: archived, archiver.cancellation)
         }
         return left

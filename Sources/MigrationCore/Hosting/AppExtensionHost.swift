@@ -27,7 +27,7 @@ final class AppExtensionHost {
         _ appExtension: MigrationExtension,
         in container: MigrationDataContainer,
         for live: MigrationDataContainer? = nil,
-        from importDirectory: (path: PathName, holder: PathName?)? = nil,
+        from importDirectory: (path: BytePath, holder: BytePath?)? = nil,
         appendPolicy: AppendPolicy = .ahead,
         cancellation: CancellationFlag
     ) throws -> AppExtensionHost {

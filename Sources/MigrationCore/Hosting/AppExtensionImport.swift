@@ -52,7 +52,7 @@ struct UnreadFiles: SourceVisitor {
     ///
     /// The result is `nil` if it can't be known: the file system does not record accesses, or the
     /// extension removed or moved the directory.
-    init?(in directory: OpenFile, at path: ByteString, _ cancellation: CancellationFlag) throws {
+    init?(in directory: OpenFile, at path: BytePath, _ cancellation: CancellationFlag) throws {
         guard try Self.isStill(directory, at: path), try directory.descriptor.recordsAccess() else {
             return nil
         }
@@ -63,7 +63,7 @@ struct UnreadFiles: SourceVisitor {
 
     private static func isStill(
         _ directory: OpenFile,
-        at path: ByteString
+        at path: BytePath
     ) throws(SystemError) -> Bool {
         let identity = try directory.descriptor.status().identity
         do {
@@ -98,12 +98,12 @@ struct GroupSnapshot: SourceVisitor {
 
     /// Reads the directory of a group.
     init(
-        of group: PathName,
+        of group: BytePath,
         limit: Int = 100_000,
         _ cancellation: CancellationFlag
     ) throws {
         self.limit = limit
-        let root = try FileDescriptor.open(group.path, .directory)
+        let root = try FileDescriptor.open(group, .directory)
         var walker = SourceWalker(root: root, cancellation: cancellation)
         try walker.walk(&self)
     }

@@ -169,7 +169,7 @@ enum ExtensionSandbox {
     /// - Throws: ``MigrationError`` of code `confinementUnavailable` if the system can't make the
     ///   required one.
     static func make(
-        for program: ByteString,
+        for program: BytePath,
         in directories: SessionDirectories,
         policy: MigrationExtension.ConfinementPolicy
     ) throws(MigrationError) -> (Sandbox?, ConfinementReport) {
@@ -190,7 +190,7 @@ enum ExtensionSandbox {
     }
 
     private static func rules(
-        for program: ByteString,
+        for program: BytePath,
         in directories: SessionDirectories
     ) throws(MigrationError) -> [Sandbox.Rule] {
         let access: Sandbox.Access = directories.role == .importing ? .readAndWrite : .read
@@ -203,17 +203,17 @@ enum ExtensionSandbox {
         }
         if let holder = directories.importDirectory?.holder {
             // An extension may remove the import directory, or move it as a whole.
-            rules.append(Sandbox.Rule(path: holder.path, access: .readAndWrite))
+            rules.append(Sandbox.Rule(path: holder, access: .readAndWrite))
         } else {
-            rules.append(Sandbox.Rule(path: directories.container.rootPath.path, access: access))
+            rules.append(Sandbox.Rule(path: directories.container.rootPath, access: access))
             if let directory = directories.importDirectory?.path {
-                rules.append(Sandbox.Rule(path: directory.path, access: .readAndWrite))
+                rules.append(Sandbox.Rule(path: directory, access: .readAndWrite))
             }
         }
         for group in directories.groups.values {
-            rules.append(Sandbox.Rule(path: group.path, access: access))
+            rules.append(Sandbox.Rule(path: group, access: access))
         }
-        let temporary = directories.temporaryDirectory.path
+        let temporary = directories.temporaryDirectory
         rules.append(Sandbox.Rule(path: temporary, access: .readAndWrite))
         return rules
     }

@@ -43,17 +43,17 @@ struct Entitlement {
         guard unmapped.isEmpty else { throw .groupsUnmapped(unmapped) }
     }
 
-    private static func path(of appExtension: MigrationExtension) -> ByteString? {
-        if let given = appExtension.entitlements { return ByteString(pathOf: given) }
+    private static func path(of appExtension: MigrationExtension) -> BytePath? {
+        if let given = appExtension.entitlements { return BytePath(of: given) }
         guard case .executable(let url) = appExtension.kind else { return nil }
-        return ByteString(pathOf: url) + ByteString(utf8: ".entitlements")
+        return BytePath(BytePath(of: url).bytes + Array(".entitlements".utf8))
     }
 }
 
 // MARK: - The file
 
 extension Entitlement {
-    private init(inFileAt path: ByteString) throws {
+    private init(inFileAt path: BytePath) throws {
         let list = try Self.propertyList(at: path)
         guard list.contains(Self.key) else { throw EntitlementProblem.missing }
         guard let identifiers = list.strings(for: Self.key, limit: 2) else {
@@ -81,7 +81,7 @@ extension Entitlement {
     /// More groups than any app has.
     private static let groupLimit = 1_000
 
-    private static func propertyList(at path: ByteString) throws -> PropertyList {
+    private static func propertyList(at path: BytePath) throws -> PropertyList {
         let bytes: [UInt8]?
         do throws(SystemError) {
             let file = try FileDescriptor.openFollowingLinks(path, .reading)
@@ -150,7 +150,7 @@ extension Entitlement {
     /// The name counts only if nothing else names the container's app, and if the name has the form
     /// of an identifier: most directories have arbitrary names.
     func warning(for container: MigrationDataContainer) -> String? {
-        let name = String(decoding: container.rootPath.name, as: UTF8.self)
+        let name = String(decoding: container.rootPath.lastComponent, as: UTF8.self)
         guard container.knownIdentifier == nil, name != identifier,
             BundleIdentifier.flaw(of: name) == nil
         else { return nil }

@@ -139,7 +139,7 @@ struct ExportFindings {
             )
         }
         guard options.isEmpty else {
-            let names = options.map { PrintableText.escaping(ByteString(utf8: $0)) }
+            let names = options.map { PrintableText.escaping([UInt8](utf8: $0)) }
             return ExtensionFinding(
                 code: .estimateOff,
                 message:

@@ -64,7 +64,7 @@ extension MigrationExtension {
             return try InProcessSession(hosted, in: directories, observer: observer, limits: limits)
         case .executable(let url):
             return try ProcessSession(
-                executable: ByteString(pathOf: url),
+                executable: BytePath(of: url),
                 terms: self,
                 in: directories,
                 observer: observer,
@@ -217,7 +217,7 @@ final class SessionObserver: Sendable {
     }
 
     /// Notes an archived item.
-    func noteAppend(of bytes: UInt64, from kind: SourceRoots.Kind, _ name: ByteString) {
+    func noteAppend(of bytes: UInt64, from kind: SourceRoots.Kind, _ name: [UInt8]) {
         state.withLock { state in
             state.lastActivity = SuspendingClock.now
             guard kind == .temporaryDirectory, bytes > Self.copyLimit else { return }
@@ -229,7 +229,7 @@ final class SessionObserver: Sendable {
     var convertedCopies: Examples { state.withLock { $0.convertedCopies } }
 
     /// Notes an item whose name in the archive is percent-encoded.
-    func noteEncodedName(_ name: ByteString) {
+    func noteEncodedName(_ name: [UInt8]) {
         state.withLock { $0.encodedNames.add(PrintableText.escaping(name)) }
     }
 
@@ -237,7 +237,7 @@ final class SessionObserver: Sendable {
     var encodedNames: Examples { state.withLock { $0.encodedNames } }
 
     /// Notes an item that does not exist, and the advice that the extension got.
-    func noteMisnamed(_ path: ByteString, _ advice: String) {
+    func noteMisnamed(_ path: BytePath, _ advice: String) {
         state.withLock { $0.misnamed.add("\(PrintableText.escaping(path)) \(advice)") }
     }
 

@@ -8,7 +8,7 @@ internal import MigrationSystem
 /// Both lie in the staging directory, which holds nothing else but its token. Moving a file from
 /// one to the other only renames it, and an extension that empties the container keeps its input.
 struct ImportDirectory {
-    private static let name = ByteString(utf8: "import")
+    private static let name = [UInt8](utf8: "import")
 
     private let staging: StagingDirectory
     private let owner: FileOwner?
@@ -30,13 +30,13 @@ struct ImportDirectory {
     }
 
     /// The absolute path.
-    var path: PathName { PathName(parent: staging.holderPath.path, name: Self.name) }
+    var path: BytePath { staging.holderPath / Self.name }
 
     /// The absolute path of the directory that holds both.
-    var holder: PathName { staging.holderPath }
+    var holder: BytePath { staging.holderPath }
 
     /// The absolute path of the container.
-    var containerPath: PathName { staging.path }
+    var containerPath: BytePath { staging.path }
 
     /// Gives both directories to the container's owner, because the extension runs as that user.
     ///
@@ -44,7 +44,7 @@ struct ImportDirectory {
     func handOver() throws(SystemError) {
         guard let owner else { return }
         for path in ContainerLayout.skeleton {
-            try staging.directory.descriptor.setOwner(owner, of: ByteString(utf8: path))
+            try staging.directory.descriptor.setOwner(owner, of: [UInt8](utf8: path))
         }
         for file in [staging.directory, directory] {
             try file.descriptor.setOwner(owner)
@@ -90,7 +90,7 @@ struct ImportDirectory {
         try staging.removeRest()
         guard try staging.isContainerInPlace() else {
             let message = "the extension removed or replaced its container's directory"
-            throw MigrationError(.extensionFailed, message, path: containerPath.path)
+            throw MigrationError(.extensionFailed, message, path: containerPath)
         }
         // Moving a directory needs the permission to write it.
         try staging.directory.descriptor.setPermissions(0o700)

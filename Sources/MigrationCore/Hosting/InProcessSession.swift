@@ -51,7 +51,7 @@ final class InProcessSession: ExtensionSession {
             sourceAppIdentifier: call.source,
             sourceVersion: call.sourceVersion
         )
-        let directory = URL(directoryAtPath: paths.shown(ByteString(call.directory)))
+        let directory = URL(directoryAtPath: paths.shown(BytePath([UInt8](call.directory))))
         return try wait { [adapter, observer] in
             try await adapter.importResources(at: directory, request: request) { completed, total in
                 observer.noteActivity()
@@ -121,7 +121,7 @@ private final class LocalAppends: AppendDestination {
     /// Whether an append threw because the session was cancelled.
     var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
 
-    func append(itemAt source: ByteString, as name: ByteString) async throws {
+    func append(itemAt source: BytePath, as name: [UInt8]) async throws {
         observer.noteEndOfWait()
         try state.withLock { state in
             do {

@@ -30,7 +30,7 @@ final class ItemIntake {
     }
 
     /// Appends the item at `source` under `name`.
-    func append(_ source: ByteString, as name: ByteString) throws {
+    func append(_ source: BytePath, as name: [UInt8]) throws {
         try settle()
         try beforeAppend()
         let before = archiver.entries.entryCount
@@ -50,7 +50,7 @@ final class ItemIntake {
     /// Appends the file at `source` under `name` at the latest when ``settle()`` is called.
     ///
     /// If it fails, the export can't succeed any more.
-    func appendSoon(_ source: ByteString, as name: ByteString) throws {
+    func appendSoon(_ source: BytePath, as name: [UInt8]) throws {
         if let failure { throw failure }
         try beforeAppend()
         try failing {
@@ -82,12 +82,12 @@ final class ItemIntake {
         }
     }
 
-    private func noteName(_ name: ByteString, of source: ByteString) {
+    private func noteName(_ name: [UInt8], of source: BytePath) {
         if MistakenPath.isEncoded(name, of: source) { observer.noteEncodedName(name) }
     }
 
     /// The error of an append, with the path that the extension must have meant, if that is clear.
-    private func advised(_ error: any Error, on source: ByteString) -> any Error {
+    private func advised(_ error: any Error, on source: BytePath) -> any Error {
         guard failure == nil, let mistake = MistakenPath(source, in: roots) else { return error }
         observer.noteMisnamed(source, mistake.advice)
         let code = (error as? MigrationError)?.code ?? .invalidPath
@@ -112,20 +112,20 @@ private struct MistakenPath {
     private let mistake: Mistake
 
     /// The path that was meant.
-    let intended: ByteString
+    let intended: BytePath
 
     /// Finds the item in `roots` that `path` means; `nil` if something is at the path itself, or if
     /// no known mistake explains it.
-    init?(_ path: ByteString, in roots: SourceRoots) {
+    init?(_ path: BytePath, in roots: SourceRoots) {
         var roots = roots
         guard !roots.hasItem(at: path) else { return nil }
-        let decoded = Self.decoded(path[...])
+        let decoded = BytePath(Self.decoded(path.bytes[...]))
         if decoded != path, roots.hasItem(at: decoded) {
             (mistake, intended) = (.encoded, decoded)
             return
         }
         let candidates = roots.baseDirectories.lazy.compactMap { base in
-            path.moved(from: PathName(absolute: base).parent, to: base)
+            path.moved(from: base.parent, to: base)
         }
         guard let found = candidates.first(where: { roots.hasItem(at: $0) }) else { return nil }
         (mistake, intended) = (.relative, found)
@@ -144,19 +144,15 @@ private struct MistakenPath {
     }
 
     /// Whether `name`, in the archive, is the percent-encoded end of `source`.
-    static func isEncoded(_ name: ByteString, of source: ByteString) -> Bool {
+    static func isEncoded(_ name: [UInt8], of source: BytePath) -> Bool {
         guard name.contains(UInt8(ascii: "%")) else { return false }
-        let slash = UInt8(ascii: "/")
-        let components = zip(
-            name.split(separator: slash).reversed(),
-            source.split(separator: slash).reversed()
-        )
+        let components = zip(BytePath(name).components.reversed(), source.components.reversed())
         guard let (archived, own) = components.first(where: { $0 != $1 }) else { return false }
-        return decoded(archived) == ByteString(own)
+        return decoded(archived) == [UInt8](own)
     }
 
-    private static func decoded(_ path: ArraySlice<UInt8>) -> ByteString {
-        var decoded = ByteString()
+    private static func decoded(_ path: ArraySlice<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
         var rest = path
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), rest.count >= 2,
@@ -174,7 +170,7 @@ private struct MistakenPath {
 
 extension SourceRoots {
     /// Whether an item that may be exported is at `path`.
-    fileprivate mutating func hasItem(at path: ByteString) -> Bool {
+    fileprivate mutating func hasItem(at path: BytePath) -> Bool {
         do {
             let location = try locate(path)
             guard let name = location.name else { return true }

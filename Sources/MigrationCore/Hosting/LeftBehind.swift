@@ -68,7 +68,7 @@ extension LeftBehind {
     /// Replaces all items since `mark` with one item at `path`.
     fileprivate mutating func collapse(
         since mark: Mark,
-        to path: ByteString,
+        to path: [UInt8],
         in group: String?,
         isPurgeable: Bool
     ) {
@@ -133,7 +133,7 @@ extension LeftBehind {
         }
 
         private static let purgeable = ["Library/Caches", "tmp", "SystemData"]
-            .map { ByteString(utf8: $0) }
+            .map { [UInt8](utf8: $0) }
 
         let group: String?
         let archived: ArchivedFiles
@@ -191,7 +191,7 @@ extension LeftBehind {
             levels[levels.count - 1].isDivided = true
         }
 
-        private func item(at path: ByteString, files: Int, bytes: UInt64) -> Item {
+        private func item(at path: [UInt8], files: Int, bytes: UInt64) -> Item {
             Item(
                 group: group,
                 path: PrintableText.escaping(path),

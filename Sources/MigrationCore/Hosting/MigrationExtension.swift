@@ -123,24 +123,26 @@ extension MigrationExtension {
     /// - Throws: ``MigrationError`` of code `invalidOption` if a directory can't be opened, its
     ///   group is also omitted, or it overlaps with the container at `container`.
     func groupDirectories(
-        apartFrom container: PathName
-    ) throws(MigrationError) -> [String: PathName] {
-        var directories: [String: PathName] = [:]
+        apartFrom container: BytePath
+    ) throws(MigrationError) -> [String: BytePath] {
+        var directories: [String: BytePath] = [:]
         for (identifier, url) in applicationGroups {
-            let path = ByteString(pathOf: url)
+            let path = BytePath(of: url)
             guard !omittedGroups.contains(identifier) else {
                 let message = "the app group \(identifier) has a directory but is also left out"
                 throw MigrationError(.invalidOption, message, path: path)
             }
-            let directory: PathName
+            let directory: BytePath
             do throws(SystemError) {
-                directory = try PathName(resolving: path)
-                _ = try FileDescriptor.open(directory.path, .directory)
+                directory = try BytePath(resolving: path)
+                _ = try FileDescriptor.open(directory, .directory)
             } catch {
                 let message = "the directory of the app group \(identifier) can't be opened"
                 throw MigrationError(.invalidOption, message, path: path, cause: error)
             }
-            guard !container.isWithin(directory), !directory.isWithin(container) else {
+            guard !container.isEqual(toOrBelow: directory),
+                !directory.isEqual(toOrBelow: container)
+            else {
                 let message =
                     "the directory of the app group \(identifier) overlaps with the container"
                 throw MigrationError(.invalidOption, message, path: path)
@@ -171,18 +173,10 @@ extension MigrationExtension {
             PreflightReport.ApplicationGroup(
                 identifier: identifier,
                 directory: applicationGroups[identifier].map {
-                    PrintableText.escaping(ByteString(pathOf: $0))
+                    PrintableText.escaping(BytePath(of: $0))
                 },
                 isLeftOut: omittedGroups.contains(identifier)
             )
         }
-    }
-}
-
-extension PathName {
-    /// Whether this is `directory` or lies in it.
-    fileprivate func isWithin(_ directory: PathName) -> Bool {
-        let slash = [UInt8(ascii: "/")]
-        return (path + slash).starts(with: directory.path == slash ? slash : directory.path + slash)
     }
 }

@@ -15,7 +15,7 @@ final class ProcessSession: ExtensionSession {
 
     /// Starts the extension.
     init(
-        executable: ByteString,
+        executable: BytePath,
         terms: MigrationExtension,
         in directories: SessionDirectories,
         observer: SessionObserver,
@@ -23,7 +23,7 @@ final class ProcessSession: ExtensionSession {
     ) throws {
         let program = try Self.resolve(executable)
         let (sandbox, report) = try ExtensionSandbox.make(
-            for: program.path,
+            for: program,
             in: directories,
             policy: terms.confinement
         )
@@ -41,7 +41,7 @@ final class ProcessSession: ExtensionSession {
         confinement = report.seeing(sight).bounded(by: bounds).running(as: user)
         connection = try ExtensionConnection(
             to: process,
-            named: PrintableText.escaping(program.name),
+            named: PrintableText.escaping(program.lastComponent),
             output: terms.outputHandler,
             bounds: bounds,
             observer: observer,
@@ -107,7 +107,7 @@ final class ProcessSession: ExtensionSession {
     ) throws -> ImportProgressSummary {
         observer.noteActivity()
         var shown = call
-        shown.directory = Data(paths.shown(ByteString(call.directory)))
+        shown.directory = Data(paths.shown(BytePath([UInt8](call.directory))).bytes)
         try connection.send(.importResources(shown))
         var last: (Int64, Int64)?
         while true {
@@ -132,7 +132,7 @@ extension ProcessSession {
     /// Starts the program with its own root directory if possible, otherwise with its own mounts if
     /// a path needs encoding, and otherwise with links.
     private static func start(
-        _ program: PathName,
+        _ program: BytePath,
         in directories: SessionDirectories,
         sandbox: Sandbox?,
         bounds: SessionBounds
@@ -219,21 +219,21 @@ extension ProcessSession {
     }
 
     private static func start(
-        _ program: PathName,
+        _ program: BytePath,
         in directories: SessionDirectories,
         as paths: SessionPaths,
         root: PrivateRoot?,
         sandbox: Sandbox?,
         bounds: SessionBounds
     ) throws(MigrationError) -> ChildProcess {
-        let temporary = paths.shown(directories.temporaryDirectory.path)
+        let temporary = paths.shown(directories.temporaryDirectory)
         let hasMounts = root != nil || !paths.mounts.isEmpty
         let hasNamespace = hasMounts && FileStatus.currentUser != 0
         do throws(SystemError) {
             return try ChildProcess.start(
                 ChildProcess.Configuration(
-                    executable: program.path,
-                    arguments: [program.path],
+                    executable: program,
+                    arguments: [program.bytes],
                     environment: ExtensionEnvironment.variables(temporaryDirectory: temporary),
                     workingDirectory: temporary,
                     mounts: paths.mounts,
@@ -258,7 +258,7 @@ extension ProcessSession {
                 )
             }
             let message = "the extension can't be started"
-            throw MigrationError(.extensionUnsuitable, message, path: program.path, cause: error)
+            throw MigrationError(.extensionUnsuitable, message, path: program, cause: error)
         }
     }
 
@@ -268,10 +268,10 @@ extension ProcessSession {
         let showsOwners = FileStatus.currentUser != FileStatus.overflowUser
         let isFixed = confinement.isConfined && showsOwners
         let start = SessionStart(
-            container: Data(paths.shown(directories.container.rootPath.path)),
+            container: Data(paths.shown(directories.container.rootPath).bytes),
             bundleIdentifier: directories.container.bundleIdentifier,
-            temporaryDirectory: Data(paths.shown(directories.temporaryDirectory.path)),
-            groups: directories.groups.mapValues { Data(paths.shown($0.path)) },
+            temporaryDirectory: Data(paths.shown(directories.temporaryDirectory).bytes),
+            groups: directories.groups.mapValues { Data(paths.shown($0).bytes) },
             appendPolicy: isFixed ? directories.appendPolicy : .answered
         )
         try connection.send(.begin(start))
@@ -291,8 +291,8 @@ extension ProcessSession {
     /// Archives an item; if the export can go on after an error, the process gets the error.
     private func append(
         _ number: UInt32,
-        itemAt source: ByteString,
-        as name: ByteString,
+        itemAt source: BytePath,
+        as name: [UInt8],
         to intake: ItemIntake
     ) throws {
         // The process was told to stop, and its own side of the session knows it.
@@ -314,12 +314,12 @@ extension ProcessSession {
 
     /// Checks that the container's owner can read the program and the libraries beside it.
     private static func check(
-        _ program: PathName,
+        _ program: BytePath,
         isReadableTo user: UserIdentity
     ) throws(MigrationError) {
-        var path = program.path
+        var path = program
         do throws(SystemError) {
-            for (index, file) in try Sandbox.files(forRunning: program.path).enumerated() {
+            for (index, file) in try Sandbox.files(forRunning: program).enumerated() {
                 path = file
                 guard try user.may(index == 0 ? .readAndExecute : .read, at: file) else {
                     throw SystemError.denied
@@ -333,12 +333,12 @@ extension ProcessSession {
         }
     }
 
-    private static func resolve(_ executable: ByteString) throws(MigrationError) -> PathName {
-        let path: PathName
+    private static func resolve(_ executable: BytePath) throws(MigrationError) -> BytePath {
+        let path: BytePath
         let kind: FileStatus.Kind
         do throws(SystemError) {
-            path = try PathName(resolvingWhole: executable)
-            kind = try FileDescriptor.status(atPath: path.path).kind
+            path = try BytePath(resolvingWhole: executable)
+            kind = try FileDescriptor.status(atPath: path).kind
         } catch {
             let message = "there is no such extension"
             throw MigrationError(.extensionUnsuitable, message, path: executable, cause: error)
@@ -362,20 +362,20 @@ private enum ExtensionEnvironment {
         "ASAN_OPTIONS", "LLVM_PROFILE_FILE", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
     ]
 
-    static func variables(temporaryDirectory temporary: ByteString) -> [ByteString] {
-        var variables: [ByteString] = passed.compactMap { name in
+    static func variables(temporaryDirectory temporary: BytePath) -> [[UInt8]] {
+        var variables: [[UInt8]] = passed.compactMap { name in
             unsafe getenv(name).map { value in
-                unsafe ByteString(utf8: name + "=") + ByteString(cString: value)
+                unsafe [UInt8](utf8: name + "=") + [UInt8](cString: value)
             }
         }
         variables += [
-            ByteString(
+            [UInt8](
                 utf8: "\(ExtensionService.sessionVariable)=\(ChildProcess.connectionNumber)"
             ),
-            ByteString(utf8: "HOME=") + temporary,
-            ByteString(utf8: "TMPDIR=") + temporary,
+            [UInt8](utf8: "HOME=") + temporary.bytes,
+            [UInt8](utf8: "TMPDIR=") + temporary.bytes,
             // The confinement does not let the crash tracer work.
-            ByteString(utf8: "SWIFT_BACKTRACE=enable=no"),
+            [UInt8](utf8: "SWIFT_BACKTRACE=enable=no"),
         ]
         return variables
     }

@@ -31,7 +31,7 @@ final class SessionBounds {
 
     /// Sets the limits in `terms` for a session with `directories`.
     init(_ terms: MigrationExtension, in directories: SessionDirectories) throws(MigrationError) {
-        let path = directories.temporaryDirectory.path
+        let path = directories.temporaryDirectory
         do {
             temporaryDirectory = OpenFile(try FileDescriptor.open(path, .directory))
         } catch {

@@ -11,14 +11,14 @@ struct SessionDirectories {
 
     let role: Role
     let container: MigrationDataContainer
-    let temporaryDirectory: PathName
+    let temporaryDirectory: BytePath
     /// The directories of the app groups, by identifier.
-    let groups: [String: PathName]
+    let groups: [String: BytePath]
     var appendPolicy: AppendPolicy
 
     /// The import directory, and the directory that holds only it and the container; `nil` if they
     /// are separate.
-    var importDirectory: (path: PathName, holder: PathName?)?
+    var importDirectory: (path: BytePath, holder: BytePath?)?
 
     /// The owner of the container, if root works for them.
     let owner: FileOwner?
@@ -41,7 +41,7 @@ struct SessionDirectories {
             let directory = try PrivateDirectory()
             temporaryDirectory =
                 if let owner {
-                    try directory.makeDirectory(ByteString(utf8: "files"), for: owner)
+                    try directory.makeDirectory([UInt8](utf8: "files"), for: owner)
                 } else {
                     directory.path
                 }
@@ -61,12 +61,12 @@ struct SessionDirectories {
     func sourceRoots(as paths: SessionPaths) throws(MigrationError) -> SourceRoots {
         var roots = SourceRoots()
         do throws(SystemError) {
-            try roots.add(container.rootPath.path, .container)
-            for group in groups.values { try roots.add(group.path, .applicationGroup) }
-            try roots.add(temporaryDirectory.path, .temporaryDirectory)
+            try roots.add(container.rootPath, .container)
+            for group in groups.values { try roots.add(group, .applicationGroup) }
+            try roots.add(temporaryDirectory, .temporaryDirectory)
         } catch {
             let message = "the directories that the extension may export can't be opened"
-            let path = container.rootPath.path
+            let path = container.rootPath
             throw MigrationError(.containerInvalid, message, path: path, cause: error)
         }
         for alias in paths.aliases { roots.addAlias(alias.path, of: alias.directory) }
@@ -99,29 +99,29 @@ struct SessionDirectories {
     func context(as paths: SessionPaths) -> ExtensionContext {
         ExtensionContext(
             container: container.located(at: paths.shown(container.rootPath)),
-            groups: groups.mapValues { URL(containerAtPath: paths.shown($0.path)) },
-            temporaryDirectory: URL(directoryAtPath: temporaryDirectory.path)
+            groups: groups.mapValues { URL(containerAtPath: paths.shown($0)) },
+            temporaryDirectory: URL(directoryAtPath: temporaryDirectory)
         )
     }
 
-    private static func owner(of container: PathName) throws(MigrationError) -> FileOwner? {
+    private static func owner(of container: BytePath) throws(MigrationError) -> FileOwner? {
         do {
-            return try FileOwner(servedIn: FileDescriptor.open(container.path, .directory))
+            return try FileOwner(servedIn: FileDescriptor.open(container, .directory))
         } catch {
             let message = "the container can't be opened"
             throw MigrationError(
                 .containerInvalid,
                 message,
-                path: container.path,
+                path: container,
                 cause: error
             )
         }
     }
 
-    private static func commonDirectory() throws(MigrationError) -> PathName {
-        let path = ByteString(pathOf: FileManager.default.temporaryDirectory)
+    private static func commonDirectory() throws(MigrationError) -> BytePath {
+        let path = BytePath(of: FileManager.default.temporaryDirectory)
         do {
-            return try PathName(resolving: path)
+            return try BytePath(resolving: path)
         } catch {
             let message = "the directory of temporary files can't be reached"
             throw MigrationError(.outputFailed, message, path: path, cause: error)
@@ -131,7 +131,7 @@ struct SessionDirectories {
 
 /// A directory that a session gives to an extension.
 struct SessionDirectory {
-    let path: PathName
+    let path: BytePath
 
     /// Its role in a word.
     let label: String

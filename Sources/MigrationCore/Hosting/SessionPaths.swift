@@ -27,8 +27,8 @@ struct SessionPaths {
 
     /// A directory, and another path that leads to it.
     struct Alias {
-        let directory: ByteString
-        let path: ByteString
+        let directory: BytePath
+        let path: BytePath
     }
 
     let form: ExtensionPaths
@@ -50,20 +50,20 @@ struct SessionPaths {
     /// - Throws: ``MigrationError`` of codes `outputFailed` and `pathNeedsEncoding`.
     init(mounting directories: [SessionDirectory], forOther isForOther: Bool) throws(MigrationError)
     {
-        let encoded = directories.filter { $0.path.path.needsEncoding }
+        let encoded = directories.filter { $0.path.needsEncoding }
         form = encoded.isEmpty ? .unchanged : .mounted
         directory = encoded.isEmpty ? nil : try Self.makeDirectory()
         guard let directory else { return }
         if isForOther { try directory.letPass() }
         for (index, encoded) in encoded.enumerated() {
-            let name = ByteString(utf8: "\(encoded.label)-\(index)")
-            let place = PathName(parent: directory.path.path, name: name).path
+            let name = [UInt8](utf8: "\(encoded.label)-\(index)")
+            let place = directory.path / name
             try Self.making(place) { () throws(SystemError) in
-                let parent = try FileDescriptor.open(directory.path.path, .directory)
+                let parent = try FileDescriptor.open(directory.path, .directory)
                 try parent.makeDirectory(name, permissions: 0o700)
             }
-            aliases.append(Alias(directory: encoded.path.path, path: place))
-            mounts.append(ChildProcess.Mount(encoded.path.path, at: place))
+            aliases.append(Alias(directory: encoded.path, path: place))
+            mounts.append(ChildProcess.Mount(encoded.path, at: place))
         }
     }
 
@@ -78,36 +78,31 @@ struct SessionPaths {
         because obstacle: Obstacle,
         forOther isForOther: Bool = false
     ) throws(MigrationError) {
-        let encoded = directories.filter { $0.path.path.needsEncoding }
-        for encoded in encoded where encoded.isListed && encoded.path.name.needsEncoding {
-            throw Self.refusal(of: encoded, obstacle)
+        let encoded = directories.filter { $0.path.needsEncoding }
+        for encoded in encoded where encoded.isListed {
+            let name = BytePath(encoded.path.lastComponent)
+            if name.needsEncoding { throw Self.refusal(of: encoded, obstacle) }
         }
         form = encoded.isEmpty ? .unchanged : .linked
         directory = encoded.isEmpty ? nil : try Self.makeDirectory()
         guard let directory else { return }
         if isForOther { try directory.letPass() }
         for (index, encoded) in encoded.enumerated() {
-            let name = ByteString(utf8: "\(encoded.label)-\(index)")
-            let link = PathName(parent: directory.path.path, name: name).path
-            let target = encoded.isListed ? encoded.path.parent : encoded.path.path
+            let name = [UInt8](utf8: "\(encoded.label)-\(index)")
+            let link = directory.path / name
+            let target = encoded.isListed ? encoded.path.parent : encoded.path
             try Self.making(link) { () throws(SystemError) in
-                let parent = try FileDescriptor.open(directory.path.path, .directory)
-                try parent.makeSymbolicLink(name, to: target)
+                let parent = try FileDescriptor.open(directory.path, .directory)
+                try parent.makeSymbolicLink(name, to: target.bytes)
             }
-            let path =
-                encoded.isListed ? PathName(parent: link, name: encoded.path.name).path : link
-            aliases.append(Alias(directory: encoded.path.path, path: path))
+            let path = encoded.isListed ? link / encoded.path.lastComponent : link
+            aliases.append(Alias(directory: encoded.path, path: path))
         }
     }
 
     /// The path by which the extension knows the file at `path`.
-    func shown(_ path: ByteString) -> ByteString {
+    func shown(_ path: BytePath) -> BytePath {
         aliases.lazy.compactMap { path.moved(from: $0.directory, to: $0.path) }.first ?? path
-    }
-
-    /// The path by which the extension knows the file at `path`.
-    func shown(_ path: PathName) -> PathName {
-        PathName(absolute: shown(path.path))
     }
 
     /// Removes the other paths, and anything that the extension made beside them.
@@ -124,12 +119,12 @@ extension SessionPaths {
         var problem = MigrationError(
             .pathNeedsEncoding,
             "the path of every directory for temporary files needs percent-encoding",
-            path: ByteString(pathOf: usual)
+            path: BytePath(of: usual)
         )
         for place in places {
             do throws(MigrationError) {
                 let directory = try PrivateDirectory(in: place)
-                if !directory.path.path.needsEncoding { return directory }
+                if !directory.path.needsEncoding { return directory }
             } catch {
                 problem = error
             }
@@ -138,7 +133,7 @@ extension SessionPaths {
     }
 
     private static func making(
-        _ path: ByteString,
+        _ path: BytePath,
         _ body: () throws(SystemError) -> Void
     ) throws(MigrationError) {
         do {
@@ -167,16 +162,15 @@ extension SessionPaths {
             "the name of the \(directory.label) directory has characters that a URL must encode, which "
             + "makes extensions lose files, and \(reason); use only letters, digits, '.', '_' and "
             + "'-' in its name"
-        let path = directory.path.path
+        let path = directory.path
         return MigrationError(.pathNeedsEncoding, message, path: path, cause: cause)
     }
 }
 
-extension ByteString {
+extension BytePath {
     /// Whether the URL of a file with this path or name spells it differently.
     fileprivate var needsEncoding: Bool {
-        let slash = UInt8(ascii: "/")
-        let path = first == slash ? self : [slash] + self
-        return ByteString(utf8: URL(fileAtPath: path).path(percentEncoded: true)) != path
+        let path = isAbsolute ? self : .root / self
+        return BytePath(URL(fileAtPath: path).path(percentEncoded: true)) != path
     }
 }

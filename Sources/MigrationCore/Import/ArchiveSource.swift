@@ -5,7 +5,7 @@ package import MigrationSystem
 /// Where to read an archive.
 public struct ArchiveSource: Sendable {
     private enum Origin {
-        case file([UInt8])
+        case file(BytePath)
         case descriptor(Int32)
     }
 
@@ -17,11 +17,11 @@ public struct ArchiveSource: Sendable {
     /// - Parameter url: The file; a link to it is followed.
     /// - Returns: The source, which is opened when it is read.
     public static func file(_ url: URL) -> ArchiveSource {
-        .file(path: ByteString(pathOf: url))
+        .file(path: BytePath(of: url))
     }
 
     /// The archive in the file at a path of any bytes.
-    package static func file(path: [UInt8]) -> ArchiveSource {
+    package static func file(path: BytePath) -> ArchiveSource {
         ArchiveSource(origin: .file(path))
     }
 

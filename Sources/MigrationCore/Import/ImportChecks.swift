@@ -7,7 +7,7 @@ struct ImportChecks {
     let options: ImportOptions
     let appExtension: MigrationExtension?
 
-    private var path: PathName { container.rootPath }
+    private var path: BytePath { container.rootPath }
 
     /// Checks the extension's entitlement and app groups.
     func checkExtension() throws {
@@ -34,7 +34,7 @@ struct ImportChecks {
         try checkImporter(header)
         // The app may have another identifier on the other platform, so its extension decides.
         guard appExtension != nil else { return try checkIdentifier(header) }
-        _ = try ImportCall(directory: [], header: header, source: options.source)
+        _ = try ImportCall(directory: "", header: header, source: options.source)
     }
 
     /// Refuses an archive that is not for the importing app; like Android, compares letter by
@@ -50,7 +50,7 @@ struct ImportChecks {
                 + "convert the backup with its manifest or '--rules', or drop '--app-id'"
             : "the archive is for \(known.joined(separator: ", ")) and not for '\(name)', which "
                 + "'--app-id' gives"
-        throw MigrationError(.identifierMismatch, message, path: path.path)
+        throw MigrationError(.identifierMismatch, message, path: path)
     }
 
     /// Refuses an archive without the expected fingerprint or the required signature.
@@ -67,7 +67,7 @@ struct ImportChecks {
             let archived = PrintableText.escaping(header.bundleIdentifier)
             let expected = PrintableText.escaping(known)
             let message = "the archive belongs to \(archived), the container to \(expected)"
-            throw MigrationError(.identifierMismatch, message, path: path.path)
+            throw MigrationError(.identifierMismatch, message, path: path)
         }
     }
 
@@ -83,7 +83,7 @@ struct ImportChecks {
         } catch {
             guard error.isBusy else { return }
             let message = "another migration of the container is still running"
-            throw MigrationError(.containerBusy, message, path: path.path)
+            throw MigrationError(.containerBusy, message, path: path)
         }
     }
 
@@ -93,7 +93,7 @@ struct ImportChecks {
         let available = try staging.directory.descriptor.availableSpace()
         guard needed > available else { return }
         let message = "the container needs \(needed) bytes, and \(available) are free"
-        throw MigrationError(.outOfSpace, message, path: path.path)
+        throw MigrationError(.outOfSpace, message, path: path)
     }
 
     /// Refuses to replace data with another program's tar file that is empty or may be cut short.

@@ -107,7 +107,7 @@ struct ImportOperation {
         leftovers: [MigrationError]
     )
 
-    private var path: PathName { container.rootPath }
+    private var path: BytePath { container.rootPath }
 
     private var checks: ImportChecks {
         ImportChecks(container: container, options: options, appExtension: appExtension)
@@ -133,7 +133,7 @@ struct ImportOperation {
         let holdsData = try ContainerContents.holdsData(lock.root, at: path)
         guard !holdsData || options.replacesExisting else {
             let message = "the container already holds data"
-            throw MigrationError(.containerHoldsData, message, path: path.path)
+            throw MigrationError(.containerHoldsData, message, path: path)
         }
         let report = try restore(input, openedAs: early, replacing: holdsData, in: lock.root)
         // An extension counts its own units, and the archive's index is not read as content.
@@ -189,7 +189,7 @@ struct ImportOperation {
 
     private func isContainerMissing() throws -> Bool {
         do throws(SystemError) {
-            return try FileDescriptor.statusIfPresent(atPath: path.path) == nil
+            return try FileDescriptor.statusIfPresent(atPath: path) == nil
         } catch {
             throw Self.located(error, at: path)
         }
@@ -199,12 +199,12 @@ struct ImportOperation {
     private func makeContainer() throws {
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
-            try parent.makeDirectory(path.name, permissions: 0o755)
+            try parent.makeDirectory(path.lastComponent, permissions: 0o755)
             try parent.synchronize()
         } catch {
             guard error.isExisting else {
                 let message = "the container can't be made"
-                throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+                throw MigrationError(.outputFailed, message, path: path, cause: error)
             }
         }
     }
@@ -317,13 +317,13 @@ extension ImportOperation {
         let host = try beginSession(with: appExtension, in: directory)
         defer { host.end() }
         let call = try ImportCall(
-            directory: directory.path.path,
+            directory: directory.path,
             header: reader.header,
             source: options.source
         )
         let appImport = AppExtensionImport(host: host, call: call)
         let report = try appImport.run(progress: progress, cancellation: cancellation) {
-            try UnreadFiles(in: directory.directory, at: directory.path.path, cancellation)
+            try UnreadFiles(in: directory.directory, at: directory.path, cancellation)
         }
         try directory.remove()
         if appExtension.isInProcess { try directory.handOverContents(cancellation) }
@@ -378,7 +378,7 @@ extension ImportOperation {
         _ reader: ArchiveReader,
         into directory: OpenFile,
         of root: OpenFile,
-        omitting names: [ByteString]
+        omitting names: [[UInt8]]
     ) throws -> ArchiveExtractor {
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: directory)
         extraction.owner = try FileOwner(servedIn: root.descriptor)
@@ -484,9 +484,9 @@ extension ImportOperation {
     }
 
     /// Adds the container to errors that name only a system call.
-    private static func located(_ error: any Error, at path: PathName) -> any Error {
+    private static func located(_ error: any Error, at path: BytePath) -> any Error {
         guard let error = error as? SystemError else { return error }
         let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
-        return MigrationError(code, "the import failed", path: path.path, cause: error)
+        return MigrationError(code, "the import failed", path: path, cause: error)
     }
 }

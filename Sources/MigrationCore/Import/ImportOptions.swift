@@ -59,7 +59,7 @@ extension ImportCall {
     ///
     /// - Throws: ``MigrationError`` of code `invalidOption` if neither names it.
     init(
-        directory: ByteString,
+        directory: BytePath,
         header: ArchiveHeader?,
         source: ImportSource
     ) throws(MigrationError) {
@@ -73,7 +73,7 @@ extension ImportCall {
             throw MigrationError(.invalidOption, message)
         }
         self.init(
-            directory: Data(directory),
+            directory: Data(directory.bytes),
             source: MigrationAppIdentifier(
                 storeIdentifier: source.store ?? platform.defaultStore,
                 bundleIdentifier: identifier,

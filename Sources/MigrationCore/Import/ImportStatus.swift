@@ -29,7 +29,7 @@ extension MigrationDataContainer {
             try openRecordFile()?.remove()
         } catch {
             let message = "the import status can't be cleared"
-            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: error)
         }
     }
 
@@ -47,7 +47,7 @@ extension MigrationDataContainer {
             return try openRecordFile()?.firstReading(of: record)
         } catch {
             let message = "the import status can't be read"
-            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: error)
         }
     }
 
@@ -70,7 +70,7 @@ extension MigrationDataContainer {
             try openRecordFile()?.write(record.withoutActivity)
         } catch {
             let message = "the activity can't be marked as taken"
-            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: error)
         }
         return activity
     }
@@ -81,7 +81,7 @@ extension MigrationDataContainer {
     }
 
     private func openRecordFile() throws(SystemError) -> ImportRecordFile? {
-        let root = OpenFile(try FileDescriptor.open(rootPath.path, .directory))
+        let root = OpenFile(try FileDescriptor.open(rootPath, .directory))
         return try BookkeepingDirectory(in: root).map { ImportRecordFile(in: $0) }
     }
 }

@@ -16,7 +16,7 @@ public enum VerificationScope: String, Sendable, Codable {
         options.externalLinks = externalLinks
         options.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
         return .everything(options) { () throws(SystemError) in
-            let directory = ByteString(pathOf: FileManager.default.temporaryDirectory)
+            let directory = BytePath(of: FileManager.default.temporaryDirectory)
             return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()
         }
     }

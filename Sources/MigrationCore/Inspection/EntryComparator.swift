@@ -6,7 +6,7 @@ struct EntryComparator {
     /// The item of the container at the path of an entry.
     private struct Counterpart {
         let directory: OpenFile
-        let name: ByteString
+        let name: [UInt8]
         let status: FileStatus
     }
 
@@ -44,7 +44,7 @@ struct EntryComparator {
     }
 
     private func counterpart(of path: EntryPath) throws -> Counterpart? {
-        let name = ByteString(path.lastComponent)
+        let name = [UInt8](path.lastComponent)
         do throws(SystemError) {
             let directory = try cursor.directory(at: path.components.dropLast())
             let status = try directory.descriptor.status(of: name)
@@ -162,7 +162,7 @@ extension EntryComparator {
     private func compareAttributes(of entry: ArchiveEntry, with file: OpenFile) throws {
         var present: [ExtendedAttribute] = []
         for name in try file.descriptor.knownExtendedAttributeNames()
-        where name.starts(with: "user.".utf8) {
+        where ExtendedAttribute.isOfUser(name) {
             let value = try file.descriptor.extendedAttribute(name)
             present.append(ExtendedAttribute(name: name, value: value))
         }

@@ -28,7 +28,7 @@ extension ArchiveSource {
         progress: Progress? = nil
     ) async throws -> ImportReport {
         try await extract(
-            toPath: ByteString(pathOf: directory),
+            toPath: BytePath(of: directory),
             only: paths,
             options: options,
             progress: progress
@@ -38,7 +38,7 @@ extension ArchiveSource {
     /// Restores entries in the directory at a path of any bytes.
     @concurrent
     package func extract(
-        toPath directory: [UInt8],
+        toPath directory: BytePath,
         only paths: [EntryPath],
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
@@ -61,10 +61,10 @@ extension ArchiveSource {
 
 /// One extraction: entries restored in a directory of their own, then moved in one by one.
 struct Extraction {
-    private static let stagingName = ByteString(utf8: ".migration-extracting")
+    private static let stagingName = [UInt8](utf8: ".migration-extracting")
 
     let source: ArchiveSource
-    let directory: [UInt8]
+    let directory: BytePath
     let paths: [EntryPath]
     let options: ImportOptions
     let progress: Progress?
@@ -96,15 +96,15 @@ struct Extraction {
 
     private func openDirectory() throws(MigrationError) -> (OpenFile, wasMade: Bool) {
         do throws(SystemError) {
-            let path = try PathName(resolving: directory)
+            let path = try BytePath(resolving: directory)
             do {
-                return (OpenFile(try FileDescriptor.open(path.path, .directory)), false)
+                return (OpenFile(try FileDescriptor.open(path, .directory)), false)
             } catch {
                 guard error.isMissing else { throw error }
             }
             try FileDescriptor.open(path.parent, .directory)
-                .makeDirectory(path.name, permissions: 0o755)
-            return (OpenFile(try FileDescriptor.open(path.path, .directory)), true)
+                .makeDirectory(path.lastComponent, permissions: 0o755)
+            return (OpenFile(try FileDescriptor.open(path, .directory)), true)
         } catch {
             if error.isNotDirectory {
                 let message = "it is a file or a link, not a directory"
@@ -117,8 +117,8 @@ struct Extraction {
 
     private func removeDirectory() {
         // Best effort; the caller needs the first error.
-        guard let path = try? PathName(resolving: directory) else { return }
-        try? FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
+        guard let path = try? BytePath(resolving: directory) else { return }
+        try? FileDescriptor.open(path.parent, .directory).removeDirectory(path.lastComponent)
     }
 
     /// Limits `reader` to the selection, if it can seek, and finds unselected files that selected
@@ -224,13 +224,13 @@ struct Extraction {
         } catch {
             for moved in 0..<listing.count { try? root.descriptor.removeTree(listing[moved]) }
             let message = "the temporary directory of the extraction can't be removed"
-            let path = PathName(parent: directory, name: Self.stagingName).path
+            let path = directory / Self.stagingName
             throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
     }
 
-    private func failure(_ error: SystemError, moving name: ByteString) -> MigrationError {
-        let path = PathName(parent: directory, name: name).path
+    private func failure(_ error: SystemError, moving name: [UInt8]) -> MigrationError {
+        let path = directory / name
         if name == Self.stagingName {
             let message = "the archive holds a name that extractions use themselves"
             return MigrationError(.outputExists, message, path: path)

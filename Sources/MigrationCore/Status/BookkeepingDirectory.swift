@@ -57,7 +57,7 @@ struct BookkeepingDirectory {
     }
 
     /// Makes the file `name`, which must not exist yet.
-    func makeFile(_ name: ByteString) throws(SystemError) -> OpenFile {
+    func makeFile(_ name: [UInt8]) throws(SystemError) -> OpenFile {
         let file = OpenFile(try directory.descriptor.open(name, .creating(permissions: 0o600)))
         do {
             try Self.give(file, toOwnerOf: directory)
@@ -70,24 +70,24 @@ struct BookkeepingDirectory {
     }
 
     /// The path of the bookkeeping of the container at `path`.
-    static func path(in path: PathName) -> PathName {
-        PathName(parent: path.path, name: ContainerLayout.bookkeepingName)
+    static func path(in path: BytePath) -> BytePath {
+        path / ContainerLayout.bookkeepingName
     }
 
     /// The path of its file `name`.
-    static func path(of name: String, in path: PathName) -> PathName {
-        PathName(parent: self.path(in: path).path, name: ByteString(utf8: name))
+    static func path(of name: String, in path: BytePath) -> BytePath {
+        self.path(in: path) / BytePath(name)
     }
 
     /// The name of a new version of the file `name` while it is written.
-    static func temporaryName(for name: String) -> ByteString { ByteString(utf8: name + ".new") }
+    static func temporaryName(for name: String) -> [UInt8] { [UInt8](utf8: name + ".new") }
 
     /// The open directory, for data beside the files.
     var openDirectory: OpenFile { directory }
 
     /// Whether something has the name `name`.
     func has(_ name: String) throws(SystemError) -> Bool {
-        try directory.descriptor.statusIfPresent(of: ByteString(utf8: name)) != nil
+        try directory.descriptor.statusIfPresent(of: [UInt8](utf8: name)) != nil
     }
 
     /// Something in the place of a bookkeeping file that no import wrote.
@@ -100,7 +100,7 @@ struct BookkeepingDirectory {
     /// - Throws: ``SystemError``, or ``UnsuitableFile`` if no import wrote the file.
     func read(_ name: String) throws -> Data? {
         do {
-            let file = try directory.descriptor.open(ByteString(utf8: name), .reading)
+            let file = try directory.descriptor.open([UInt8](utf8: name), .reading)
             try check(file.status())
             return try file.readAll(limit: Self.sizeLimit).map { Data($0) } ?? Data()
         } catch let error as SystemError {
@@ -124,7 +124,7 @@ struct BookkeepingDirectory {
 
     /// Replaces the file `name` with `contents`.
     func write(_ contents: Data, as name: String) throws(SystemError) {
-        let final = ByteString(utf8: name)
+        let final = [UInt8](utf8: name)
         let temporary = Self.temporaryName(for: name)
         try remove(temporary)
         let file = try makeFile(temporary)
@@ -143,11 +143,11 @@ struct BookkeepingDirectory {
 
     /// Removes the file `name`, if it exists.
     func remove(_ name: String) throws(SystemError) {
-        try remove(ByteString(utf8: name))
+        try remove([UInt8](utf8: name))
     }
 
     /// Removes `name`, whatever it is.
-    func remove(_ name: ByteString) throws(SystemError) {
+    func remove(_ name: [UInt8]) throws(SystemError) {
         do {
             // A read-only file system reports itself even for a missing file.
             _ = try directory.descriptor.status(of: name)

@@ -47,7 +47,7 @@ extension MigrationDataContainer {
     /// Reads the record without finishing an interrupted import; `nil` if there is none.
     func storedImportRecord() throws(MigrationError) -> ImportRecord? {
         do {
-            let root = OpenFile(try FileDescriptor.open(rootPath.path, .directory))
+            let root = OpenFile(try FileDescriptor.open(rootPath, .directory))
             let bookkeeping = try BookkeepingDirectory(in: root)
             return try bookkeeping.flatMap { try ImportRecordFile(in: $0).read() }
         } catch let error as SystemError {
@@ -55,17 +55,17 @@ extension MigrationDataContainer {
                 throw MigrationError(
                     .containerInvalid,
                     "there is no container",
-                    path: rootPath.path
+                    path: rootPath
                 )
             }
             let message = "the import status can't be read"
-            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: error)
+            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: error)
         } catch {
             let isExplained =
                 error is ImportRecord.NewerVersion || error is BookkeepingDirectory.UnsuitableFile
             let message = "the import status can't be understood; it is left as it is"
             let cause = isExplained ? error : nil
-            throw MigrationError(.statusUnreadable, message, path: rootPath.path, cause: cause)
+            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: cause)
         }
     }
 }
@@ -163,7 +163,7 @@ struct RecordReserve {
         try file.descriptor.writeAll(bytes.span, at: 0)
         try file.descriptor.setSize(UInt64(bytes.count))
         try file.descriptor.synchronize()
-        let final = ByteString(utf8: BookkeepingDirectory.recordName)
+        let final = [UInt8](utf8: BookkeepingDirectory.recordName)
         try directory.descriptor.rename(Self.name, to: final, in: directory.descriptor)
         try directory.descriptor.synchronize()
         return true

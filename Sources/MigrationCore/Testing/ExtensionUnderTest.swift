@@ -32,7 +32,7 @@ package struct ExtensionUnderTest: Sendable {
         let context = ExtensionContext(
             container: container.located(at: paths.shown(container.rootPath)),
             groups: appExtension.applicationGroups.mapValues { url in
-                URL(containerAtPath: paths.shown(ByteString(pathOf: url)))
+                URL(containerAtPath: paths.shown(BytePath(of: url)))
             },
             temporaryDirectory: nil
         )
@@ -69,14 +69,14 @@ extension ExtensionUnderTest {
         }
         var appExtension = MigrationExtension.executable(at: URL(fileAtPath: program))
         appExtension.entitlements = path(in: entitlementsVariable).map { URL(fileAtPath: $0) }
-        try appExtension.readGroups(of: path(in: groupsVariable) ?? [])
+        try appExtension.readGroups(of: path(in: groupsVariable)?.bytes ?? [])
         return ExtensionUnderTest(appExtension, container: container)
     }
 
-    private static func path(in variable: String) -> ByteString? {
+    private static func path(in variable: String) -> BytePath? {
         // Foundation's environment is text, and a path need not be.
-        let path = unsafe getenv(variable).map { unsafe ByteString(cString: $0) }
-        return path.flatMap { $0.isEmpty ? nil : $0 }
+        let path = unsafe getenv(variable).map { unsafe BytePath(cString: $0) }
+        return path.flatMap { $0.bytes.isEmpty ? nil : $0 }
     }
 
     private static func missing(_ variable: String) -> MigrationError {
@@ -93,16 +93,16 @@ extension ExtensionUnderTest {
 extension MigrationExtension {
     /// Reads app groups from `list`: one line `identifier=directory` each, without a directory for
     /// a group to omit.
-    fileprivate mutating func readGroups(of list: ByteString) throws(MigrationError) {
+    fileprivate mutating func readGroups(of list: [UInt8]) throws(MigrationError) {
         for line in list.split(separator: UInt8(ascii: "\n")) {
             guard let end = line.firstIndex(of: UInt8(ascii: "=")), end > line.startIndex else {
                 let variable = ExtensionUnderTest.groupsVariable
                 let message = "\(variable) has a line that is not of the form identifier=directory"
-                throw MigrationError(.invalidOption, message, path: ByteString(line))
+                throw MigrationError(.invalidOption, message, path: BytePath(line))
             }
             let identifier = String(decoding: line[..<end], as: UTF8.self)
-            let directory = ByteString(line[(end + 1)...])
-            if directory.isEmpty {
+            let directory = BytePath(line[(end + 1)...])
+            if directory.bytes.isEmpty {
                 omittedGroups.insert(identifier)
             } else {
                 applicationGroups[identifier] = URL(fileAtPath: directory)
@@ -133,16 +133,16 @@ extension MigrationDataContainer {
         bundleIdentifier: String?,
         for appExtension: MigrationExtension
     ) throws(MigrationError) -> MigrationDataContainer {
-        let path = PathName(parent: directory.path.path, name: ByteString(utf8: "container"))
+        let path = directory.path / "container"
         do throws(SystemError) {
             let parent = try FileDescriptor.open(path.parent, .directory)
-            try parent.makeDirectory(path.name, permissions: 0o755)
+            try parent.makeDirectory(path.lastComponent, permissions: 0o755)
             try ContainerLayout.makeSkeleton(
-                in: OpenFile(try parent.open(path.name, .directory))
+                in: OpenFile(try parent.open(path.lastComponent, .directory))
             )
         } catch {
             let message = "a container can't be made"
-            throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
         let container = MigrationDataContainer(root: path, knownIdentifier: bundleIdentifier)
         guard bundleIdentifier == nil else { return container }
@@ -169,7 +169,7 @@ extension MigrationDataContainer {
             try ContainerLayout.makeSkeleton(in: lock.root)
         } catch {
             let message = "the container can't be emptied"
-            throw MigrationError(.outputFailed, message, path: rootPath.path, cause: error)
+            throw MigrationError(.outputFailed, message, path: rootPath, cause: error)
         }
     }
 }

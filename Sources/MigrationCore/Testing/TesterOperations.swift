@@ -32,33 +32,33 @@ struct TesterExport {
         let report = try await throwingErrorsOfExtension {
             try await MigrationHost.forTests.export(
                 subject.container,
-                to: .file(path: archive.path, replacesExisting: false),
+                to: .file(path: archive, replacesExisting: false),
                 using: subject.appExtension,
                 options: options,
                 progress: progress
             )
         }
         let resources = path(of: name)
-        _ = try await ArchiveSource.file(path: archive.path).extract(
-            toPath: resources.path,
+        _ = try await ArchiveSource.file(path: archive).extract(
+            toPath: resources,
             only: []
         )
         subject.noteExport(report)
         progress?.complete(of: Int64(clamping: report.totals.contentBytes))
         return AppMigrationTester.ResourcesExportResult(
-            extractedResourcesURL: URL(directoryAtPath: resources.path),
+            extractedResourcesURL: URL(directoryAtPath: resources),
             exportProperties: AppMigrationTester.DeviceToDeviceExportProperties(report),
             directory: subject.directory
         )
     }
 
-    private func path(of name: String) -> PathName {
-        PathName(parent: subject.directory.path.path, name: ByteString(utf8: name))
+    private func path(of name: String) -> BytePath {
+        subject.directory.path / BytePath(name)
     }
 
-    private func remove(_ archive: PathName) {
+    private func remove(_ archive: BytePath) {
         // Best effort; otherwise it is removed with the directory.
-        try? FileDescriptor.open(archive.parent, .directory).removeFile(archive.name)
+        try? FileDescriptor.open(archive.parent, .directory).removeFile(archive.lastComponent)
     }
 }
 
@@ -100,33 +100,33 @@ struct TesterImport {
         subject.noteImport(call)
         let appImport = AppExtensionImport(host: host, call: call)
         let report = try appImport.run(progress: progress, cancellation: cancellation) {
-            try UnreadFiles(in: opened, at: path.path, cancellation)
+            try UnreadFiles(in: opened, at: path, cancellation)
         }
         subject.noteImport(report)
         progress?.complete(of: progress?.totalUnitCount ?? 0)
     }
 
-    private func openDirectory() throws(MigrationError) -> (PathName, OpenFile) {
-        let given = ByteString(pathOf: directory)
+    private func openDirectory() throws(MigrationError) -> (BytePath, OpenFile) {
+        let given = BytePath(of: directory)
         do throws(SystemError) {
-            let path = try PathName(resolvingWhole: given)
-            return (path, OpenFile(try FileDescriptor.open(path.path, .directory)))
+            let path = try BytePath(resolvingWhole: given)
+            return (path, OpenFile(try FileDescriptor.open(path, .directory)))
         } catch {
             let message = "the directory of the resources can't be opened"
             throw MigrationError(.invalidOption, message, path: given, cause: error)
         }
     }
 
-    private func call(from path: PathName, to host: AppExtensionHost) -> ImportCall {
+    private func call(from path: BytePath, to host: AppExtensionHost) -> ImportCall {
         if let request {
             return ImportCall(
-                directory: Data(path.path),
+                directory: Data(path.bytes),
                 source: request.sourceAppIdentifier,
                 sourceVersion: request.sourceVersion
             )
         }
         return ImportCall(
-            directory: Data(path.path),
+            directory: Data(path.bytes),
             source: MigrationAppIdentifier(
                 storeIdentifier: subject.platform.defaultStore,
                 bundleIdentifier: host.container.bundleIdentifier,
@@ -141,7 +141,7 @@ struct TesterImport {
 
 /// The status that a tester registers for the app's next launch.
 struct TesterCompletion {
-    private let path: PathName
+    private let path: BytePath
     private let record: ImportRecord
 
     init(_ subject: TestSubject, outcome: ImportRecord.Outcome) {
@@ -166,7 +166,7 @@ struct TesterCompletion {
             try ImportRecordFile(in: BookkeepingDirectory.make(in: lock.root)).write(record)
         } catch let error as SystemError {
             let message = "the import status can't be written"
-            throw MigrationError(.outputFailed, message, path: path.path, cause: error)
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
     }
 }

@@ -79,14 +79,14 @@ struct VersionRehearsalRun {
         guard report.exports != nil else {
             let message =
                 "\(report.name) does not export, so name an archive to rehearse with (--archive)"
-            throw MigrationError(.invalidOption, message, path: container.rootPath.path)
+            throw MigrationError(.invalidOption, message, path: container.rootPath)
         }
-        let path = PathName(parent: directory.path.path, name: ByteString(utf8: "archive"))
+        let path = directory.path / "archive"
         var silent = appExtension
         silent.preflightHandler = nil
         let operation = ExportOperation(
             container: container,
-            destination: .file(path: path.path, replacesExisting: false),
+            destination: .file(path: path, replacesExisting: false),
             options: ExportOptions(),
             appExtension: silent,
             progress: nil,
@@ -94,7 +94,7 @@ struct VersionRehearsalRun {
             wait: wait
         )
         _ = try operation.run()
-        return .file(path: path.path)
+        return .file(path: path)
     }
 
     /// Imports in the archive's own version, which must succeed to make the rehearsal meaningful.
@@ -113,7 +113,7 @@ struct VersionRehearsalRun {
             let message =
                 "the version to rehearse is the archive's own; name one that the extension "
                 + "does not know"
-            throw MigrationError(.invalidOption, message, path: container.rootPath.path)
+            throw MigrationError(.invalidOption, message, path: container.rootPath)
         }
     }
 
@@ -135,19 +135,19 @@ struct VersionRehearsalRun {
         let archive: ArchiveSource
         let source: ImportSource
 
-        func place(_ part: String) -> PathName {
-            PathName(parent: directory.path.path, name: ByteString(utf8: "\(name)-\(part)"))
+        func place(_ part: String) -> BytePath {
+            directory.path / "\(name)-\(part)"
         }
     }
 
     private func run(_ attempt: Attempt) throws -> ImportReport {
         var scratch = appExtension
         scratch.preflightHandler = nil
-        let parent = try FileDescriptor.open(attempt.directory.path.path, .directory)
+        let parent = try FileDescriptor.open(attempt.directory.path, .directory)
         for (index, identifier) in appExtension.applicationGroups.keys.sorted().enumerated() {
             let group = attempt.place("group-\(index)")
-            try parent.makeDirectory(group.name, permissions: 0o700)
-            scratch.applicationGroups[identifier] = URL(directoryAtPath: group.path)
+            try parent.makeDirectory(group.lastComponent, permissions: 0o700)
+            scratch.applicationGroups[identifier] = URL(directoryAtPath: group)
         }
         var options = ImportOptions()
         options.source = attempt.source

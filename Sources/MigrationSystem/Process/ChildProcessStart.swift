@@ -5,13 +5,13 @@ extension ChildProcess {
     /// The program to start, and its surroundings.
     package struct Configuration: Sendable {
         /// The absolute path of the program.
-        package var executable: ByteString
+        package var executable: BytePath
         /// Its arguments, the first of which is its name.
-        package var arguments: [ByteString]
+        package var arguments: [[UInt8]]
         /// Its whole environment, as `NAME=value`.
-        package var environment: [ByteString]
+        package var environment: [[UInt8]]
         /// Its working directory.
-        package var workingDirectory: ByteString
+        package var workingDirectory: BytePath
         /// The directories that it sees at other paths, in its own mount namespace.
         package var mounts: [Mount]
         /// Its own root directory, which includes ``mounts``; `nil` for the host's.
@@ -28,10 +28,10 @@ extension ChildProcess {
         package var user: UserIdentity?
 
         package init(
-            executable: ByteString,
-            arguments: [ByteString],
-            environment: [ByteString],
-            workingDirectory: ByteString,
+            executable: BytePath,
+            arguments: [[UInt8]],
+            environment: [[UInt8]],
+            workingDirectory: BytePath,
             mounts: [Mount] = [],
             root: PrivateRoot? = nil,
             sandbox: Sandbox?,
@@ -57,11 +57,11 @@ extension ChildProcess {
     /// A directory that a program also sees at another path.
     package struct Mount: Sendable, Hashable {
         /// The directory.
-        package let directory: ByteString
+        package let directory: BytePath
         /// An empty directory, in whose place the program sees the other one.
-        package let place: ByteString
+        package let place: BytePath
 
-        package init(_ directory: ByteString, at place: ByteString) {
+        package init(_ directory: BytePath, at place: BytePath) {
             self.directory = directory
             self.place = place
         }
@@ -139,8 +139,8 @@ extension ChildProcess.Configuration {
     /// Throws if a string holds a zero byte, which would end it.
     fileprivate func check() throws(SystemError) {
         let strings =
-            [executable, workingDirectory] + arguments + environment
-            + mounts.flatMap { [$0.directory, $0.place] } + (root?.steps ?? [])
+            [executable.bytes, workingDirectory.bytes] + arguments + environment
+            + mounts.flatMap { [$0.directory.bytes, $0.place.bytes] } + (root?.steps ?? [])
         guard strings.allSatisfy({ !$0.contains(0) }) else {
             throw SystemError("execve", code: EINVAL)
         }
@@ -156,12 +156,12 @@ extension ChildProcess.Configuration {
     ) throws(SystemError) -> pid_t {
         let (control, connection) = (control.rawValue, connection.rawValue)
         let (output, failures) = (output.rawValue, failures.rawValue)
-        let paths = CStringList([executable, workingDirectory] + namespaceMaps)
+        let paths = CStringList([executable.bytes, workingDirectory.bytes] + namespaceMaps)
         let hasMaps = !namespaceMaps.isEmpty
         let hasRoot = root != nil
         let arguments = CStringList(arguments)
         let environment = CStringList(environment)
-        let mounts = CStringList(mounts.flatMap { [$0.directory, $0.place] })
+        let mounts = CStringList(mounts.flatMap { [$0.directory.bytes, $0.place.bytes] })
         let steps = CStringList(root?.steps ?? [])
         let isConfined = sandbox != nil
         let isFiltered = sandbox?.support.filtersSystemCalls ?? false
@@ -204,9 +204,9 @@ extension ChildProcess.Configuration {
     }
 
     /// The maps of the user namespace, which a user other than root needs to mount anything.
-    private var namespaceMaps: [ByteString] {
+    private var namespaceMaps: [[UInt8]] {
         guard geteuid() != 0 else { return [] }
-        return [geteuid(), getegid()].map { ByteString(utf8: "\($0) \($0) 1") }
+        return [geteuid(), getegid()].map { [UInt8](utf8: "\($0) \($0) 1") }
     }
 
     @safe
@@ -263,7 +263,7 @@ struct CStringList: ~Copyable {
     private let strings: UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>
 
     /// Copies `strings`; a string ends at its first zero byte.
-    init(_ strings: [ByteString]) {
+    init(_ strings: [[UInt8]]) {
         let list = UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>
             .allocate(capacity: strings.count + 1)
         for (index, string) in strings.enumerated() {

@@ -19,7 +19,7 @@ package final class ControlGroup: Sendable {
         }
     }
 
-    private static let prefix = ByteString(utf8: "migration-")
+    private static let prefix = [UInt8](utf8: "migration-")
 
     /// The limits that are in effect, which depends on the controllers that exist.
     package let limits: Limits
@@ -28,7 +28,7 @@ package final class ControlGroup: Sendable {
     let entrance: OpenFile
 
     private let directory: OpenFile
-    private let path: PathName
+    private let path: BytePath
 
     /// Makes a cgroup with as many of `limits` as possible; `nil` if none is possible.
     package static func make(_ limits: Limits) -> ControlGroup? {
@@ -42,18 +42,18 @@ package final class ControlGroup: Sendable {
     /// Makes a cgroup in the one at `parent`, with the limits whose controllers that one delegates.
     ///
     /// - Throws: ``SystemError`` if it can't be made, or can't get a limit.
-    init(in parent: ByteString, _ limits: Limits) throws(SystemError) {
+    init(in parent: BytePath, _ limits: Limits) throws(SystemError) {
         let above = try FileDescriptor.open(parent, .directory)
         Self.removeAbandoned(in: above, at: parent)
         let number = UInt64.random(in: 0...UInt64.max)
-        let name = Self.prefix + ByteString(utf8: "\(getpid())-\(number)")
+        let name = Self.prefix + [UInt8](utf8: "\(getpid())-\(number)")
         try above.makeDirectory(name, permissions: 0o755)
-        path = PathName(parent: parent, name: name)
+        path = parent / name
         self.limits = limits
         do throws(SystemError) {
             directory = OpenFile(try above.open(name, .directory))
             entrance = OpenFile(
-                try directory.descriptor.open(ByteString(utf8: "cgroup.procs"), .writing)
+                try directory.descriptor.open([UInt8](utf8: "cgroup.procs"), .writing)
             )
             if let memory = limits.memory {
                 try Self.write("\(memory)", to: "memory.max", in: directory)
@@ -77,7 +77,7 @@ package final class ControlGroup: Sendable {
     /// Removes the cgroup, which must have no process.
     package func remove() {
         do throws(SystemError) {
-            try FileDescriptor.open(path.parent, .directory).removeDirectory(path.name)
+            try FileDescriptor.open(path.parent, .directory).removeDirectory(path.lastComponent)
         } catch {
             // Best effort: the next process that makes a cgroup here tries again.
         }
@@ -90,7 +90,7 @@ package final class ControlGroup: Sendable {
     package var refusedTasks: UInt64 { count("max", in: "pids.events") }
 
     private func count(_ key: String, in file: String) -> UInt64 {
-        guard let text = Self.text(of: path.path + ByteString(utf8: "/" + file)) else { return 0 }
+        guard let text = Self.text(of: path / BytePath(file)) else { return 0 }
         let line = text.split(separator: "\n").first { $0.hasPrefix(key + " ") }
         return line?.split(separator: " ").last.flatMap { UInt64($0) } ?? 0
     }
@@ -107,9 +107,9 @@ extension ControlGroup {
     }
 
     /// The least that `cpu.max` grants in one of the cgroups at `places`; `nil` without a limit.
-    static func processorLimit(at places: [ByteString]) -> Int? {
+    static func processorLimit(at places: [BytePath]) -> Int? {
         places.compactMap { place in
-            text(of: place + ByteString(utf8: "/cpu.max")).flatMap(processorLimit(granting:))
+            text(of: place / "cpu.max").flatMap(processorLimit(granting:))
         }
         .min()
     }
@@ -128,15 +128,15 @@ extension ControlGroup {
 
 extension ControlGroup {
     /// The cgroups from that of this process upward; none without a hierarchy of version 2.
-    private static func places() -> [ByteString] {
-        guard let own = text(of: ByteString(utf8: "/proc/self/cgroup")),
-            let mounts = text(of: ByteString(utf8: "/proc/self/mountinfo"))
+    private static func places() -> [BytePath] {
+        guard let own = text(of: "/proc/self/cgroup"),
+            let mounts = text(of: "/proc/self/mountinfo")
         else { return [] }
         return places(ownGroups: own, mounts: mounts)
     }
 
     /// The same, from the text of `/proc/self/cgroup` and `/proc/self/mountinfo`.
-    static func places(ownGroups: String, mounts: String) -> [ByteString] {
+    static func places(ownGroups: String, mounts: String) -> [BytePath] {
         let line = ownGroups.split(separator: "\n").first { $0.hasPrefix("0::/") }
         guard let own = line?.dropFirst(3), !own.contains("/../") else { return [] }
         for mount in mounts.split(separator: "\n") {
@@ -147,9 +147,9 @@ extension ControlGroup {
             let (root, point) = (fields[3] == "/" ? "" : String(fields[3]), String(fields[4]))
             guard own == root || own.hasPrefix(root + "/") else { continue }
             var names = own.dropFirst(root.utf8.count).split(separator: "/")
-            var places = [ByteString(utf8: ([Substring(point)] + names).joined(separator: "/"))]
+            var places = [BytePath(([Substring(point)] + names).joined(separator: "/"))]
             while names.popLast() != nil {
-                places.append(ByteString(utf8: ([Substring(point)] + names).joined(separator: "/")))
+                places.append(BytePath(([Substring(point)] + names).joined(separator: "/")))
             }
             return places
         }
@@ -157,8 +157,8 @@ extension ControlGroup {
     }
 
     /// The limits whose controllers the cgroup at `place` delegates; `nil` if it delegates none.
-    private static func available(of limits: Limits, at place: ByteString) -> Limits? {
-        let text = text(of: place + ByteString(utf8: "/cgroup.subtree_control")) ?? ""
+    private static func available(of limits: Limits, at place: BytePath) -> Limits? {
+        let text = text(of: place / "cgroup.subtree_control") ?? ""
         let controllers = text.split { $0 == " " || $0 == "\n" }
         let available = Limits(
             memory: controllers.contains("memory") ? limits.memory : nil,
@@ -170,7 +170,7 @@ extension ControlGroup {
     /// Removes the cgroups of killed hosts, which are named after processes that are gone.
     private static func removeAbandoned(
         in above: borrowing FileDescriptor,
-        at path: ByteString
+        at path: BytePath
     ) {
         guard let listing = try? DirectoryListing(of: above) else { return }
         for index in 0..<listing.count where listing[index].starts(with: prefix) {
@@ -183,7 +183,7 @@ extension ControlGroup {
         }
     }
 
-    private static func text(of path: ByteString) -> String? {
+    private static func text(of path: BytePath) -> String? {
         do throws(SystemError) {
             let file = try FileDescriptor.open(path, .reading)
             guard let bytes = try file.readAll(limit: 1 << 20) else { return nil }
@@ -198,7 +198,7 @@ extension ControlGroup {
         to name: String,
         in directory: OpenFile
     ) throws(SystemError) {
-        let file = try directory.descriptor.open(ByteString(utf8: name), .writing)
-        try file.writeAll(ByteString(utf8: text).span)
+        let file = try directory.descriptor.open([UInt8](utf8: name), .writing)
+        try file.writeAll([UInt8](utf8: text).span)
     }
 }

@@ -26,8 +26,8 @@ package struct ForegroundProcess: Sendable {
     ///
     /// - Throws: ``SystemError`` if the program can't be run.
     package static func start(
-        _ command: [ByteString],
-        settingVariable assignment: ByteString,
+        _ command: [[UInt8]],
+        settingVariable assignment: [UInt8],
         _ signals: Signals
     ) throws(SystemError) -> ForegroundProcess {
         guard let program = command.first else { throw SystemError("posix_spawnp", code: ENOENT) }

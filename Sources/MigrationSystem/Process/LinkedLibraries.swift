@@ -6,16 +6,16 @@ internal import Glibc
 /// ELF libraries are found, and only those that the executable names.
 struct LinkedLibraries {
     /// The paths of the libraries.
-    private(set) var paths: Set<ByteString> = []
+    private(set) var paths: Set<BytePath> = []
 
-    private var names: Set<ByteString> = []
-    private var directories: Set<ByteString> = []
-    private var tried: Set<ByteString> = []
+    private var names: Set<BytePath> = []
+    private var directories: Set<BytePath> = []
+    private var tried: Set<BytePath> = []
 
     /// Finds the libraries of the program at `path`, which has no link in it, and their libraries.
     ///
     /// - Throws: ``SystemError`` if the program can't be read.
-    init(of path: ByteString) throws(SystemError) {
+    init(of path: BytePath) throws(SystemError) {
         guard let image = try Self.image(at: path) else { return }
         add(image, at: path)
         var known = 0
@@ -25,10 +25,10 @@ struct LinkedLibraries {
         }
     }
 
-    private mutating func find(_ name: ByteString) throws(SystemError) {
-        let slash = UInt8(ascii: "/")
-        let candidates = name.contains(slash) ? [name] : directories.map { $0 + [slash] + name }
-        for path in candidates where path.first == slash && tried.insert(path).inserted {
+    private mutating func find(_ name: BytePath) throws(SystemError) {
+        let isPath = name.bytes.contains(UInt8(ascii: "/"))
+        let candidates = isPath ? [name] : directories.map { $0 / name }
+        for path in candidates where path.isAbsolute && tried.insert(path).inserted {
             do throws(SystemError) {
                 guard let image = try Self.image(at: path), image.isLibrary else { continue }
                 paths.insert(path)
@@ -40,26 +40,26 @@ struct LinkedLibraries {
     }
 
     /// Adds the libraries that `image` names, up to the number that a real program has.
-    private mutating func add(_ image: LinkedImage, at path: ByteString) {
+    private mutating func add(_ image: LinkedImage, at path: BytePath) {
         let named = image.libraries + [image.interpreter].compactMap(\.self)
         names.formUnion(named.prefix(max(0, 1000 - names.count)))
-        let origin = PathName.parent(of: path)
+        let origin = path.parent
         let places = image.searchPath.map { $0.replacingOrigin(with: origin) }
         directories.formUnion(places.prefix(max(0, 100 - directories.count)))
     }
 
-    private static func image(at path: ByteString) throws(SystemError) -> LinkedImage? {
+    private static func image(at path: BytePath) throws(SystemError) -> LinkedImage? {
         // Opening a device can have side effects.
         guard try FileDescriptor.openPlace(path).status().kind == .regular else { return nil }
         return try LinkedImage(FileDescriptor.openFollowingLinks(path, .reading))
     }
 }
 
-extension ByteString {
+extension BytePath {
     /// Replaces `$ORIGIN` with the directory of the file, as the loader does.
-    fileprivate func replacingOrigin(with directory: ByteString) -> ByteString {
-        for word in ["$ORIGIN", "${ORIGIN}"] where starts(with: word.utf8) {
-            return directory + dropFirst(word.utf8.count)
+    fileprivate func replacingOrigin(with directory: BytePath) -> BytePath {
+        for word in ["$ORIGIN", "${ORIGIN}"] where bytes.starts(with: word.utf8) {
+            return BytePath(directory.bytes + bytes.dropFirst(word.utf8.count))
         }
         return self
     }
@@ -72,22 +72,22 @@ struct LinkedImage {
     /// Whether it can be loaded at any address, unlike other programs and core dumps.
     let isLibrary: Bool
     /// The program that loads the libraries.
-    private(set) var interpreter: ByteString?
+    private(set) var interpreter: BytePath?
     /// The names or paths of the libraries.
-    private(set) var libraries: [ByteString] = []
+    private(set) var libraries: [BytePath] = []
     /// The directories to look for them, as written.
-    private(set) var searchPath: [ByteString] = []
+    private(set) var searchPath: [BytePath] = []
 
     /// Reads `file`; `nil` if it isn't a 64-bit ELF file of this byte order.
     init?(_ file: borrowing FileDescriptor) throws(SystemError) {
         guard let header = try file.bytes(at: 0, count: 64),
             header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1])
         else { return nil }
-        isLibrary = header.integer(at: 16, UInt16.self) == 3
-        let size = Int(header.integer(at: 54, UInt16.self))
-        let count = Int(header.integer(at: 56, UInt16.self))
+        isLibrary = header.littleEndian(at: 16, as: UInt16.self) == 3
+        let size = Int(header.littleEndian(at: 54, as: UInt16.self))
+        let count = Int(header.littleEndian(at: 56, as: UInt16.self))
         guard size == 56 else { return nil }
-        let table = header.integer(at: 32, UInt64.self)
+        let table = header.littleEndian(at: 32, as: UInt64.self)
         guard let bytes = try file.bytes(at: table, count: size * count) else { return nil }
         let segments = (0..<count).map { Segment(bytes, at: $0 * size) }
         if let segment = segments.first(where: { $0.type == 3 }) {
@@ -107,7 +107,12 @@ struct LinkedImage {
         let size = Int(min(dynamic.size, 1 << 20))
         guard let bytes = try file.bytes(at: dynamic.offset, count: size) else { return }
         let entries = stride(from: 0, to: size - 15, by: 16).lazy
-            .map { (bytes.integer(at: $0, UInt64.self), bytes.integer(at: $0 + 8, UInt64.self)) }
+            .map {
+                (
+                    bytes.littleEndian(at: $0, as: UInt64.self),
+                    bytes.littleEndian(at: $0 + 8, as: UInt64.self)
+                )
+            }
             .prefix { $0.0 != 0 }
         guard let address = entries.first(where: { $0.0 == 5 })?.1,
             let strings = segments.lazy.compactMap({ $0.offset(of: address) }).first
@@ -117,7 +122,7 @@ struct LinkedImage {
             if tag == 1 {
                 libraries.append(string)
             } else {
-                searchPath += string.split(separator: UInt8(ascii: ":")).map { ByteString($0) }
+                searchPath += string.bytes.split(separator: UInt8(ascii: ":")).map(BytePath.init)
             }
         }
     }
@@ -131,25 +136,16 @@ private struct Segment {
     let size: UInt64
 
     init(_ table: [UInt8], at start: Int) {
-        type = table.integer(at: start, UInt32.self)
-        offset = table.integer(at: start + 8, UInt64.self)
-        address = table.integer(at: start + 16, UInt64.self)
-        size = table.integer(at: start + 32, UInt64.self)
+        type = table.littleEndian(at: start, as: UInt32.self)
+        offset = table.littleEndian(at: start + 8, as: UInt64.self)
+        address = table.littleEndian(at: start + 16, as: UInt64.self)
+        size = table.littleEndian(at: start + 32, as: UInt64.self)
     }
 
     /// The position in the file of the byte that is mapped to `address`.
     func offset(of address: UInt64) -> UInt64? {
         guard type == 1, address >= self.address, address - self.address < size else { return nil }
         return offset &+ (address - self.address)
-    }
-}
-
-extension [UInt8] {
-    fileprivate func integer<Integer: FixedWidthInteger>(
-        at start: Int,
-        _ type: Integer.Type
-    ) -> Integer {
-        self[start..<start + Integer.bitWidth / 8].reversed().reduce(0) { $0 << 8 | Integer($1) }
     }
 }
 
@@ -164,10 +160,10 @@ extension FileDescriptor {
     }
 
     /// Reads the bytes before the next zero byte, at most as many as a path may have.
-    fileprivate borrowing func string(at offset: UInt64) throws(SystemError) -> ByteString? {
+    fileprivate borrowing func string(at offset: UInt64) throws(SystemError) -> BytePath? {
         var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = try readPart(at: offset, into: &bytes)
-        return bytes[..<count].firstIndex(of: 0).map { ByteString(bytes[..<$0]) }
+        return bytes[..<count].firstIndex(of: 0).map { BytePath(bytes[..<$0]) }
     }
 
     private borrowing func readPart(

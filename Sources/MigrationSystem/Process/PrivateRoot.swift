@@ -17,7 +17,7 @@ package struct PrivateRoot: Sendable, Equatable {
     private static let alternatives = "/etc/alternatives"
 
     /// Three strings for each step of `migration_enter_root`.
-    let steps: [ByteString]
+    let steps: [[UInt8]]
 
     /// Shows the files of `rules`, and the directories of `mounts` at their other paths.
     ///
@@ -27,8 +27,8 @@ package struct PrivateRoot: Sendable, Equatable {
         _ mounts: [ChildProcess.Mount] = []
     ) throws(SystemError) {
         var ways = Ways()
-        var parts: [ByteString: Part] = [:]
-        let alternatives = Sandbox.Rule(path: ByteString(utf8: Self.alternatives), access: .read)
+        var parts: [BytePath: Part] = [:]
+        let alternatives = Sandbox.Rule(path: BytePath(Self.alternatives), access: .read)
         for rule in rules + [alternatives] {
             guard let place = try ways.find(rule.path, followingLast: rule.followsLink),
                 place.kind != .symbolicLink
@@ -42,9 +42,9 @@ package struct PrivateRoot: Sendable, Equatable {
                 isWritable: isWritable || parts[place.path]?.isWritable == true
             )
         }
-        guard parts[[]] == nil else { throw SystemError("mount", code: EINVAL) }
+        guard parts[""] == nil else { throw SystemError("mount", code: EINVAL) }
         for link in Self.links {
-            _ = try ways.find(ByteString(utf8: link), followingLast: true)
+            _ = try ways.find(BytePath(link), followingLast: true)
         }
         for mount in mounts {
             let cover = parts[mount.directory] ?? Self.cover(of: mount.directory, in: parts)
@@ -63,41 +63,43 @@ package struct PrivateRoot: Sendable, Equatable {
 extension PrivateRoot {
     /// A directory or a file that is shown, by its path.
     private struct Part {
-        let source: ByteString
+        let source: BytePath
         let isDirectory: Bool
         let isWritable: Bool
     }
 
     /// The nearest part that contains `path`.
-    private static func cover(of path: ByteString, in parts: [ByteString: Part]) -> Part? {
+    private static func cover(of path: BytePath, in parts: [BytePath: Part]) -> Part? {
         ancestors(of: path).lazy.compactMap { parts[$0] }.first
     }
 
     /// The directories above `path`, nearest first, without the root.
-    private static func ancestors(of path: ByteString) -> [ByteString] {
-        path.indices.dropFirst().reversed()
-            .filter { path[$0] == UInt8(ascii: "/") }
-            .map { ByteString(path[..<$0]) }
+    private static func ancestors(of path: BytePath) -> [BytePath] {
+        path.bytes.indices.dropFirst().reversed()
+            .filter { path.bytes[$0] == UInt8(ascii: "/") }
+            .map { BytePath(path.bytes[..<$0]) }
     }
 
-    private static func steps(for all: [ByteString: Part], _ ways: Ways) -> [ByteString] {
-        var parts: [ByteString: Part] = [:]
-        for (path, part) in all.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+    private static func steps(for all: [BytePath: Part], _ ways: Ways) -> [[UInt8]] {
+        var parts: [BytePath: Part] = [:]
+        for (path, part) in all.sorted(by: { $0.key < $1.key }) {
             let cover = cover(of: path, in: parts)
             guard cover?.isWritable != part.isWritable || part.source != path else { continue }
             parts[path] = part
         }
-        var made: [ByteString: (word: String, target: ByteString)] = [:]
+        var made: [BytePath: (word: String, target: [UInt8])] = [:]
         for path in ways.passed { made[path] = ("d", []) }
         for (path, part) in parts { made[path] = (part.isDirectory ? "d" : "f", []) }
         for (path, target) in ways.links { made[path] = ("l", target) }
         // A part includes everything in it.
         made = made.filter { cover(of: $0.key, in: parts) == nil }
         for path in made.keys.flatMap(ancestors) { made[path] = made[path] ?? ("d", []) }
-        let places = made.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        let shown = parts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        return places.flatMap { [ByteString(utf8: $1.word), $0, $1.target] }
-            + shown.flatMap { [ByteString(utf8: $1.isWritable ? "w" : "r"), $0, $1.source] }
+        let places = made.sorted { $0.key < $1.key }
+        let shown = parts.sorted { $0.key < $1.key }
+        return places.flatMap { [[UInt8](utf8: $1.word), $0.bytes, $1.target] }
+            + shown.flatMap {
+                [[UInt8](utf8: $1.isWritable ? "w" : "r"), $0.bytes, $1.source.bytes]
+            }
     }
 }
 
@@ -106,48 +108,50 @@ private struct Ways {
     /// The most links in a path, as in the system.
     private static let mostLinks = 40
 
-    private(set) var links: [ByteString: ByteString] = [:]
-    private(set) var passed: Set<ByteString> = []
+    private(set) var links: [BytePath: [UInt8]] = [:]
+    private(set) var passed: Set<BytePath> = []
 
     /// Resolves the links in the absolute `path`; `nil` if it doesn't exist.
     mutating func find(
-        _ path: ByteString,
+        _ path: BytePath,
         followingLast: Bool
-    ) throws(SystemError) -> (path: ByteString, kind: FileStatus.Kind)? {
-        var place: ByteString = []
+    ) throws(SystemError) -> (path: BytePath, kind: FileStatus.Kind)? {
+        var place: BytePath = ""
         var kind = FileStatus.Kind.directory
         var rest = Self.names(of: path)
         var count = 0
         while let name = rest.popLast() {
-            if name == ByteString(utf8: "..") {
-                if !place.isEmpty { passed.insert(place) }
-                place = ByteString(place[..<(place.lastIndex(of: UInt8(ascii: "/")) ?? 0)])
+            if name == [UInt8](utf8: "..") {
+                if !place.bytes.isEmpty {
+                    passed.insert(place)
+                    place = place.parent == .root ? "" : place.parent
+                }
                 continue
             }
-            let next = place + [UInt8(ascii: "/")] + name
+            let next = place / name
             guard let found = try Self.kind(of: next) else { return nil }
             guard found == .symbolicLink, followingLast || !rest.isEmpty else {
                 (place, kind) = (next, found)
                 continue
             }
             count += 1
-            guard count <= Self.mostLinks, let target = try Self.target(of: next, in: place) else {
+            guard count <= Self.mostLinks, let target = try Self.target(of: next) else {
                 return nil
             }
             links[next] = target
-            if target.first == UInt8(ascii: "/") { place = [] }
-            rest += Self.names(of: target)
+            if BytePath(target).isAbsolute { place = "" }
+            rest += Self.names(of: BytePath(target))
         }
         return (place, kind)
     }
 
     /// The names in a path, the last one first.
-    private static func names(of path: ByteString) -> [ByteString] {
-        path.split(separator: UInt8(ascii: "/")).map { ByteString($0) }
-            .filter { $0 != ByteString(utf8: ".") }.reversed()
+    private static func names(of path: BytePath) -> [[UInt8]] {
+        path.components.map { [UInt8]($0) }
+            .filter { $0 != [UInt8](utf8: ".") }.reversed()
     }
 
-    private static func kind(of path: ByteString) throws(SystemError) -> FileStatus.Kind? {
+    private static func kind(of path: BytePath) throws(SystemError) -> FileStatus.Kind? {
         do throws(SystemError) {
             return try FileDescriptor.status(atPath: path).kind
         } catch {
@@ -157,13 +161,11 @@ private struct Ways {
     }
 
     private static func target(
-        of link: ByteString,
-        in directory: ByteString
-    ) throws(SystemError) -> ByteString? {
-        let path = directory.isEmpty ? [UInt8(ascii: "/")] : directory
+        of link: BytePath
+    ) throws(SystemError) -> [UInt8]? {
         do throws(SystemError) {
-            let name = ByteString(link.dropFirst(directory.count + 1))
-            return try FileDescriptor.openPlace(path).symbolicLinkTarget(name)
+            let directory = try FileDescriptor.openPlace(link.parent)
+            return try directory.symbolicLinkTarget(link.lastComponent)
         } catch {
             guard error.isMissing || error.isDenied else { throw error }
             return nil

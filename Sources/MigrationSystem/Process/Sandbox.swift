@@ -26,13 +26,13 @@ package struct Sandbox: Sendable {
     /// Permission for one file, or for one directory and everything beneath it.
     package struct Rule: Sendable, Equatable {
         /// Its path when the process starts.
-        package let path: ByteString
+        package let path: BytePath
         /// The allowed access.
         package let access: Access
         /// Whether a link at the path is followed; if not, the path must be a directory.
         package let followsLink: Bool
 
-        package init(path: ByteString, access: Access, followsLink: Bool = true) {
+        package init(path: BytePath, access: Access, followsLink: Bool = true) {
             self.path = path
             self.access = access
             self.followsLink = followsLink
@@ -209,7 +209,7 @@ extension Sandbox {
     ]
 
     private static func rule(_ path: String, _ access: Access) -> Rule {
-        Rule(path: ByteString(utf8: path), access: access)
+        Rule(path: BytePath(path), access: access)
     }
 
     /// The rules that `executable` needs to start: the system's programs and libraries, itself, the
@@ -219,10 +219,10 @@ extension Sandbox {
     /// hold any files, and the executable names them itself.
     ///
     /// - Throws: ``SystemError`` if the executable can't be read.
-    package static func rules(forRunning executable: ByteString) throws(SystemError) -> [Rule] {
+    package static func rules(forRunning executable: BytePath) throws(SystemError) -> [Rule] {
         let files = try files(forRunning: executable)
         let rules = files.map { Rule(path: $0, access: .readAndExecute) }
-        let bundles = try resourceBundles(in: PathName.parent(of: files[0]))
+        let bundles = try resourceBundles(in: files[0].parent)
         // A link beside the executable must not give it access to other files.
         return common + rules
             + bundles.map { Rule(path: $0, access: .read, followsLink: false) }
@@ -232,17 +232,17 @@ extension Sandbox {
     ///
     /// - Throws: ``SystemError`` if the executable can't be read.
     package static func files(
-        forRunning executable: ByteString
-    ) throws(SystemError) -> [ByteString] {
-        let path = try PathName.realPath(executable)
+        forRunning executable: BytePath
+    ) throws(SystemError) -> [BytePath] {
+        let path = try BytePath(resolvingWhole: executable)
         return try [path]
-            + LinkedLibraries(of: path).paths.sorted { $0.lexicographicallyPrecedes($1) }
+            + LinkedLibraries(of: path).paths.sorted()
     }
 
     /// The directories of resources that a package's build puts beside an executable.
     private static func resourceBundles(
-        in directory: ByteString
-    ) throws(SystemError) -> [ByteString] {
+        in directory: BytePath
+    ) throws(SystemError) -> [BytePath] {
         let listing: DirectoryListing
         do throws(SystemError) {
             listing = try DirectoryListing(of: FileDescriptor.open(directory, .directory))
@@ -252,11 +252,11 @@ extension Sandbox {
         }
         return (0..<listing.count).map { listing[$0] }
             .filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }
-            .map { PathName(parent: directory, name: $0).path }
+            .map { directory / $0 }
     }
 }
 
-extension ByteString {
+extension [UInt8] {
     fileprivate func hasSuffix(_ suffix: String) -> Bool {
         count > suffix.utf8.count && self.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }

@@ -7,8 +7,8 @@ package enum ProcessReplacement {
     ///
     /// - Throws: ``SystemError`` if the program can't be run; it returns only by throwing.
     package static func execute(
-        _ command: [ByteString],
-        settingVariable assignment: ByteString
+        _ command: [[UInt8]],
+        settingVariable assignment: [UInt8]
     ) throws(SystemError) -> Never {
         guard let program = command.first else { throw SystemError("execvp", code: ENOENT) }
         try setVariable(assignment)
@@ -20,7 +20,7 @@ package enum ProcessReplacement {
     }
 
     /// Sets an environment variable, whose value need not be text.
-    static func setVariable(_ assignment: ByteString) throws(SystemError) {
+    static func setVariable(_ assignment: [UInt8]) throws(SystemError) {
         guard let variable = assignment.withPath({ unsafe strdup($0) }) else {
             throw SystemError("strdup")
         }

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// Turns the bytes of the command line into a value, and tells shells what to offer for it.
 struct ValueReader<Value>: Sendable {
     let completion: ValueCompletion
@@ -93,7 +95,9 @@ extension ValueError {
 extension ValueReader where Value == [UInt8] {
     /// Any bytes, even none.
     static var bytes: Self { Self { $0 } }
+}
 
+extension ValueReader where Value == BytePath {
     /// The path of a file.
     static var path: Self { path(.file) }
 
@@ -103,7 +107,7 @@ extension ValueReader where Value == [UInt8] {
     private static func path(_ completion: ValueCompletion) -> Self {
         Self(completion: completion) { (bytes) throws(ValueError) in
             guard !bytes.isEmpty else { throw .empty }
-            return bytes
+            return BytePath(bytes)
         }
     }
 }

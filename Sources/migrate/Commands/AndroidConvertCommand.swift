@@ -1,6 +1,7 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate android convert`: converts an Android backup to an archive, or an archive to a backup.
 struct AndroidConvertCommand: ReplacingCommand {
@@ -13,8 +14,8 @@ struct AndroidConvertCommand: ReplacingCommand {
     private var output = ArchiveName()
     private var target = Target.ios
     private var options = BackupConversion.Options()
-    private var rules: [UInt8]?
-    private var manifest: [UInt8]?
+    private var rules: BytePath?
+    private var manifest: BytePath?
     private(set) var replacesExisting = false
     private var answersInJSON = false
 
@@ -155,10 +156,8 @@ struct AndroidConvertCommand: ReplacingCommand {
     }
 
     /// Unpacked files go beside the result, which needs about the same space.
-    private var spoolDirectory: [UInt8] {
-        guard !output.isStandardStream, let slash = output.bytes.lastIndex(of: UInt8(ascii: "/"))
-        else { return output.isStandardStream ? TemporaryDirectory.path : [UInt8(ascii: ".")] }
-        return slash == 0 ? [UInt8(ascii: "/")] : [UInt8](output.bytes[..<slash])
+    private var spoolDirectory: BytePath {
+        output.isStandardStream ? TemporaryDirectory.path : output.path.parent
     }
 }
 

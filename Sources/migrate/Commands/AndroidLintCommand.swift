@@ -1,10 +1,11 @@
 internal import AndroidMigration
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// `migrate android lint`: finds mistakes in the backup rules of an Android app.
 struct AndroidLintCommand: Command {
-    private var rules: [UInt8] = []
-    private var manifest: [UInt8]?
+    private var rules: BytePath = ""
+    private var manifest: BytePath?
     private var data = AndroidDataFlags()
     private var answersInJSON = false
     private var answersInAnnotations = false

@@ -1,11 +1,12 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate android manifest`: shows or writes the manifest that accompanies data for iOS.
 struct AndroidManifestCommand: ReplacingCommand {
-    private var file: [UInt8] = []
-    private var rulesFile: [UInt8]?
+    private var file: BytePath = ""
+    private var rulesFile: BytePath?
     private var packageName: String?
     private var signatures: [String] = []
     private(set) var replacesExisting = false

@@ -1,11 +1,12 @@
 internal import AndroidMigration
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// `migrate android preview`: shows the data that an Android app hands over by its rules.
 struct AndroidPreviewCommand: Command {
-    private var rules: [UInt8] = []
+    private var rules: BytePath = ""
     private var section = RuleSection.crossPlatform
-    private var manifest: [UInt8]?
+    private var manifest: BytePath?
     private var data = AndroidDataFlags()
     private var canEncrypt = true
     private var answersInJSON = false

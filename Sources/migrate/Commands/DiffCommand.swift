@@ -1,11 +1,12 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate diff`: shows the differences between an archive and a container.
 struct DiffCommand: LockingCommand {
     private var archive = ArchiveName()
     private var keys = DecryptionFlags()
-    private var container: [UInt8] = []
+    private var container: BytePath = ""
     private var includesCaches = false
     private(set) var waitLimit = Duration.zero
     private var answersInJSON = false

@@ -2,17 +2,18 @@ internal import AndroidMigration
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate export`: exports one container into one archive.
 struct ExportCommand: LockingCommand, ReplacingCommand {
-    private(set) var container: [UInt8] = []
+    private(set) var container: BytePath = ""
     private(set) var archive = ArchiveName()
     private(set) var bundleIdentifier: String?
     private(set) var appExtension = ExtensionFlags()
     private(set) var options = ExportOptions()
-    private var activity: [UInt8]?
+    private var activity: BytePath?
     private(set) var encryption = EncryptionFlags()
-    private(set) var signingKey: [UInt8]?
+    private(set) var signingKey: BytePath?
     private(set) var replacesExisting = false
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
@@ -143,7 +144,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         if let signingKey {
             try ArchiveStatement(report).sign(
                 keyPath: signingKey,
-                toPath: archive.bytes + [UInt8](".sig".utf8),
+                toPath: BytePath(archive.path.bytes + Array(".sig".utf8)),
                 replacesExisting: replacesExisting
             )
         }
@@ -194,7 +195,7 @@ extension ExportAnswer {
         self.init(
             appExtension: report.appExtension,
             archive: archive.destinationText,
-            archiveBase64: JSONText.base64(of: archive.bytes),
+            archiveBase64: JSONText.base64(of: archive.path.bytes),
             archiveBytes: report.archiveBytes,
             compressedStreamBytes: report.compressedStreamBytes,
             externalLinkCount: report.externalLinkCount,

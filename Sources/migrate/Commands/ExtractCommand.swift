@@ -1,12 +1,13 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate extract`: extracts some or all entries into a directory.
 struct ExtractCommand: Command {
     private(set) var archive = ArchiveName()
     private(set) var paths: [EntryPath] = []
     private var keys = DecryptionFlags()
-    private var directory: [UInt8] = []
+    private var directory: BytePath = ""
     private var options = ImportOptions()
     private var answersInJSON = false
     private var progress = ProgressMode.auto
@@ -64,11 +65,10 @@ struct ExtractCommand: Command {
 extension ValueReader where Value == EntryPath {
     /// A path as people type it: `./Documents/` is `Documents`, and `.` is everything.
     fileprivate static var entryPath: Self {
-        ValueReader<[UInt8]>.path.map { path in
+        ValueReader<BytePath>.path.map { path in
             let (dot, slash) = (UInt8(ascii: "."), UInt8(ascii: "/"))
-            var rest = path[...]
+            var rest = path.trimmed.bytes[...]
             while rest.starts(with: [dot, slash]) { rest = rest.dropFirst(2).drop { $0 == slash } }
-            while rest.count > 1, rest.last == slash { rest.removeLast() }
             return EntryPath(bytes: rest.elementsEqual([dot]) ? [] : Array(rest))
         }
     }

@@ -1,17 +1,18 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate fingerprint`: computes the fingerprint that an archive of a container would have.
 struct FingerprintCommand: LockingCommand {
-    private(set) var container: [UInt8] = []
+    private(set) var container: BytePath = ""
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
     private(set) var progress = ProgressMode.auto
     private var bundleIdentifier: String?
     private var appExtension = ExtensionFlags()
     private var options = ExportOptions()
-    private var activity: [UInt8]?
+    private var activity: BytePath?
     private var isVerbose = false
 
     static let name = "fingerprint"

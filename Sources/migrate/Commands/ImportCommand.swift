@@ -1,12 +1,13 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate import`: imports one archive into one container, whole or not at all.
 struct ImportCommand: LockingCommand {
     private(set) var archive = ArchiveName()
     private(set) var keys = DecryptionFlags()
-    private(set) var container: [UInt8] = []
+    private(set) var container: BytePath = ""
     private(set) var bundleIdentifier: String?
     private(set) var appExtension = ExtensionFlags()
     private(set) var options = ImportOptions()
@@ -145,13 +146,13 @@ struct ImportAnswer: Answer {
 }
 
 extension ImportAnswer {
-    init(_ archive: ArchiveName, verb: String, into path: [UInt8], report: ImportReport) {
+    init(_ archive: ArchiveName, verb: String, into path: BytePath, report: ImportReport) {
         self.init(
             appExtension: report.appExtension,
             archive: archive.sourceText,
-            archiveBase64: JSONText.base64(of: archive.bytes),
+            archiveBase64: JSONText.base64(of: archive.path.bytes),
             destination: PrintableText.escaping(path),
-            destinationBase64: JSONText.base64(of: path),
+            destinationBase64: JSONText.base64(of: path.bytes),
             fingerprint: report.fingerprint?.description,
             hasTrailer: report.hasTrailer,
             header: report.header,

@@ -1,6 +1,7 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate inspect`: shows the properties of an archive.
 struct InspectCommand: Command {
@@ -111,7 +112,7 @@ extension InspectionAnswer {
     init(_ archive: ArchiveName, inspection: ArchiveInspection) {
         self.init(
             archive: archive.sourceText,
-            archiveBase64: JSONText.base64(of: archive.bytes),
+            archiveBase64: JSONText.base64(of: archive.path.bytes),
             archiveBytes: inspection.archiveBytes,
             fingerprint: inspection.fingerprint?.description,
             frameCount: inspection.frameCount,

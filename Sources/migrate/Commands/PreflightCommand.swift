@@ -1,9 +1,10 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate preflight`: asks an extension for its properties and checks it for mistakes.
 struct PreflightCommand: LockingCommand {
-    private(set) var container: [UInt8] = []
+    private(set) var container: BytePath = ""
     private(set) var appExtension = ExtensionFlags()
     private(set) var bundleIdentifier: String?
     private(set) var rehearsesCancellation = false
@@ -61,7 +62,7 @@ struct PreflightCommand: LockingCommand {
         guard let rehearsedVersion else { return nil }
         var rehearsal = VersionRehearsal(version: rehearsedVersion)
         rehearsal.source = rehearsedSource
-        if let rehearsedArchive { rehearsal.archive = .file(path: rehearsedArchive.bytes) }
+        if let rehearsedArchive { rehearsal.archive = .file(path: rehearsedArchive.path) }
         return rehearsal
     }
 

@@ -1,9 +1,10 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate recover`: completes an interrupted import or rolls it back.
 struct RecoverCommand: Command {
-    private var container: [UInt8] = []
+    private var container: BytePath = ""
     private var discards = false
     private var answersInJSON = false
 

@@ -5,7 +5,7 @@ internal import MigrationSystem
 
 /// `migrate run`: runs an app and keeps migrations out of its container meanwhile.
 struct RunCommand: LockingCommand {
-    private var container: [UInt8] = []
+    private var container: BytePath = ""
     private(set) var commandLine: [[UInt8]] = []
     private(set) var waitLimit = Duration.zero
 

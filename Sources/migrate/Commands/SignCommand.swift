@@ -1,12 +1,13 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate sign`: signs an archive with an SSH key.
 struct SignCommand: ReplacingCommand {
     private var archive = ArchiveName()
     private var keys = DecryptionFlags()
-    private var key: [UInt8] = []
-    private var signature: [UInt8]?
+    private var key: BytePath = ""
+    private var signature: BytePath?
     private(set) var replacesExisting = false
     private var progress = ProgressMode.auto
 
@@ -32,7 +33,7 @@ struct SignCommand: ReplacingCommand {
         signature = try SignatureFlags.path(signature, of: archive)
     }
 
-    private var signaturePath: [UInt8] { signature ?? [] }
+    private var signaturePath: BytePath { signature ?? "" }
 
     var subject: String { archive.sourceText }
 

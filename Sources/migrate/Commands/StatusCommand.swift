@@ -1,10 +1,11 @@
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate status`: shows how the last import into a container ended.
 struct StatusCommand: Command {
-    private var container: [UInt8] = []
+    private var container: BytePath = ""
     private var clearsStatus = false
     private var answersInJSON = false
 

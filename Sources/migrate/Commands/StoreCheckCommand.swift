@@ -5,8 +5,8 @@ internal import StoreMigration
 
 /// `migrate store check`: shows what an app's store is, and whether a Core Data model can open it.
 struct StoreCheckCommand: Command {
-    private var store: [UInt8] = []
-    private var model: [UInt8]?
+    private var store: BytePath = ""
+    private var model: BytePath?
     private var key = "version"
     private var answersInJSON = false
 
@@ -123,7 +123,7 @@ struct ModelAnswer: Encodable, Sendable {
 }
 
 extension Flag {
-    static func store(help: String, to path: Property<Owner, [UInt8]>) -> Flag {
+    static func store(help: String, to path: Property<Owner, BytePath>) -> Flag {
         Flag("store", value: "path", as: .path, to: path).help(help).required
     }
 }

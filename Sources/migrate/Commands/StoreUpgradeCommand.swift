@@ -6,8 +6,8 @@ internal import StoreMigration
 
 /// `migrate store upgrade`: migrates an app's store by the plan in a program of the app's developer.
 struct StoreUpgradeCommand: Command {
-    private var store: [UInt8] = []
-    private var plan: [UInt8] = []
+    private var store: BytePath = ""
+    private var plan: BytePath = ""
     private var isDry = false
     private var progressMode = ProgressMode.auto
     private var answersInJSON = false
@@ -59,17 +59,17 @@ private final class PlanRun {
     }
 
     /// Starts the program.
-    static func start(plan: [UInt8], store: [UInt8], isDry: Bool) throws -> PlanRun {
+    static func start(plan: BytePath, store: BytePath, isDry: Bool) throws -> PlanRun {
         let name = PrintableText.escaping(store)
         let path = try resolve(store, "can't reach the store", .missing, at: name)
         let message = "the plan \(PrintableText.escaping(plan)) can't be run"
         let program = try resolve(plan, message, .failed, at: name)
-        let words = [program, [UInt8](utf8: "--store"), path]
+        let words = [program.bytes, [UInt8](utf8: "--store"), path.bytes]
         let configuration = ChildProcess.Configuration(
             executable: program,
             arguments: isDry ? words + [[UInt8](utf8: "--dry-run")] : words,
             environment: ProcessInfo.processInfo.environment.map { [UInt8](utf8: "\($0)=\($1)") },
-            workingDirectory: [UInt8](utf8: FileManager.default.currentDirectoryPath),
+            workingDirectory: BytePath(FileManager.default.currentDirectoryPath),
             sandbox: nil
         )
         do {
@@ -80,13 +80,13 @@ private final class PlanRun {
     }
 
     private static func resolve(
-        _ path: [UInt8],
+        _ path: BytePath,
         _ message: String,
         _ code: StoreMigrationError.Code,
         at store: String
-    ) throws -> [UInt8] {
+    ) throws -> BytePath {
         do {
-            return try PathName(resolvingWhole: path).path
+            return try BytePath(resolvingWhole: path)
         } catch {
             throw StoreMigrationError(code, message, at: store, cause: error)
         }

@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// `migrate verify`: reads an archive as an import would, or only checks its hashes.
 struct VerifyCommand: Command {

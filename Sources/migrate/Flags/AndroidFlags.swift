@@ -2,12 +2,13 @@ internal import AndroidMigration
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// The flags that say how to read an Android backup.
 struct BackupFlags: FlagGroup {
-    private var external: [UInt8]?
-    private var device: [UInt8]?
-    private var passwordFile: [UInt8]?
+    private var external: BytePath?
+    private var device: BytePath?
+    private var passwordFile: BytePath?
 
     static let external = Flag<Self>("external", value: "dir", as: .directory, to: \.external)
         .help("The app's files on shared storage, instead of '_external' in its directory.")
@@ -35,7 +36,7 @@ struct BackupFlags: FlagGroup {
         _ = try name.source(on: console)
         var place = BackupPlace(
             name.isStandardStream
-                ? .descriptor(StandardStream.input.rawValue) : .path(name.bytes)
+                ? .descriptor(StandardStream.input.rawValue) : .path(name.path)
         )
         place.external = external
         place.device = device
@@ -82,7 +83,7 @@ struct AndroidDataFlags: FlagGroup {
 }
 
 extension Flag {
-    static func androidManifest(to path: Property<Owner, [UInt8]?>) -> Flag {
+    static func androidManifest(to path: Property<Owner, BytePath?>) -> Flag {
         Flag("manifest", value: "file", as: .path, to: path)
             .help("The app's AndroidManifest.xml, which says whether it allows backups.")
     }
@@ -99,7 +100,7 @@ extension Flag {
 }
 
 extension Argument {
-    static func rules(to path: Property<Owner, [UInt8]>) -> Argument {
+    static func rules(to path: Property<Owner, BytePath>) -> Argument {
         Argument("rules", as: .path, to: path)
             .help("The rules file: data-extraction-rules or full-backup-content.")
     }
@@ -119,7 +120,7 @@ extension ValueReader where Value == AppIdentity {
 
 /// The directory for files that are needed only while a command runs.
 enum TemporaryDirectory {
-    static var path: [UInt8] {
-        [UInt8](FileManager.default.temporaryDirectory.path.utf8)
+    static var path: BytePath {
+        BytePath(FileManager.default.temporaryDirectory.path)
     }
 }

@@ -1,17 +1,18 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// An archive as the command line names it: a path, or `-` for a standard stream.
 struct ArchiveName: Hashable, Sendable {
-    /// The bytes of the command line.
-    let bytes: [UInt8]
+    /// The word on the command line.
+    let path: BytePath
 
-    init(_ bytes: [UInt8] = []) {
-        self.bytes = bytes
+    init(_ path: BytePath = "") {
+        self.path = path
     }
 
     /// Whether the name stands for standard input or output.
-    var isStandardStream: Bool { bytes == [UInt8(ascii: "-")] }
+    var isStandardStream: Bool { path == "-" }
 
     /// The archive to read, decrypted with `keys`.
     func source(on console: Console, keys: DecryptionFlags) throws -> ArchiveSource {
@@ -22,7 +23,7 @@ struct ArchiveName: Hashable, Sendable {
 
     /// The archive to read; standard input must not be a terminal.
     func source(on console: Console) throws(UsageError) -> ArchiveSource {
-        guard isStandardStream else { return .file(path: bytes) }
+        guard isStandardStream else { return .file(path: path) }
         guard !console.closedStreams.contains(.input) else {
             throw UsageError("'-' reads the archive from standard input, which is closed")
         }
@@ -38,7 +39,7 @@ struct ArchiveName: Hashable, Sendable {
         on console: Console
     ) throws(UsageError) -> ArchiveDestination {
         guard isStandardStream else {
-            return .file(path: bytes, replacesExisting: replacesExisting)
+            return .file(path: path, replacesExisting: replacesExisting)
         }
         guard !console.closedStreams.contains(.output) else {
             throw UsageError("'-' writes the archive to standard output, which is closed")
@@ -51,18 +52,18 @@ struct ArchiveName: Hashable, Sendable {
 
     /// The name of an archive that is read, in messages.
     var sourceText: String {
-        isStandardStream ? "standard input" : PrintableText.escaping(bytes)
+        isStandardStream ? "standard input" : PrintableText.escaping(path)
     }
 
     /// The name of an archive that is written, in messages.
     var destinationText: String {
-        isStandardStream ? "standard output" : PrintableText.escaping(bytes)
+        isStandardStream ? "standard output" : PrintableText.escaping(path)
     }
 }
 
 extension ValueReader where Value == ArchiveName {
     /// The path of an archive, or `-`.
-    static var archive: Self { ValueReader<[UInt8]>.path.map { ArchiveName($0) } }
+    static var archive: Self { ValueReader<BytePath>.path.map { ArchiveName($0) } }
 }
 
 extension Argument {

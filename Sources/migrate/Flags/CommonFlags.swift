@@ -1,11 +1,12 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// The flags that several commands declare alike, each with the property that it sets.
 extension Flag {
     static func container(
         help: String,
-        to path: Property<Owner, [UInt8]>
+        to path: Property<Owner, BytePath>
     ) -> Flag {
         Flag("container", value: "dir", as: .directory, to: path).help(help).required
     }
@@ -17,7 +18,7 @@ extension Flag {
         Flag("bundle-id", value: "id", as: .text, to: path).help(help)
     }
 
-    static func activity(to path: Property<Owner, [UInt8]?>) -> Flag {
+    static func activity(to path: Property<Owner, BytePath?>) -> Flag {
         Flag("activity", value: "plist", as: .path, to: path)
             .help(
                 "What the person was doing, for the app to go on there: a property list with "

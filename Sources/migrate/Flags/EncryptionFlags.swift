@@ -5,7 +5,7 @@ internal import MigrationSystem
 
 /// The flags that open an encrypted archive.
 struct DecryptionFlags: FlagGroup {
-    private var identityPaths: [[UInt8]] = []
+    private var identityPaths: [BytePath] = []
     private var passphrase = PassphraseFlags()
     private var maximumWorkFactor: Int?
 
@@ -43,7 +43,7 @@ struct DecryptionFlags: FlagGroup {
         var identityPaths = identityPaths
         let environment = ProcessInfo.processInfo.environment["MIGRATE_IDENTITY"] ?? ""
         if identityPaths.isEmpty, !passphrase.isGiven, !environment.isEmpty {
-            identityPaths = [[UInt8](environment.utf8)]
+            identityPaths = [BytePath(environment)]
         }
         if identityPaths.isEmpty, !passphrase.isGiven { return nil }
         var decryption = ArchiveDecryption()
@@ -76,7 +76,7 @@ struct DecryptionFlags: FlagGroup {
 /// The flags that encrypt a new archive.
 struct EncryptionFlags: FlagGroup {
     private var recipients: [String] = []
-    private var recipientFiles: [[UInt8]] = []
+    private var recipientFiles: [BytePath] = []
     private var passphrase = PassphraseFlags()
     private var isArmored = false
 
@@ -148,7 +148,7 @@ struct EncryptionFlags: FlagGroup {
 
 /// The source of a passphrase; never the command line, which other users can read.
 private struct PassphraseFlags: Sendable {
-    private var file: [UInt8]?
+    private var file: BytePath?
     private var isAskedFor = false
 
     var isGiven: Bool { file != nil || isAskedFor }
@@ -206,7 +206,7 @@ private struct PassphraseFlags: Sendable {
 private enum KeyFile {
     private static let limit = 1 << 20
 
-    static func read(_ path: [UInt8], kind: String) throws(MigrationError) -> [UInt8] {
+    static func read(_ path: BytePath, kind: String) throws(MigrationError) -> [UInt8] {
         let bytes: [UInt8]?
         do throws(SystemError) {
             bytes = try SecretInput.file(path, limit: limit)

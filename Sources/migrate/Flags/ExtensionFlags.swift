@@ -167,7 +167,7 @@ extension ExtensionFlags {
             throw MigrationError(
                 .extensionUnsuitable,
                 message,
-                path: [UInt8](executable.utf8),
+                path: BytePath(executable),
                 cause: cause
             )
         }
@@ -225,11 +225,11 @@ enum DestinationOptions {
         let at = UInt8(ascii: "@")
         guard value.first == at else { return value }
         let rest = Array(value.dropFirst())
-        return rest.first == at ? rest : try contents(ofFileAt: rest)
+        return rest.first == at ? rest : try contents(ofFileAt: BytePath(rest))
     }
 
-    private static func contents(ofFileAt path: [UInt8]) throws(ValueError) -> [UInt8] {
-        let file = UsageError.quoting(path)
+    private static func contents(ofFileAt path: BytePath) throws(ValueError) -> [UInt8] {
+        let file = UsageError.quoting(path.bytes)
         let isRegular: Bool
         let contents: [UInt8]?
         do throws(SystemError) {

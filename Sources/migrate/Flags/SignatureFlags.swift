@@ -1,9 +1,10 @@
 internal import MigrationCore
+internal import MigrationSystem
 
 /// The flags that require a signature of an archive.
 struct SignatureFlags: FlagGroup {
-    private var signature: [UInt8]?
-    private var allowedSigners: [UInt8]?
+    private var signature: BytePath?
+    private var allowedSigners: BytePath?
     private var signer: String?
     private var isRequired = false
 
@@ -35,7 +36,7 @@ struct SignatureFlags: FlagGroup {
     /// The flag that names a signature, stored at `path`.
     static func signature<Owner>(
         help: String,
-        to path: Property<Owner, [UInt8]?>
+        to path: Property<Owner, BytePath?>
     ) -> Flag<Owner> {
         Flag("signature", value: "file", as: .path, to: path).help(help)
     }
@@ -56,11 +57,11 @@ struct SignatureFlags: FlagGroup {
     }
 
     /// The path of the signature of `archive`, which is `given` or beside the archive.
-    static func path(_ given: [UInt8]?, of archive: ArchiveName) throws(UsageError) -> [UInt8] {
+    static func path(_ given: BytePath?, of archive: ArchiveName) throws(UsageError) -> BytePath {
         if let given { return given }
         guard !archive.isStandardStream else {
             throw UsageError("with '-' for the archive, '--signature' must name the signature")
         }
-        return archive.bytes + [UInt8](".sig".utf8)
+        return BytePath(archive.path.bytes + Array(".sig".utf8))
     }
 }

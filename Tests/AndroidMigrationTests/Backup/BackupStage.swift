@@ -89,7 +89,7 @@ struct BackupStage {
         var place = BackupPlace(
             throughPipe
                 ? .descriptor(end.fileHandleForReading.fileDescriptor)
-                : .path([UInt8](url(name).path.utf8))
+                : .path(BytePath(url(name).path))
         )
         place.password = password.map { [UInt8]($0.utf8) }
         defer { pipe?.waitUntilExit() }
@@ -97,7 +97,7 @@ struct BackupStage {
             place,
             options: options,
             to: .file(url("out"), replacesExisting: force),
-            spoolingTo: [UInt8](directory.path.utf8)
+            spoolingTo: BytePath(directory.path)
         )
     }
 

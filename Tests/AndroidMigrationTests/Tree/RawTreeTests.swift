@@ -1,6 +1,7 @@
 import AndroidMigration
 import Foundation
 import MigrationArchive
+import MigrationSystem
 import TestSupport
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
         ] { try write("tree/" + name) }
         let root = try #require(ScratchDirectory.current).appending(path: "tree").path
         #expect(
-            try paths(RawTree([UInt8](root.utf8))) == [
+            try paths(RawTree(BytePath(root))) == [
                 "app/own", "app/databases/x", "app/files/f", "device/app/own",
                 "device/app/files/d", "external/files/e",
             ]
@@ -38,7 +39,7 @@ import Testing
     @Test func `takes the other storages from directories of their own`() throws {
         for name in ["tree/own", "outer/e", "inner/files/d"] { try write(name) }
         let directory = try #require(ScratchDirectory.current)
-        let path = { (name: String) in [UInt8](directory.appending(path: name).path.utf8) }
+        let path = { (name: String) in BytePath(directory.appending(path: name).path) }
         let tree = try RawTree(path("tree"), external: path("outer"), device: path("inner"))
         #expect(
             try paths(tree) == ["app/own", "device/app/files/d", "external/files/e"]
@@ -47,7 +48,7 @@ import Testing
 
     @Test func `says which directory can't be opened`() throws {
         let error = #expect(throws: AndroidMigrationError.self) {
-            try RawTree([UInt8]("/nowhere/at/all".utf8))
+            try RawTree("/nowhere/at/all")
         }
         #expect(
             error?.description.contains("'/nowhere/at/all' can't be opened: No such file") ?? false

@@ -112,8 +112,8 @@ struct Stage {
         progress: Progress? = nil
     ) async throws -> ExportReport {
         try await MigrationHost().export(
-            MigrationDataContainer(atPath: source.bytes),
-            to: .file(path: archive.bytes, replacesExisting: true),
+            MigrationDataContainer(atPath: source),
+            to: .file(path: archive, replacesExisting: true),
             using: scripted,
             options: options,
             progress: progress
@@ -150,10 +150,10 @@ struct Stage {
         for (name, text) in files { try (content / "\(name)").write(text) }
         _ = try await MigrationHost().export(
             MigrationDataContainer(
-                atPath: content.bytes,
+                atPath: content,
                 bundleIdentifier: "com.example.android"
             ),
-            to: .file(path: archive.bytes, replacesExisting: true)
+            to: .file(path: archive, replacesExisting: true)
         )
     }
 
@@ -165,8 +165,8 @@ struct Stage {
         progress: Progress? = nil
     ) async throws -> ImportReport {
         try await MigrationHost().importArchive(
-            .file(path: archive.bytes),
-            into: MigrationDataContainer(atPath: destination.bytes),
+            .file(path: archive),
+            into: MigrationDataContainer(atPath: destination),
             using: scripted,
             options: options,
             progress: progress
@@ -176,7 +176,7 @@ struct Stage {
     /// The paths in the archive, in its order.
     func archivedPaths() async throws -> [String] {
         let paths = Mutex<[String]>([])
-        _ = try await ArchiveSource.file(path: archive.bytes).forEachEntry { entry in
+        _ = try await ArchiveSource.file(path: archive).forEachEntry { entry in
             paths.withLock { $0.append(entry.path.description) }
         }
         return paths.withLock { $0 }
@@ -185,7 +185,7 @@ struct Stage {
     /// The text of a file in the archive.
     func archivedText(_ path: String) async throws -> String {
         let place = root / "extracted-\(UUID().uuidString)"
-        _ = try await ArchiveSource.file(path: archive.bytes)
+        _ = try await ArchiveSource.file(path: archive)
             .extract(to: place.url, only: [EntryPath(path)])
         return try String(contentsOf: place.url.appending(path: path), encoding: .utf8)
     }
@@ -197,7 +197,7 @@ struct Stage {
 
     /// The container at a path.
     func container(at path: BytePath) throws -> MigrationDataContainer {
-        try MigrationDataContainer(atPath: path.bytes)
+        try MigrationDataContainer(atPath: path)
     }
 
     /// What lies beside the test's own files, and should not.

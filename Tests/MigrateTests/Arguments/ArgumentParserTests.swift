@@ -1,3 +1,4 @@
+import MigrationSystem
 import Testing
 
 @testable import migrate
@@ -6,7 +7,7 @@ struct ArgumentParserTests {
     private struct Pack: ParsableCommand {
         var box: [[UInt8]] = []
         var things: [[UInt8]] = []
-        var directory: [UInt8] = []
+        var directory: BytePath = ""
         var isForced = false
         var skipped: [[UInt8]] = []
         var label: String?
@@ -51,7 +52,7 @@ struct ArgumentParserTests {
     func `takes options in every form and place`(_ words: [String]) throws {
         let arguments = try parse(words)
         #expect(arguments.words == [[UInt8]("a".utf8), [UInt8]("b".utf8)])
-        #expect(arguments.directory == [UInt8]("d".utf8))
+        #expect(arguments.directory == "d")
         #expect(!arguments.isForced)
     }
 
@@ -67,12 +68,12 @@ struct ArgumentParserTests {
                 "-", "--skip", "-h", "--",
             ]
         )
-        #expect(arguments.directory == [UInt8(ascii: "-")])
+        #expect(arguments.directory == "-")
         #expect(arguments.isForced)
     }
 
     @Test func `keeps equals signs and empty text in a value`() throws {
-        #expect(try parse(["a", "--into=x=y"]).directory == [UInt8]("x=y".utf8))
+        #expect(try parse(["a", "--into=x=y"]).directory == "x=y")
         #expect(try parse(["a", "--into=d", "--skip="]).skipped == [[]])
     }
 
@@ -80,7 +81,7 @@ struct ArgumentParserTests {
         let words: [[UInt8]] = [[0xFF], [UInt8]("--into".utf8), [0x61, 0xE9]]
         let arguments = try parse(words)
         #expect(arguments.words == [[0xFF]])
-        #expect(arguments.directory == [0x61, 0xE9])
+        #expect(arguments.directory == BytePath([0x61, 0xE9]))
         let label = [UInt8]("--label".utf8)
         let error = #expect(throws: UsageError.self) { try parse(words + [label, [0x61, 0xE9]]) }
         #expect(error?.message == "the value 'a\\xE9' of option '--label' is not valid UTF-8")

@@ -1,5 +1,6 @@
 import MigrationArchive
 import MigrationCore
+import MigrationSystem
 import Testing
 
 @testable import migrate
@@ -16,8 +17,8 @@ struct CommandTests {
             "export --container c --out o --bundle-id b --source-platform iOS --resources-version 2 "
             + "--no-compress --level 19 --include-caches --threads 8 --force --json --progress plain"
         let export = try command(line, as: ExportCommand.self)
-        #expect(export.container == [UInt8]("c".utf8))
-        #expect(export.archive == ArchiveName([UInt8]("o".utf8)))
+        #expect(export.container == "c")
+        #expect(export.archive == ArchiveName("o"))
         #expect(export.bundleIdentifier == "b")
         #expect(export.options.platform == .iOS)
         #expect(export.options.resourcesVersion == "2")
@@ -44,7 +45,7 @@ struct CommandTests {
         let line =
             "import a --container c --replace --bundle-id b --external-links keep --threads 2"
         let command = try command(line, as: ImportCommand.self)
-        #expect(command.archive == ArchiveName([UInt8]("a".utf8)))
+        #expect(command.archive == ArchiveName("a"))
         #expect(command.options.replacesExisting)
         #expect(command.options.externalLinks == .keep)
         #expect(command.options.threadCount == 2)

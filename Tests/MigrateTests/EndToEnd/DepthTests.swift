@@ -8,7 +8,7 @@ struct DepthTests {
     /// Makes `depth` directories one in another, with a file in the last one.
     private func makeLevels(_ depth: Int, named name: String, in place: Workplace) throws {
         try place.shell("mkdir source")
-        let path = [UInt8](place.path("source").utf8)
+        let path = BytePath(place.path("source"))
         var directory = OpenFile(try FileDescriptor.open(path, .directory))
         let name = [UInt8](name.utf8)
         for _ in 0..<depth {

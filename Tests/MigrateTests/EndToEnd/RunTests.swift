@@ -186,7 +186,7 @@ struct RunTests {
         let arguments =
             [words[0], "--container", source]
             + words.dropFirst().map { ["out", "archive"].contains($0) ? place.path($0) : $0 }
-        let holder = try LockHolder(BytePath([UInt8](source.utf8)), LOCK_EX)
+        let holder = try LockHolder(BytePath(source), LOCK_EX)
         let hasty = try MigrateCommand.run(arguments.filter { !["--wait", "86400"].contains($0) })
         hasty.expectFailure(75)
         let reason = "the container is in use by process \(getpid())"
@@ -210,7 +210,7 @@ struct RunTests {
         let place = try Workplace()
         try place.makeContainer()
         let source = place.path("source")
-        let holder = try LockHolder(BytePath([UInt8](source.utf8)), LOCK_EX)
+        let holder = try LockHolder(BytePath(source), LOCK_EX)
         let words = ["export", "--container", source, "--out", place.path("out"), "--wait", "9"]
         let command = try MigrateCommand.start(words.map { [UInt8]($0.utf8) })
         while try command.errorsSoFar().isEmpty { usleep(10_000) }

@@ -1,5 +1,6 @@
 import Foundation
 import MigrationCore
+import MigrationSystem
 import Testing
 
 @testable import migrate
@@ -38,7 +39,7 @@ struct ErrorMessageTests {
 
     @Test(arguments: ["/tmp/data/c", "data/c"])
     func `names once what the command works on`(_ path: String) throws {
-        let error = MigrationError(.containerInvalid, "no container", path: [UInt8](path.utf8))
+        let error = MigrationError(.containerInvalid, "no container", path: BytePath(path))
         #expect(try text(of: error) == "status: no container: \(path)")
     }
 }

@@ -58,7 +58,7 @@ struct EncryptedFileTests {
             size = size * 3 % 300_007
         }
         let written = try output.finish()
-        let file = URL(filePath: String(decoding: path, as: UTF8.self))
+        let file = URL(filePath: path.text)
         let bytes = [UInt8](try Data(contentsOf: file))
         #expect(written == UInt64(bytes.count))
         return bytes
@@ -115,7 +115,7 @@ struct EncryptedFileTests {
     func `age decrypts it, and it decrypts what age encrypts`(size: Int, isArmored: Bool) throws {
         let content = Self.content(size)
         // The second recipient is age's own.
-        let keys = String(decoding: try Scratch.path("keys"), as: UTF8.self)
+        let keys = try Scratch.path("keys").text
         let (_, made) = try Scratch.shell("age-keygen -o \"$0\" 2>&1", keys)
         let other = try #require(made.split(separator: " ").last).trimmingCharacters(
             in: .whitespacesAndNewlines
@@ -129,12 +129,12 @@ struct EncryptedFileTests {
             cd "$0" && age -d -i keys ours > back && cmp back plain &&
             age $2 -r "$1" -r \(other) plain > theirs
             """,
-            String(decoding: try Scratch.path("."), as: UTF8.self),
+            try Scratch.path(".").text,
             try Self.recipient,
             isArmored ? "-a" : ""
         )
         #expect(code == 0, "\(output)")
-        let path = String(decoding: try Scratch.path("theirs"), as: UTF8.self)
+        let path = try Scratch.path("theirs").text
         let theirs = [UInt8](try Data(contentsOf: URL(filePath: path)))
         #expect(try Self.decrypt(theirs, isFile: true) == content)
         #expect(try Self.decrypt(theirs, isFile: false) == content)
@@ -155,7 +155,7 @@ struct EncryptedFileTests {
         let content = Self.content(5_000_000)
         for threadCount in [1, 3] {
             let output = try ArchiveOutput(
-                writing: FileDescriptor.open([UInt8]("/dev/full".utf8), .writing),
+                writing: FileDescriptor.open("/dev/full", .writing),
                 encryption: .recipients([Self.recipient]),
                 cancellation: CancellationFlag()
             )
@@ -168,7 +168,7 @@ struct EncryptedFileTests {
         }
         let cancellation = CancellationFlag()
         let output = try ArchiveOutput(
-            writing: FileDescriptor.open([UInt8]("/dev/null".utf8), .writing),
+            writing: FileDescriptor.open("/dev/null", .writing),
             encryption: .recipients([Self.recipient]),
             cancellation: cancellation
         )
@@ -207,7 +207,7 @@ struct EncryptedFileTests {
     }
 
     private func write(_ bytes: [UInt8], to name: String) throws {
-        let path = String(decoding: try Scratch.path(name), as: UTF8.self)
+        let path = try Scratch.path(name).text
         try Data(bytes).write(to: URL(filePath: path))
     }
 }

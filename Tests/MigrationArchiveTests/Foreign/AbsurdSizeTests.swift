@@ -31,7 +31,7 @@ struct AbsurdSizeTests {
         let path = try BytePath.scratch / BytePath([UInt8]("tar".utf8))
         try path.write(Data(tar))
         let input = try ArchiveInput(
-            reading: FileDescriptor.open(ByteString(path.bytes), .reading),
+            reading: FileDescriptor.open(path, .reading),
             cancellation: CancellationFlag()
         )
         let reader = try ArchiveReader(input, access: .selective)

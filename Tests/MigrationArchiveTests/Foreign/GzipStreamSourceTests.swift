@@ -8,7 +8,7 @@ import Testing
 struct GzipStreamSourceTests {
     /// One member that gzip makes of `content`.
     private func member(_ content: [UInt8]) throws -> [UInt8] {
-        let path = String(decoding: try Scratch.newPath(), as: UTF8.self)
+        let path = try Scratch.newPath().text
         try BytePath([UInt8](path.utf8)).write(Data(content))
         let (code, output) = try Scratch.shell("gzip -n \"$0\"", path)
         try #require(code == 0, "\(output)")

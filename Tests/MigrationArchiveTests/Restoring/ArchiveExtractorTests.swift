@@ -164,7 +164,7 @@ struct ArchiveExtractorTests {
         items.append(Item((path + ["f"]).joined(separator: "/"), [2]))
         let extraction = try Extraction(TestArchive(items))
         #expect(extraction.extractor.totals.directories == 1032)
-        let root = try FileDescriptor.open([UInt8](extraction.path.utf8), .directory)
+        let root = try FileDescriptor.open(BytePath(extraction.path), .directory)
         let cursor = DirectoryCursor(root: root)
         let deep = Array(repeating: [UInt8]("d".utf8)[...], count: 1000)
         #expect(try cursor.directory(at: deep).descriptor.status(of: [0x66]).size == 1)

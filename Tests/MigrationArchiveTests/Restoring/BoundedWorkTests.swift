@@ -89,7 +89,7 @@ struct BoundedWorkTests {
     @Test(arguments: [1 << 12, 1 << 20])
     func `keeps account of many names in a file or in memory alike`(_ limit: Int) throws {
         var table = HashTable(memoryLimit: limit) { () throws(SystemError) in
-            try FileDescriptor.openFollowingLinks([UInt8]("/tmp".utf8), .directory).openTemporary()
+            try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
         }
         let count: UInt64 = 5_000
         for number in 1...count { try table.set(number, of: number &* 0x9E37_79B9_7F4A_7C15) }

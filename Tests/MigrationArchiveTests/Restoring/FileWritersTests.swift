@@ -31,7 +31,7 @@ struct FileWritersTests {
     ) throws -> FileDescriptor {
         let path = try Scratch.newPath()
         let parent = try FileDescriptor.open(Scratch.path("."), .directory)
-        let name = EntryPath(bytes: path).lastComponent
+        let name = path.lastComponent[...]
         try parent.makeDirectory([UInt8](name), permissions: 0o700)
         let input = try ArchiveInput(
             reading: Scratch.file(holding: archive.bytes),

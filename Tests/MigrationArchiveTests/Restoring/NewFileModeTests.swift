@@ -40,7 +40,7 @@ struct NewFileModeTests {
 
     @Test(.enabled(if: Scratch.has("setfacl")))
     func `heeds a directory's default access list`() throws {
-        let path = String(decoding: try Scratch.path("."), as: UTF8.self)
+        let path = try Scratch.path(".").text
         let (code, _) = try Scratch.shell("setfacl -d -m u::rw,g::-,o::- \"$0\"", path)
         // Not every file system has such lists.
         guard code == 0 else { return }

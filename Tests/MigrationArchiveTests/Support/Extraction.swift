@@ -24,7 +24,7 @@ struct Extraction {
         let parent = try FileDescriptor.open(Scratch.path("."), .directory)
         try parent.makeDirectory([UInt8]("target".utf8), permissions: 0o700)
         let reader = try archive.reader(route)
-        let root = try FileDescriptor.open([UInt8](path.utf8), .directory)
+        let root = try FileDescriptor.open(BytePath(path), .directory)
         extractor = ArchiveExtractor(root: root, options: options)
         let judged = Result {
             let judge = Self.judge(options)
@@ -46,19 +46,19 @@ struct Extraction {
     /// What judges entries and makes nothing of them.
     static func judge(_ options: ArchiveExtractor.Options) -> ArchiveExtractor {
         ArchiveExtractor(restoringNothing: options) { () throws(SystemError) in
-            try FileDescriptor.openFollowingLinks([UInt8]("/tmp".utf8), .directory).openTemporary()
+            try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
         }
     }
 
     /// Where archives are restored.
     static var targetPath: String {
-        get throws { String(decoding: try Scratch.path("target"), as: UTF8.self) }
+        get throws { try Scratch.path("target").text }
     }
 
     /// What is beside the directory: nothing may ever get there.
     static var neighbours: [String] {
         get throws {
-            let scratch = String(decoding: try Scratch.path("."), as: UTF8.self)
+            let scratch = try Scratch.path(".").text
             return try FileManager.default.contentsOfDirectory(atPath: scratch)
                 .filter { $0.contains("outside") }
         }
@@ -69,7 +69,7 @@ struct Extraction {
     }
 
     func status(_ name: String) throws -> FileStatus {
-        try FileDescriptor.status(atPath: [UInt8]("\(path)/\(name)".utf8))
+        try FileDescriptor.status(atPath: "\(path)/\(name)")
     }
 
     func linkTarget(_ name: String) throws -> String {

@@ -8,13 +8,12 @@ import Testing
 /// The scratch directory of the running test, by bytes.
 enum Scratch {
     /// The path of `name` in the scratch directory.
-    static func path(_ name: String) throws -> [UInt8] {
-        let directory = try #require(ScratchDirectory.current)
-        return [UInt8]("\(directory.path)/\(name)".utf8)
+    static func path(_ name: String) throws -> BytePath {
+        try BytePath.scratch / BytePath(name)
     }
 
     /// A path in the scratch directory that nothing has yet.
-    static func newPath() throws -> [UInt8] { try path(UUID().uuidString) }
+    static func newPath() throws -> BytePath { try path(UUID().uuidString) }
 
     /// Writes `bytes` into a new file and opens it for reading.
     static func file(holding bytes: [UInt8]) throws -> FileDescriptor {

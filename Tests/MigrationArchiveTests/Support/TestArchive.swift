@@ -1,5 +1,6 @@
 import Foundation
 import MigrationSystem
+import TestSupport
 import Testing
 
 @testable import MigrationArchive
@@ -64,7 +65,7 @@ struct TestArchive {
             }
         }
         summary = try writer.finish()
-        let file = URL(filePath: String(decoding: path, as: UTF8.self))
+        let file = URL(filePath: path.text)
         bytes = [UInt8](try Data(contentsOf: file))
     }
 
@@ -94,7 +95,7 @@ struct TestArchive {
         }
         let scope = ArchiveVerifier.Scope.everything(ArchiveExtractor.Options()) {
             () throws(SystemError) in
-            try FileDescriptor.openFollowingLinks([UInt8]("/tmp".utf8), .directory).openTemporary()
+            try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
         }
         let result = try ArchiveVerifier.verify(input(route), scope: scope, threadCount: 2) { _ in }
         // What is sound has the right hashes.

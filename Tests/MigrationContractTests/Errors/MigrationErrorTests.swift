@@ -1,12 +1,13 @@
 import Foundation
 import MigrationContract
+import MigrationSystem
 import Testing
 
 struct MigrationErrorTests {
     private let error = MigrationError(
         .containerInvalid,
         "the container can't be read",
-        path: [UInt8]("/srv/a\u{1B}".utf8),
+        path: "/srv/a\u{1B}",
         cause: MigrationError(.interrupted, "the import was interrupted")
     )
 

@@ -1,6 +1,7 @@
 import Foundation
 import MigrationArchive
 import MigrationContract
+import MigrationSystem
 import Testing
 
 @testable import MigrationConversation
@@ -15,7 +16,7 @@ struct CarriedErrorTests {
     @Test(arguments: ["a\nb", "a\\b", "\u{202E}a", "a"])
     func `comes with its path as it was`(_ text: String) throws {
         let bytes = [UInt8](text.utf8) + [0xE9]
-        let error = MigrationError(.outsideContainer, "lies outside", path: bytes)
+        let error = MigrationError(.outsideContainer, "lies outside", path: BytePath(bytes))
         #expect(try "\(carried(error))" == "\(error)")
         let ofArchive = ArchiveError(.refused, "is refused", entry: EntryPath(bytes: bytes))
         #expect(try (carried(ofArchive) as? ArchiveError)?.entry == ofArchive.entry)
@@ -25,7 +26,7 @@ struct CarriedErrorTests {
         let bytes = [UInt8](repeating: UInt8(ascii: "p"), count: 900_000)
         let text = String(repeating: "t", count: 900_000)
         for error: any Error in [
-            MigrationError(.outsideContainer, text, path: bytes),
+            MigrationError(.outsideContainer, text, path: BytePath(bytes)),
             ArchiveError(.refused, text, entry: EntryPath(bytes: bytes)),
         ] {
             let text = try "\(carried(error))"

@@ -9,7 +9,7 @@ import Testing
 @Suite(.scratchDirectory)
 struct ItemBatchTests {
     private func batch(of directory: BytePath) throws -> ItemBatch {
-        let opened = OpenFile(try FileDescriptor.open(directory.bytes, .directory))
+        let opened = OpenFile(try FileDescriptor.open(directory, .directory))
         let listing = try DirectoryListing(of: opened.descriptor)
         let batch = ItemBatch()
         for index in 0..<listing.count where !batch.isFull {
@@ -68,7 +68,7 @@ struct ItemBatchTests {
     }
 
     @Test func `holds few items and few directories`() throws {
-        let directory = OpenFile(try FileDescriptor.open(BytePath.scratch.bytes, .directory))
+        let directory = OpenFile(try FileDescriptor.open(BytePath.scratch, .directory))
         let path = EntryPath("file")
         let batch = ItemBatch()
         while !batch.isFull {

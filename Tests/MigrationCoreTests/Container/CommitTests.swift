@@ -20,8 +20,8 @@ struct CommitTests {
 
     /// Stages new data for the destination and returns the commit of it.
     private func makeCommit(_ places: Places) throws -> (JournaledCommit, BytePath) {
-        let path = try PathName(resolving: places.destination.bytes)
-        let live = OpenFile(try FileDescriptor.open(path.path, .directory))
+        let path = try BytePath(resolving: places.destination)
+        let live = OpenFile(try FileDescriptor.open(path, .directory))
         let bookkeeping = try BookkeepingDirectory.make(in: live)
         let token = StagingToken()
         let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
@@ -84,7 +84,7 @@ struct CommitTests {
         let (path, directory) = (commit.path, "/proc/self/fdinfo")
         // What is in a directory of the system's own can't be moved into the container.
         var staging = commit.staging
-        staging.directory = OpenFile(try FileDescriptor.open([UInt8](directory.utf8), .directory))
+        staging.directory = OpenFile(try FileDescriptor.open(BytePath(directory), .directory))
         let failing = JournaledCommit(
             path: path,
             live: commit.live,
@@ -93,7 +93,7 @@ struct CommitTests {
         )
         #expect(throws: (any Error).self) { try failing.run() }
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
-        let live = OpenFile(try FileDescriptor.open(places.destination.bytes, .directory))
+        let live = OpenFile(try FileDescriptor.open(places.destination, .directory))
         let bookkeeping = try #require(try BookkeepingDirectory(in: live))
         #expect(try ImportJournal.read(from: bookkeeping)?.phase == .staging)
         #expect(!(places.destination / ".migration/replaced").exists)

@@ -26,7 +26,7 @@ struct ContainerTests {
 
     @Test func `takes the directory's name where nothing says the identifier`() throws {
         let places = try Places()
-        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let container = try MigrationDataContainer(atPath: places.source)
         #expect(container.bundleIdentifier == "source")
         let root = try #require(ScratchDirectory.current).appending(path: "source")
         #expect(container.containerRootDirectory.path == root.path)
@@ -37,28 +37,28 @@ struct ContainerTests {
 
     @Test func `takes the identifier that it is given before any other`() throws {
         let bundle = try makeBundle()
-        let container = try MigrationDataContainer(atPath: bundle.bytes, bundleIdentifier: "mine")
+        let container = try MigrationDataContainer(atPath: bundle, bundleIdentifier: "mine")
         #expect(container.bundleIdentifier == "mine")
     }
 
     @Test(arguments: ["", "/", "//", "/.", "/../source"])
     func `finds the same container with more in its path`(_ suffix: String) throws {
         let places = try Places()
-        let path = places.source.bytes + [UInt8](suffix.utf8)
+        let path = BytePath(places.source.text + suffix)
         let container = try MigrationDataContainer(atPath: path)
         #expect(container.bundleIdentifier == "source")
-        #expect(container.rootPath.path == places.source.bytes)
+        #expect(container.rootPath == places.source)
     }
 
     @Test func `finds the container in a bundle of Xcode's`() async throws {
         let bundle = try makeBundle()
-        let container = try MigrationDataContainer(atPath: bundle.bytes)
+        let container = try MigrationDataContainer(atPath: bundle)
         #expect(container.bundleIdentifier == "com.example.bundle")
-        #expect(container.rootPath.path == (bundle / "AppData").bytes)
+        #expect(container.rootPath == bundle / "AppData")
         let archive = try BytePath.scratch / "archive"
         let report = try await MigrationHost().export(
             container,
-            to: .file(path: archive.bytes, replacesExisting: false)
+            to: .file(path: archive, replacesExisting: false)
         )
         #expect(report.header.bundleIdentifier == "com.example.bundle")
         #expect(report.header.platform == "iOS")
@@ -74,15 +74,15 @@ struct ContainerTests {
         options.replacesExisting = true
         let error = await #expect(throws: MigrationError.self) {
             try await MigrationHost().importArchive(
-                .file(path: places.archive.bytes),
-                into: MigrationDataContainer(atPath: bundle.bytes),
+                .file(path: places.archive),
+                into: MigrationDataContainer(atPath: bundle),
                 options: options
             )
         }
         #expect(error?.code == .identifierMismatch)
         _ = try await MigrationHost().importArchive(
-            .file(path: places.archive.bytes),
-            into: MigrationDataContainer(atPath: bundle.bytes, bundleIdentifier: "source"),
+            .file(path: places.archive),
+            into: MigrationDataContainer(atPath: bundle, bundleIdentifier: "source"),
             options: options
         )
         #expect(try bundle.names() == ["AppData", "AppDataInfo.plist"])
@@ -120,7 +120,7 @@ struct ContainerTests {
         let places = try Places()
         try (places.source / Self.metadata).write("no list")
         let error = #expect(throws: MigrationError.self) {
-            try MigrationDataContainer(atPath: places.source.bytes)
+            try MigrationDataContainer(atPath: places.source)
         }
         #expect(error?.code == .containerInvalid)
     }
@@ -128,8 +128,8 @@ struct ContainerTests {
     @Test func `moves a container whose path is no UTF-8`() async throws {
         let places = try await Places.withSmallArchive()
         let odd = places.root / BytePath([0x6F, 0xFF, 0x0A, 0x80])
-        let container = try MigrationDataContainer(atPath: odd.bytes)
-        let archive = ArchiveSource.file(path: places.archive.bytes)
+        let container = try MigrationDataContainer(atPath: odd)
+        let archive = ArchiveSource.file(path: places.archive)
         _ = try await MigrationHost().importArchive(archive, into: container)
         let expected = try TreeSnapshot(of: places.source)
         #expect(try places.contents(of: odd).differences(from: expected) == [])
@@ -138,7 +138,7 @@ struct ContainerTests {
         let again = places.root / BytePath([0x61, 0xFE])
         _ = try await MigrationHost().export(
             container,
-            to: .file(path: again.bytes, replacesExisting: false)
+            to: .file(path: again, replacesExisting: false)
         )
         #expect(again.exists)
     }
@@ -146,8 +146,8 @@ struct ContainerTests {
     @Test func `makes a container whose name is as long as names may be`() async throws {
         let places = try await Places.withSmallArchive()
         let long = places.root / BytePath([UInt8](repeating: UInt8(ascii: "n"), count: 255))
-        let container = try MigrationDataContainer(atPath: long.bytes)
-        let archive = ArchiveSource.file(path: places.archive.bytes)
+        let container = try MigrationDataContainer(atPath: long)
+        let archive = ArchiveSource.file(path: places.archive)
         _ = try await MigrationHost().importArchive(archive, into: container)
         let expected = try TreeSnapshot(of: places.source)
         #expect(try places.contents(of: long).differences(from: expected) == [])

@@ -20,7 +20,7 @@ struct FullDiskCommitTests {
         let places = try Places()
         let suffix = String(repeating: "n", count: 200)
         for number in 0..<new {
-            try (places.source / BytePath(ByteString(utf8: "\(number)" + suffix))).write("")
+            try (places.source / BytePath("\(number)" + suffix)).write("")
         }
         try await places.exportSource()
         let output = try Namespace.run(

@@ -58,8 +58,8 @@ struct LockTests {
 
     @Test func `compares while an app runs, not while a migration does`() async throws {
         let places = try await Places.withSmallArchive()
-        let container = try MigrationDataContainer(atPath: places.source.bytes)
-        let source = ArchiveSource.file(path: places.archive.bytes)
+        let container = try MigrationDataContainer(atPath: places.source)
+        let source = ArchiveSource.file(path: places.archive)
         let app = try LockHolder(places.source, LOCK_SH)
         #expect(try await source.compare(with: container) { _ in } == 0)
         app.release()
@@ -150,14 +150,14 @@ struct LockTests {
         let places = try Places()
         try (places.source / "zeros").write("")
         try (places.source / "zeros").truncate(to: 9 << 20)
-        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let container = try MigrationDataContainer(atPath: places.source)
         let prints = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 1...4 {
                 group.addTask {
                     try await Self.patientHost().export(
                         container,
                         to: .file(
-                            path: (places.root / "\(number)").bytes,
+                            path: places.root / "\(number)",
                             replacesExisting: false
                         )
                     ).fingerprint.description
@@ -172,10 +172,10 @@ struct LockTests {
     @Test(arguments: [LOCK_SH, LOCK_EX])
     func `waits until the container is free`(_ lock: Int32) async throws {
         let places = try Places()
-        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let container = try MigrationDataContainer(atPath: places.source)
         let holder = Monitor<LockHolder?>(try LockHolder(places.source, lock))
         let host = Self.patientHost { holder.withLock { $0 = nil } }
-        let archive = ArchiveDestination.file(path: places.archive.bytes, replacesExisting: false)
+        let archive = ArchiveDestination.file(path: places.archive, replacesExisting: false)
         _ = try await host.export(container, to: archive)
         #expect(holder.withLock { $0 == nil })
     }
@@ -189,7 +189,7 @@ struct LockTests {
         host.waitLimit = .seconds(1_800)
         host.waitHandler = { _ in holder.withLock { $0 = nil } }
         _ = try await host.importArchive(
-            .file(path: places.archive.bytes),
+            .file(path: places.archive),
             into: places.destinationContainer
         )
         #expect(try places.contents(of: places.destination).nodes.count == 4)
@@ -197,7 +197,7 @@ struct LockTests {
 
     @Test func `ends its wait when it is cancelled, and when it was long enough`() async throws {
         let places = try Places()
-        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let container = try MigrationDataContainer(atPath: places.source)
         let holder = try LockHolder(places.source, LOCK_EX)
         let (waits, continuation) = AsyncStream.makeStream(of: Void.self)
         let host = Self.patientHost { continuation.finish() }

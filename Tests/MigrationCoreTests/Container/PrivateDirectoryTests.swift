@@ -15,13 +15,13 @@ struct PrivateDirectoryTests {
 
     /// A name as such directories have.
     private var name: BytePath {
-        BytePath(ByteString(utf8: "migration-private-\(UUID().uuidString)"))
+        "migration-private-\(UUID().uuidString)"
     }
 
     @Test func `is removed with its last reference`() throws {
         do {
             let directory = try PrivateDirectory(in: common.url)
-            try (BytePath(directory.path.path) / "some").makeDirectory()
+            try (directory.path / "some").makeDirectory()
             #expect(try common.names().count == 1)
             withExtendedLifetime(directory) {}
         }
@@ -55,7 +55,7 @@ struct PrivateDirectoryTests {
         try (common / "migration-private-").makeDirectory()
         try (common / "migration-private-1").makeDirectory()
         let lowercase = "migration-private-\(UUID().uuidString.lowercased())"
-        try (common / BytePath(ByteString(utf8: lowercase))).makeDirectory()
+        try (common / BytePath(lowercase)).makeDirectory()
         let open = common / name
         try open.makeDirectory()
         try open.setMode(0o755)

@@ -145,7 +145,7 @@ struct RecoveryTests {
         try makeState(moment, places, isInside: false)
         _ = try await MigrationHost().export(
             places.destinationContainer,
-            to: .file(path: places.archive.bytes, replacesExisting: false)
+            to: .file(path: places.archive, replacesExisting: false)
         )
         try expectWhole(moment, places, old)
         #expect(try places.bookkeepingNames() == ["import-status.json"])
@@ -156,7 +156,7 @@ struct RecoveryTests {
         let places = try await Places.withSmallArchive()
         let old = try places.makeOldDestination()
         try makeState(moment, places, isInside: false)
-        let source = ArchiveSource.file(path: places.archive.bytes)
+        let source = ArchiveSource.file(path: places.archive)
         _ = try await source.compare(with: places.destinationContainer) { _ in }
         try expectWhole(moment, places, old)
         #expect(try places.bookkeepingNames() == ["import-status.json"])
@@ -240,7 +240,7 @@ struct RecoveryTests {
         try (left / "Documents").write("older data")
         _ = try await MigrationHost().export(
             places.destinationContainer,
-            to: .file(path: (places.root / "again").bytes, replacesExisting: false)
+            to: .file(path: places.root / "again", replacesExisting: false)
         )
         #expect(try places.bookkeepingNames() == ["import-status.json"])
     }
@@ -252,7 +252,7 @@ struct RecoveryTests {
         try makeState(moment, places, isInside: false)
         let moved = places.root / "moved"
         try places.destination.rename(to: moved)
-        let container = try MigrationDataContainer(atPath: moved.bytes)
+        let container = try MigrationDataContainer(atPath: moved)
         let error = #expect(throws: MigrationError.self) { try container.importRecord() }
         #expect(error?.code == .containerInvalid)
         try moved.rename(to: places.destination)
@@ -319,7 +319,7 @@ struct RecoveryTests {
         try places.makeOldDestination()
         try makeState(moment, places, isInside: false)
         let app = try LockHolder(places.destination, LOCK_SH)
-        let source = ArchiveSource.file(path: places.archive.bytes)
+        let source = ArchiveSource.file(path: places.archive)
         let error = await #expect(throws: MigrationError.self) {
             try await source.compare(with: places.destinationContainer) { _ in }
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.scratchDirectory)
 struct StagingDirectoryTests {
     private func name(_ container: [UInt8]) -> [UInt8] {
-        let path = PathName(parent: [UInt8]("/containers".utf8), name: container)
+        let path = BytePath("/containers") / container
         return StagingDirectory.nameBeside(path)
     }
 
@@ -44,20 +44,17 @@ struct StagingDirectoryTests {
         guard try (container / place).setAttribute(list, Self.list) else {
             try Test.cancel("there are no access control lists here")
         }
-        let root = OpenFile(try FileDescriptor.open(container.bytes, .directory))
-        let path = try PathName(resolving: container.bytes)
+        let root = OpenFile(try FileDescriptor.open(container, .directory))
+        let path = try BytePath(resolving: container)
         let staging = try StagingDirectory.make(for: path, root: root, token: StagingToken())
         defer { staging.release() }
-        let attribute = ExtendedAttribute(name: ByteString(utf8: list), value: Self.list)
+        let attribute = ExtendedAttribute(name: [UInt8](utf8: list), value: Self.list)
         let attributes = try staging.directory.descriptor.extendedAttributes()
         #expect(attributes == (place == "" ? [attribute] : []))
     }
 
     @Test func `has another name where something else has the first`() {
-        let path = PathName(
-            parent: [UInt8]("/containers".utf8),
-            name: [UInt8](repeating: UInt8(ascii: "n"), count: 255)
-        )
+        let path = BytePath("/containers") / [UInt8](repeating: UInt8(ascii: "n"), count: 255)
         let names = [StagingToken(), StagingToken()].map { StagingDirectory.nameBeside(path, $0) }
         #expect(names[0] != names[1])
         #expect(names.allSatisfy { $0.count == 255 })

@@ -132,11 +132,11 @@ struct ExportFailureTests {
 
     @Test func `fails where there is no container`() async throws {
         let places = try Places()
-        let container = try MigrationDataContainer(atPath: places.destination.bytes)
+        let container = try MigrationDataContainer(atPath: places.destination)
         let error = await #expect(throws: MigrationError.self) {
             try await MigrationHost().export(
                 container,
-                to: .file(path: places.archive.bytes, replacesExisting: false)
+                to: .file(path: places.archive, replacesExisting: false)
             )
         }
         #expect(error?.code == .containerInvalid)

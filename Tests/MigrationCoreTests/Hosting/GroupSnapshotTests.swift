@@ -15,7 +15,7 @@ struct GroupSnapshotTests {
     }
 
     private func snapshot(limit: Int) throws -> GroupSnapshot {
-        try GroupSnapshot(of: PathName(resolving: group.bytes), limit: limit, CancellationFlag())
+        try GroupSnapshot(of: BytePath(resolving: group), limit: limit, CancellationFlag())
     }
 
     @Test(arguments: 1...4)

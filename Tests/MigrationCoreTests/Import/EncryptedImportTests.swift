@@ -25,8 +25,8 @@ struct EncryptedImportTests {
         let places = try await Places.withSmallArchive()
         if noise > 0 { try (places.source / "noise").write(VariedTree.noise(noise)) }
         _ = try await MigrationHost().export(
-            MigrationDataContainer(atPath: places.source.bytes),
-            to: .file(path: places.archive.bytes, replacesExisting: true)
+            MigrationDataContainer(atPath: places.source),
+            to: .file(path: places.archive, replacesExisting: true)
                 .encrypted(with: .recipients([Self.recipient]))
         )
         let old = try places.makeOldDestination()
@@ -47,7 +47,7 @@ struct EncryptedImportTests {
             try pipe.fileHandleForWriting.write(contentsOf: bytes)
         }
         try pipe.fileHandleForWriting.close()
-        var sources = [ArchiveSource.file(path: places.archive.bytes)]
+        var sources = [ArchiveSource.file(path: places.archive)]
         if isSmall { sources.append(.descriptor(pipe.fileHandleForReading.fileDescriptor)) }
         for source in sources {
             var options = ImportOptions()
@@ -55,7 +55,7 @@ struct EncryptedImportTests {
             await #expect(throws: ArchiveError.self, comment) {
                 try await MigrationHost().importArchive(
                     source.decrypted(with: Self.decryption),
-                    into: MigrationDataContainer(atPath: places.destination.bytes),
+                    into: MigrationDataContainer(atPath: places.destination),
                     options: options
                 )
             }
@@ -84,8 +84,8 @@ struct EncryptedImportTests {
         var options = ImportOptions()
         options.replacesExisting = true
         _ = try await MigrationHost().importArchive(
-            .file(path: places.archive.bytes).decrypted(with: Self.decryption),
-            into: MigrationDataContainer(atPath: places.destination.bytes),
+            .file(path: places.archive).decrypted(with: Self.decryption),
+            into: MigrationDataContainer(atPath: places.destination),
             options: options
         )
         #expect(try (places.destination / "top").contents() == Data("top".utf8))

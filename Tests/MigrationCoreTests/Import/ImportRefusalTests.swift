@@ -78,7 +78,7 @@ struct ImportRefusalTests {
         try places.destination.makeSymbolicLink(to: "elsewhere")
         let error = await #expect(throws: MigrationError.self) {
             try await MigrationHost().importArchive(
-                .file(path: places.archive.bytes),
+                .file(path: places.archive),
                 into: container
             )
         }
@@ -89,7 +89,7 @@ struct ImportRefusalTests {
     @Test func `refuses a container whose parent is missing`() async throws {
         let places = try await Places.withSmallArchive()
         let error = #expect(throws: MigrationError.self) {
-            try MigrationDataContainer(atPath: (places.root / "missing/container").bytes)
+            try MigrationDataContainer(atPath: places.root / "missing/container")
         }
         #expect(error?.code == .containerInvalid)
     }
@@ -99,8 +99,8 @@ struct ImportRefusalTests {
         try (places.root / "real").makeDirectory()
         try (places.root / "linked").makeSymbolicLink(to: "real")
         _ = try await MigrationHost().importArchive(
-            .file(path: places.archive.bytes),
-            into: MigrationDataContainer(atPath: (places.root / "linked/container").bytes)
+            .file(path: places.archive),
+            into: MigrationDataContainer(atPath: places.root / "linked/container")
         )
         #expect(try (places.root / "real").names() == ["container"])
         #expect(try (places.root / "linked").linkTarget() == [UInt8]("real".utf8))

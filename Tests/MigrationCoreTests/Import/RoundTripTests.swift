@@ -80,8 +80,8 @@ struct RoundTripTests {
         try (copy / "source").makeDirectory()
         try VariedTree.make(in: copy / "source", isReversed: true)
         _ = try await MigrationHost().export(
-            MigrationDataContainer(atPath: (copy / "source").bytes),
-            to: .file(path: (copy / "archive").bytes, replacesExisting: false)
+            MigrationDataContainer(atPath: copy / "source"),
+            to: .file(path: copy / "archive", replacesExisting: false)
         )
         #expect(try (copy / "archive").contents() == places.archive.contents())
     }
@@ -91,8 +91,8 @@ struct RoundTripTests {
         try await places.importArchive()
         let again = places.root / "again"
         _ = try await MigrationHost().export(
-            MigrationDataContainer(atPath: places.destination.bytes, bundleIdentifier: "source"),
-            to: .file(path: again.bytes, replacesExisting: false)
+            MigrationDataContainer(atPath: places.destination, bundleIdentifier: "source"),
+            to: .file(path: again, replacesExisting: false)
         )
         #expect(try again.contents() == places.archive.contents())
     }

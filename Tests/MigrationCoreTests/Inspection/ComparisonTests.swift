@@ -9,7 +9,7 @@ import Testing
 struct ComparisonTests {
     private func rows(_ places: Places) async throws -> [String] {
         let found = Mutex<[String]>([])
-        let count = try await ArchiveSource.file(path: places.archive.bytes)
+        let count = try await ArchiveSource.file(path: places.archive)
             .compare(with: places.destinationContainer) { difference in
                 found.withLock { $0.append("\(difference.path) \(difference.kind.rawValue)") }
             }

@@ -12,7 +12,7 @@ struct ExtractionTests {
         only paths: [String] = [],
         options: ImportOptions = ImportOptions()
     ) async throws -> ImportReport {
-        try await ArchiveSource.file(path: places.archive.bytes).extract(
+        try await ArchiveSource.file(path: places.archive).extract(
             to: places.destination.url,
             only: paths.map { EntryPath($0) },
             options: options
@@ -108,7 +108,7 @@ struct ExtractionTests {
         let all = try TreeSnapshot(of: places.source).nodes
         for (number, path) in all.keys.sorted().enumerated() {
             let target = places.root / BytePath([UInt8]("\(number)".utf8))
-            _ = try await ArchiveSource.file(path: places.archive.bytes)
+            _ = try await ArchiveSource.file(path: places.archive)
                 .extract(to: target.url, only: [EntryPath(bytes: path.bytes)])
             let restored = try TreeSnapshot(of: target).nodes
             let below = path.bytes + [UInt8(ascii: "/")]
@@ -174,7 +174,7 @@ extension ExtractionTests {
         let (blocks, path, files, hardLinks) = Self.selections[index]
         let places = try Places()
         try places.archive.write(RawTar.archive(of: blocks))
-        let source = ArchiveSource.file(path: places.archive.bytes)
+        let source = ArchiveSource.file(path: places.archive)
         _ = try await source.extract(to: (places.root / "all").url)
         let report = try await extract(places, only: [path])
         let selected = BytePath([UInt8](path.utf8))
@@ -242,7 +242,7 @@ extension ExtractionTests {
         try (places.source / "usr").makeDirectory()
         try await places.exportSource()
         let error = await #expect(throws: MigrationError.self) {
-            try await ArchiveSource.file(path: places.archive.bytes)
+            try await ArchiveSource.file(path: places.archive)
                 .extract(to: URL(filePath: "/"))
         }
         // Only who may write there gets so far that something is in the way.

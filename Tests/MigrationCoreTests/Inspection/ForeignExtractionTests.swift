@@ -22,7 +22,7 @@ struct ForeignExtractionTests {
         try places.archive.write(RawTar.archive(of: blocks))
         var options = ImportOptions()
         options.externalLinks = externalLinks
-        return try await ArchiveSource.file(path: places.archive.bytes).extract(
+        return try await ArchiveSource.file(path: places.archive).extract(
             to: places.destination.url,
             only: paths.map { EntryPath($0) },
             options: options

@@ -159,14 +159,14 @@ struct ImportRecordTests {
         let archive = places.root / "second.migration"
         _ = try await MigrationHost().export(
             places.destinationContainer,
-            to: .file(path: archive.bytes, replacesExisting: false)
+            to: .file(path: archive, replacesExisting: false)
         )
         try places.destination.rename(to: places.root / "first")
         let damaged = try archive.contents().dropLast()
         try archive.write(damaged)
-        let container = try MigrationDataContainer(atPath: second.bytes)
+        let container = try MigrationDataContainer(atPath: second)
         await #expect(throws: ArchiveError.self) {
-            try await MigrationHost().importArchive(.file(path: archive.bytes), into: container)
+            try await MigrationHost().importArchive(.file(path: archive), into: container)
         }
         #expect(!second.exists)
     }

@@ -101,7 +101,7 @@ import Testing
             let root = try MigrationStatusTests.makeContainer(MigrationStatusTests.success)
             defer { try? MigrationStatusTests.remove(root) }
             _ = root.withPointer { setenv("MIGRATION_CONTAINER", $0, 1) }
-            let container = try MigrationDataContainer(atPath: root.bytes)
+            let container = try MigrationDataContainer(atPath: root)
             #expect(try container.importRecordReadDate() == nil)
             // Whoever looks at the record is no app.
             _ = try container.importRecord()

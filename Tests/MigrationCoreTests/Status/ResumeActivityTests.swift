@@ -129,13 +129,13 @@ struct ResumeActivityTests {
     {
         let places = try Places()
         try (places.source / "Documents").makeDirectory()
-        let container = try MigrationDataContainer(atPath: places.source.bytes)
+        let container = try MigrationDataContainer(atPath: places.source)
         for asked in [nil, try activity("asked")] {
             var options = ExportOptions()
             options.activity = asked
             let report = try await MigrationHost().export(
                 container,
-                to: .file(path: places.archive.bytes, replacesExisting: true),
+                to: .file(path: places.archive, replacesExisting: true),
                 using: .inProcess(EditorExporter()),
                 options: options
             )

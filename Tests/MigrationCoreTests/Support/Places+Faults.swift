@@ -55,7 +55,7 @@ extension Places {
         #expect(contents.differences(from: outcome == .success ? new : old) == [], point)
         _ = try await MigrationHost().export(
             destinationContainer,
-            to: .file(path: (root / "again").bytes, replacesExisting: true)
+            to: .file(path: root / "again", replacesExisting: true)
         )
         let names = try root.names()
         #expect(names == ["again", "app.migration", "destination", "source"], point)

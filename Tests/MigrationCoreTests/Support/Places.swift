@@ -72,8 +72,8 @@ struct Places {
         progress: Progress? = nil
     ) async throws -> ExportReport {
         try await MigrationHost().export(
-            MigrationDataContainer(atPath: source.bytes),
-            to: .file(path: (path ?? archive).bytes, replacesExisting: replacing),
+            MigrationDataContainer(atPath: source),
+            to: .file(path: path ?? archive, replacesExisting: replacing),
             options: options,
             progress: progress
         )
@@ -90,8 +90,8 @@ struct Places {
         var options = options
         options.replacesExisting = replacing
         return try await MigrationHost().importArchive(
-            .file(path: (path ?? archive).bytes),
-            into: MigrationDataContainer(atPath: destination.bytes, bundleIdentifier: identifier),
+            .file(path: path ?? archive),
+            into: MigrationDataContainer(atPath: destination, bundleIdentifier: identifier),
             options: options,
             progress: progress
         )
@@ -117,7 +117,7 @@ struct Places {
 
     /// The destination as a container.
     var destinationContainer: MigrationDataContainer {
-        get throws { try MigrationDataContainer(atPath: destination.bytes) }
+        get throws { try MigrationDataContainer(atPath: destination) }
     }
 
     /// What a container holds but the bookkeeping.

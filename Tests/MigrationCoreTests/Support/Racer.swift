@@ -40,7 +40,7 @@ final class Racer: Sendable {
     }
 
     private func swapOnce() throws(SystemError) {
-        let directory = try FileDescriptor.open(place.bytes, .directory)
+        let directory = try FileDescriptor.open(place, .directory)
         for name in names {
             try? directory.makeSymbolicLink(Self.trap(for: name).bytes, to: outside.bytes)
         }

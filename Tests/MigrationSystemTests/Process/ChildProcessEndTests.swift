@@ -19,7 +19,7 @@ struct ChildProcessEndTests {
         let path = try BytePath.scratch / "fifo"
         try path.makeFIFO()
         directory = try #require(ScratchDirectory.current).path
-        fifo = OpenFile(try FileDescriptor.open(path.bytes, .reading))
+        fifo = OpenFile(try FileDescriptor.open(path, .reading))
     }
 
     private func program(_ script: String) -> TestProgram {

@@ -71,7 +71,7 @@ struct ChildProcessTests {
             "cat shown/file && cd shown && pwd -P && mv file inner/moved && ls inner"
         )
         program.directory = scratch.url.path
-        program.mounts = [ChildProcess.Mount(real.bytes, at: shown.bytes)]
+        program.mounts = [ChildProcess.Mount(real, at: shown)]
         let outcome: TestProgram.Outcome
         do {
             outcome = try program.run()
@@ -86,8 +86,8 @@ struct ChildProcessTests {
     @Test func `names the call where a directory can't be shown`() throws {
         let scratch = try BytePath.scratch
         var program = TestProgram("")
-        let missing = (scratch / "missing").bytes
-        program.mounts = [ChildProcess.Mount(missing, at: scratch.bytes)]
+        let missing = scratch / "missing"
+        program.mounts = [ChildProcess.Mount(missing, at: scratch)]
         #expect(systemError { _ = try program.run() }?.isAboutMounts == true)
     }
 

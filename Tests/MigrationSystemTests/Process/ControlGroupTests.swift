@@ -13,7 +13,7 @@ struct ControlGroupTests {
 
     private func places(_ groups: String, _ mounts: String = mounts) -> [String] {
         ControlGroup.places(ownGroups: groups, mounts: mounts)
-            .map { String(decoding: $0, as: UTF8.self) }
+            .map(\.text)
     }
 
     @Test func `looks from the cgroup of this process up to the root of the hierarchy`() {
@@ -49,7 +49,7 @@ struct ControlGroupTests {
             atPath: inner,
             withIntermediateDirectories: true
         )
-        let places = [ByteString(utf8: inner), ByteString(utf8: outer)]
+        let places = [BytePath(inner), BytePath(outer)]
         #expect(ControlGroup.processorLimit(at: places) == nil)
         try "max 100000\n".write(toFile: inner + "/cpu.max", atomically: false, encoding: .utf8)
         #expect(ControlGroup.processorLimit(at: places) == nil)
@@ -125,26 +125,26 @@ struct ControlGroupTests {
 
 /// A cgroup of a test's own, in which it makes others.
 private final class ScratchGroup {
-    private static var root: ByteString? {
+    private static var root: BytePath? {
         let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
         return ControlGroup.places(ownGroups: "0::/", mounts: mounts).first
     }
 
     static var isPossible: Bool { (try? ScratchGroup()) != nil }
 
-    let path: ByteString
+    let path: BytePath
 
     init() throws {
-        path = try #require(Self.root) + ByteString(utf8: "/tests-\(UUID().uuidString)")
+        path = try #require(Self.root) / "tests-\(UUID().uuidString)"
         try FileManager.default.createDirectory(
-            atPath: String(decoding: path, as: UTF8.self),
+            atPath: path.text,
             withIntermediateDirectories: false
         )
     }
 
     deinit {
         for name in (try? names()) ?? [] { rmdir(place(name)) }
-        rmdir(String(decoding: path, as: UTF8.self))
+        rmdir(path.text)
     }
 
     func makeGroup() throws -> ControlGroup {
@@ -160,13 +160,13 @@ private final class ScratchGroup {
         let listing = try DirectoryListing(of: FileDescriptor.open(path, .directory))
         return try (0..<listing.count).map { listing[$0] }
             .filter {
-                try FileDescriptor.status(atPath: path + [UInt8(ascii: "/")] + $0).kind
+                try FileDescriptor.status(atPath: path / $0).kind
                     == .directory
             }
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
     private func place(_ name: String) -> String {
-        String(decoding: path, as: UTF8.self) + "/" + name
+        path.text + "/" + name
     }
 }

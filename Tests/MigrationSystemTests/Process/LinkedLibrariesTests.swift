@@ -13,7 +13,7 @@ struct LinkedLibrariesTests {
     }
 
     private func libraries() throws -> [BytePath] {
-        try LinkedLibraries(of: (scratch / "program").bytes).paths.map { BytePath($0) }.sorted()
+        try LinkedLibraries(of: scratch / "program").paths.sorted()
     }
 
     @Test(arguments: ["$ORIGIN/lib", "${ORIGIN}/lib", "/nowhere:$ORIGIN/lib"])

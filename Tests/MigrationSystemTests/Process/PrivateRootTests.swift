@@ -23,7 +23,7 @@ struct PrivateRootTests {
         _ access: Sandbox.Access,
         followsLink: Bool = true
     ) -> Sandbox.Rule {
-        let path = (scratch / BytePath(ByteString(utf8: name))).bytes
+        let path = scratch / BytePath(name)
         return Sandbox.Rule(path: path, access: access, followsLink: followsLink)
     }
 
@@ -37,7 +37,7 @@ struct PrivateRootTests {
         program.arguments.append(scratch.url.path)
         program.directory = (scratch / "write").url.path
         program.mounts = mounts
-        let common = try Sandbox.rules(forRunning: ByteString(utf8: program.executable))
+        let common = try Sandbox.rules(forRunning: BytePath(program.executable))
         let own = [rule("read", .read), rule("write", .readAndWrite)]
         program.root = try PrivateRoot(showing: common + own + rules, mounts)
         do {
@@ -107,8 +107,8 @@ struct PrivateRootTests {
 
     @Test func `shows a directory at another path with the rights that it has`() throws {
         let mounts = [
-            ChildProcess.Mount((scratch / "read").bytes, at: (scratch / "shown").bytes),
-            ChildProcess.Mount((scratch / "write").bytes, at: (scratch / "deep/er").bytes),
+            ChildProcess.Mount((scratch / "read"), at: (scratch / "shown")),
+            ChildProcess.Mount((scratch / "write"), at: (scratch / "deep/er")),
         ]
         let output = try run(
             "cat $0/shown/file && touch $0/deep/er/new; touch $0/shown/new; ls -A $0",
@@ -123,7 +123,7 @@ struct PrivateRootTests {
     }
 
     @Test func `takes no rule about everything`() throws {
-        let everything = Sandbox.Rule(path: ByteString(utf8: "/usr/.."), access: .read)
+        let everything = Sandbox.Rule(path: "/usr/..", access: .read)
         let error = systemError { _ = try PrivateRoot(showing: [everything]) }
         #expect(error?.isAboutMounts == true)
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.scratchDirectory)
 struct SandboxRunningTests {
     private func paths(forRunning executable: BytePath) throws -> [BytePath] {
-        try Sandbox.rules(forRunning: executable.bytes).map { BytePath($0.path) }
+        try Sandbox.rules(forRunning: executable).map(\.path)
     }
 
     @Test(.enabled(if: Sandbox.isVersion(1), "this kernel has no Landlock"))
@@ -82,7 +82,7 @@ struct SandboxRunningTests {
     }
 
     @Test func `throws where there is no executable`() {
-        let error = systemError { _ = try Sandbox.rules(forRunning: ByteString(utf8: "/nowhere")) }
+        let error = systemError { _ = try Sandbox.rules(forRunning: "/nowhere") }
         #expect(error?.isMissing == true)
     }
 }

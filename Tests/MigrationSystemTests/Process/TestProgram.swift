@@ -37,10 +37,10 @@ struct TestProgram {
         let scratch = try BytePath.scratch
         var program = self
         program.sandbox = Sandbox(
-            rules: try Sandbox.rules(forRunning: ByteString(utf8: executable))
+            rules: try Sandbox.rules(forRunning: BytePath(executable))
                 + rules.map {
                     Sandbox.Rule(
-                        path: (scratch / BytePath(ByteString(utf8: $0.name))).bytes,
+                        path: scratch / BytePath($0.name),
                         access: $0.access
                     )
                 }
@@ -51,10 +51,10 @@ struct TestProgram {
     func start() throws -> ChildProcess {
         try ChildProcess.start(
             ChildProcess.Configuration(
-                executable: ByteString(utf8: executable),
-                arguments: arguments.map { ByteString(utf8: $0) },
-                environment: environment.map { ByteString(utf8: $0) },
-                workingDirectory: ByteString(utf8: directory),
+                executable: BytePath(executable),
+                arguments: arguments.map { [UInt8](utf8: $0) },
+                environment: environment.map { [UInt8](utf8: $0) },
+                workingDirectory: BytePath(directory),
                 mounts: mounts,
                 root: root,
                 sandbox: sandbox,

@@ -5,16 +5,16 @@ import Testing
 
 /// The scratch directory of the running test, open.
 final class Place {
-    let path: [UInt8]
+    let path: BytePath
     let directory: FileDescriptor
 
     init() throws {
-        path = [UInt8](try #require(ScratchDirectory.current).path.utf8)
+        path = try BytePath.scratch
         directory = try FileDescriptor.open(path, .directory)
     }
 
     /// The path of `name` in the directory.
-    func path(_ name: String) -> PathName { PathName(parent: path, name: [UInt8](name.utf8)) }
+    func path(_ name: String) -> BytePath { path / BytePath(name) }
 
     /// Makes a file that holds `bytes`.
     func makeFile(_ name: [UInt8], _ bytes: [UInt8] = []) throws {
