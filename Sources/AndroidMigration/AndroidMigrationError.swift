@@ -8,13 +8,13 @@ public struct AndroidMigrationError: Error, Sendable {
     /// The kind of failure.
     public let code: Code
 
-    /// What is wrong, in one sentence without the line and the cause.
+    /// The failure in one sentence, without the line and the cause.
     public let message: String
 
-    /// The line of the file at which it was found, if it was found at one.
+    /// The line of the file, if the failure is in one.
     public let line: Int?
 
-    /// The system's error beneath this one, if there is one.
+    /// The system error that caused this one, if any.
     public let cause: SystemError?
 
     package init(_ code: Code, _ message: String, line: Int? = nil, cause: SystemError? = nil) {
@@ -36,31 +36,31 @@ extension AndroidMigrationError {
 
         private let value: Value
 
-        /// The app on iOS is none of those that the app on Android names.
+        /// The Android app doesn't name this iOS app.
         public static let appMismatch = Code(value: .appMismatch)
 
-        /// The bytes are not those that were written.
+        /// The data is damaged.
         public static let damaged = Code(value: .damaged)
 
-        /// The input is no backup of an Android app.
+        /// The input isn't a backup of an Android app.
         public static let notABackup = Code(value: .notABackup)
 
-        /// The file is no manifest of the kind that was asked for.
+        /// The file isn't a manifest of the expected kind.
         public static let notAManifest = Code(value: .notAManifest)
 
-        /// The app takes no part in a transfer to iOS.
+        /// The app doesn't take part in transfers to iOS.
         public static let notEligible = Code(value: .notEligible)
 
-        /// The file is no file of backup rules.
+        /// The file isn't a backup rules file.
         public static let notRules = Code(value: .notRules)
 
-        /// The backup is well formed and holds nothing.
+        /// The backup is well formed but empty.
         public static let nothingBackedUp = Code(value: .nothingBackedUp)
 
         /// The output could not be made.
         public static let outputFailed = Code(value: .outputFailed)
 
-        /// The backup does not hold the package that was asked for.
+        /// The backup doesn't contain the requested package.
         public static let packageNotFound = Code(value: .packageNotFound)
 
         /// The backup is encrypted, and no password was given.
@@ -72,10 +72,10 @@ extension AndroidMigrationError {
         /// A file or a directory can't be read.
         public static let unreadable = Code(value: .unreadable)
 
-        /// The format is known and not read.
+        /// The format is known but not supported.
         public static let unsupported = Code(value: .unsupported)
 
-        /// The password is not the one that the backup was encrypted with.
+        /// The password is wrong.
         public static let wrongPassword = Code(value: .wrongPassword)
 
         /// The code's name.
@@ -84,7 +84,7 @@ extension AndroidMigrationError {
 }
 
 extension AndroidMigrationError: CustomStringConvertible {
-    /// The line, what is wrong, and the system's words for the cause.
+    /// The line, the failure and the system's message for the cause.
     public var description: String {
         (line.map { "line \($0): " } ?? "") + message + (cause.map { ": \($0)" } ?? "")
     }

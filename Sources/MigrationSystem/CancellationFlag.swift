@@ -8,30 +8,30 @@ package final class CancellationFlag: Sendable {
     private let parent: CancellationFlag?
     private let handlers = Monitor<[ObjectIdentifier: @Sendable () -> Void]>([:])
 
-    /// Makes a flag that is raised by itself, or with `parent`.
+    /// Makes a flag that is raised on its own, or when `parent` is.
     package init(following parent: CancellationFlag? = nil) {
         self.parent = parent
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether the operation should stop.
     package var isCancelled: Bool {
         isRaised.load(ordering: .relaxed) || parent?.isCancelled ?? false
     }
 
-    /// Asks everything that holds this flag to stop.
+    /// Asks every operation that uses this flag to stop.
     package func cancel() {
         isRaised.store(true, ordering: .sequentiallyConsistent)
         for handler in handlers.withLock({ Array($0.values) }) { handler() }
     }
 
-    /// Throws `CancellationError` once somebody asked to stop.
+    /// Throws `CancellationError` if the operation should stop.
     package func check() throws {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Calls `handler` when somebody asks to stop, at once if that was before.
+    /// Calls `handler` when the flag is raised, or immediately if it already is.
     ///
-    /// It is called until the observation is released, perhaps twice, and perhaps just after that.
+    /// It may be called twice, and once more just after the observation is released.
     package func observe(_ handler: @escaping @Sendable () -> Void) -> Observation {
         let observation = Observation(of: self)
         let identifier = ObjectIdentifier(observation)
@@ -69,7 +69,7 @@ package final class CancellationEvent: Sendable {
     private let descriptor: OpenFile
     private let observation: CancellationFlag.Observation
 
-    /// Makes an event that comes, and stays, when `flag` is raised.
+    /// Makes an event that is signaled, for good, when `flag` is raised.
     package init(of flag: CancellationFlag) throws(SystemError) {
         let number = migration_make_event()
         guard number >= 0 else { throw SystemError("eventfd") }
@@ -78,9 +78,9 @@ package final class CancellationEvent: Sendable {
         observation = flag.observe { migration_raise_event(descriptor.descriptor.rawValue) }
     }
 
-    /// Waits until the file `number` is ready, for as long as that takes.
+    /// Waits without a time limit until the file `number` is ready.
     ///
-    /// - Returns: `false` where the file is not ready and the event came.
+    /// - Returns: `false` if the event was signaled before the file was ready.
     package func waits(
         for number: CInt,
         until readiness: FileDescriptor.Readiness
@@ -88,7 +88,7 @@ package final class CancellationEvent: Sendable {
         try FileDescriptor.waits(for: number, until: readiness, or: descriptor.descriptor.rawValue)
     }
 
-    /// The file that can be read from once the event has come.
+    /// A file that becomes readable when the event is signaled.
     var rawValue: CInt { descriptor.descriptor.rawValue }
 }
 
@@ -98,14 +98,14 @@ extension FileDescriptor {
         case readable, writable
     }
 
-    /// Waits until the file is ready, for as long as that takes.
+    /// Waits without a time limit until the file is ready.
     ///
-    /// - Returns: `false` where the file is not ready and `cancellation` came.
+    /// - Returns: `false` if `cancellation` was signaled before the file was ready.
     package borrowing func waits(
         until readiness: Readiness,
         or cancellation: CancellationEvent?
     ) throws(SystemError) -> Bool {
-        // Files with a number below zero are passed over.
+        // poll(2) ignores negative numbers.
         try Self.waits(for: rawValue, until: readiness, or: cancellation?.rawValue ?? -1)
     }
 

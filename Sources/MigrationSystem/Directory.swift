@@ -26,7 +26,7 @@ extension FileDescriptor {
         guard result == 0 else { throw SystemError("symlink") }
     }
 
-    /// Makes `name` in this directory another name of `target` in `directory`, links not followed.
+    /// Makes `name` in this directory a hard link to `target` in `directory`; links are not followed.
     package borrowing func makeHardLink(
         _ name: [UInt8],
         to target: [UInt8],
@@ -39,7 +39,7 @@ extension FileDescriptor {
         guard result == 0 else { throw SystemError("link") }
     }
 
-    /// Reads where a symbolic link leads, whole, whatever its length.
+    /// Reads the target of a symbolic link of any length.
     package borrowing func symbolicLinkTarget(
         _ name: [UInt8]
     ) throws(SystemError) -> [UInt8] {
@@ -62,7 +62,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Removes a file, a link or anything else that is no directory.
+    /// Removes anything but a directory.
     package borrowing func removeFile(_ name: [UInt8]) throws(SystemError) {
         let rawValue = rawValue
         guard name.withPath({ unsafe unlinkat(rawValue, $0, 0) }) == 0 else {
@@ -82,7 +82,7 @@ extension FileDescriptor {
 // MARK: - Renaming
 
 extension FileDescriptor {
-    /// Renames `name`, replacing a file of the new name in one step.
+    /// Renames `name`; a file that has the new name is replaced atomically.
     package borrowing func rename(
         _ name: [UInt8],
         to newName: [UInt8],
@@ -93,7 +93,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Renames `name`; fails where the new name is taken.
+    /// Renames `name`, and fails if the new name exists.
     package borrowing func renameExclusively(
         _ name: [UInt8],
         to newName: [UInt8],
@@ -103,7 +103,7 @@ extension FileDescriptor {
         if rename(name, to: newName, in: directory, by: function) { return }
         let error = SystemError("renameat2")
         guard error.isUnsupported else { throw error }
-        // File systems that can't do it in one step, such as NFS: look, then rename.
+        // Some file systems, such as NFS, can't do this atomically: look, then rename.
         do {
             _ = try directory.status(of: newName)
         } catch let status where status.isMissing {
@@ -112,7 +112,7 @@ extension FileDescriptor {
         throw SystemError("rename", code: SystemError.existingCode)
     }
 
-    /// Swaps `name` and what is called `other` in `directory` in one step.
+    /// Atomically exchanges `name` with `other` in `directory`.
     package borrowing func exchange(
         _ name: [UInt8],
         with other: [UInt8],
@@ -123,7 +123,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Renames by one of the system's functions for that; returns `false` where it fails.
+    /// Calls `function` to rename; returns whether it succeeded.
     @safe
     private borrowing func rename(
         _ name: [UInt8],
@@ -141,23 +141,23 @@ extension FileDescriptor {
 
 // MARK: - Cursor
 
-/// Reaches directories beneath a root, component by component, never through a link.
+/// Opens directories beneath a root, one component at a time, without following links.
 ///
-/// The directories on the way to the last one stay open, so that what lies beside it is reached
-/// with few calls. Deeper than ``openLevels`` the upper ones are closed and opened again when needed.
+/// The ancestors of the current directory stay open, so moving to a nearby directory takes few calls.
+/// Beyond ``openLevels``, the topmost ones are closed and reopened when needed.
 package final class DirectoryCursor<Directory> {
     private let root: Directory
     private let open: (Directory, [UInt8]) throws(SystemError) -> Directory
     private var names: [[UInt8]] = []
     private var directories: [Directory?] = []
 
-    /// How many directories were opened so far.
+    /// The number of directories opened so far.
     package private(set) var openCount = 0
 
-    /// The most directories that are open at a time.
+    /// The largest number of directories that are open at once.
     static var openLevels: Int { 64 }
 
-    /// Begins at `root`; `open` opens the directory of a name in another one, links not followed.
+    /// Starts at `root`; `open` opens a directory by its name in another without following links.
     package init(
         root: Directory,
         open: @escaping (Directory, [UInt8]) throws(SystemError) -> Directory
@@ -166,13 +166,13 @@ package final class DirectoryCursor<Directory> {
         self.open = open
     }
 
-    /// How many directories below the root the last one lies that was reached.
+    /// The number of levels between the root and the current directory.
     package var depth: Int { names.count }
 
     /// The open root.
     package var rootDirectory: Directory { root }
 
-    /// Opens the directory at `path`, whose components are its names from the root down.
+    /// Opens the directory at `path`, given as the names from the root down.
     package func directory(
         at path: some Collection<ArraySlice<UInt8>>
     ) throws(SystemError) -> Directory {
@@ -182,7 +182,7 @@ package final class DirectoryCursor<Directory> {
         return try deepest()
     }
 
-    /// How many of the directories on the way to `path` were reached last.
+    /// The number of leading components that `path` shares with the current directory.
     package func reachedDepth(of path: some Collection<ArraySlice<UInt8>>) -> Int {
         var depth = 0
         for name in path {
@@ -192,14 +192,14 @@ package final class DirectoryCursor<Directory> {
         return depth
     }
 
-    /// Forgets the directories below `depth` levels, because one of them was replaced or removed.
+    /// Closes the directories below `depth` levels; call it if one of them was replaced or removed.
     package func truncate(to depth: Int) {
         guard depth < names.count else { return }
         names.removeLast(names.count - depth)
         directories.removeLast(directories.count - depth)
     }
 
-    /// Opens the directory `name` in the last one that was reached.
+    /// Opens the directory `name` in the current one.
     @discardableResult
     package func descend(to name: [UInt8]) throws(SystemError) -> Directory {
         let parent = try deepest()
@@ -212,7 +212,7 @@ package final class DirectoryCursor<Directory> {
         return child
     }
 
-    /// The last directory that was reached, also where a path went on to one that is missing.
+    /// The current directory: the deepest one that was opened, even if the rest of a path is missing.
     package func deepest() throws(SystemError) -> Directory {
         guard let last = directories.last else { return root }
         if let last { return last }
@@ -220,7 +220,7 @@ package final class DirectoryCursor<Directory> {
         return try deepest()
     }
 
-    /// Opens the lowest levels again, from the lowest one above them that is still open.
+    /// Reopens the deepest levels, starting at the nearest ancestor that is still open.
     private func reopen() throws(SystemError) {
         var depth = directories.count
         while depth > 0, directories[depth - 1] == nil { depth -= 1 }
@@ -234,7 +234,7 @@ package final class DirectoryCursor<Directory> {
 }
 
 extension DirectoryCursor<OpenFile> {
-    /// Begins at `root`.
+    /// Starts at `root`.
     package convenience init(root: consuming FileDescriptor) {
         self.init(root: OpenFile(root)) { directory, name throws(SystemError) in
             OpenFile(try directory.descriptor.open(name, .directory))
@@ -244,7 +244,7 @@ extension DirectoryCursor<OpenFile> {
 
 // MARK: - Listing
 
-/// The names in a directory, in byte order, packed so that a million of them stay small.
+/// The names in a directory, in byte order, packed to keep a million of them small.
 package struct DirectoryListing: Sendable {
     private var bytes: [UInt8] = []
     private var ranges: [Slot] = []
@@ -255,10 +255,10 @@ package struct DirectoryListing: Sendable {
         let type: UInt8
     }
 
-    /// How many names there are; `.` and `..` are none.
+    /// The number of names, without `.` and `..`.
     package var count: Int { ranges.count }
 
-    /// The bytes of memory that the listing has taken.
+    /// The size of the listing in memory, in bytes.
     var allocatedBytes: Int { bytes.capacity + ranges.capacity * MemoryLayout<Slot>.stride }
 
     /// The name at `index`, counted from the smallest.
@@ -268,7 +268,7 @@ package struct DirectoryListing: Sendable {
         return [UInt8](bytes[start..<start + Int(slot.count)])
     }
 
-    /// The name at `index` after `directory`, the path of the directory that has it, and a slash.
+    /// The path of the name at `index`, if `directory` is the path of its directory.
     package func path(at index: Int, beneath directory: [UInt8]) -> [UInt8] {
         let start = Int(ranges[index].start)
         let name = bytes[start..<start + Int(ranges[index].count)]
@@ -282,12 +282,12 @@ package struct DirectoryListing: Sendable {
         return path
     }
 
-    /// Whether the directory itself said that the name at `index` is a regular file's.
+    /// Whether the directory entry at `index` says that it is a regular file.
     ///
-    /// Some file systems never say it of any.
+    /// Some file systems don't record the type in directory entries.
     package func saysRegularFile(at index: Int) -> Bool { ranges[index].type == UInt8(DT_REG) }
 
-    /// What the system knows of the name at `index` in `directory`; a link is not followed.
+    /// The status of the file at `index` in `directory`; a link is not followed.
     package func status(
         at index: Int,
         in directory: borrowing FileDescriptor
@@ -310,8 +310,8 @@ package struct DirectoryListing: Sendable {
         }
     }
 
-    /// More names than this are counted before they are kept: growing takes up to three times the
-    /// memory.
+    /// Larger directories are counted before they are stored, because growing an array takes up to three
+    /// times the memory.
     private static let uncountedLimit = 1 << 15
 
     /// Reads the names in `directory`, from its start.
@@ -326,7 +326,7 @@ package struct DirectoryListing: Sendable {
         sort()
     }
 
-    /// Reads the names from the start; returns `false` where there are more than `limit`.
+    /// Reads the names from the start; returns `false` if there are more than `limit`.
     private mutating func read(_ directory: CInt, atMost limit: Int) throws(SystemError) -> Bool {
         guard lseek(directory, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
         var buffer = [UInt8](repeating: 0, count: 32 * 1024)
@@ -338,7 +338,7 @@ package struct DirectoryListing: Sendable {
         return false
     }
 
-    /// Counts the names, and the bytes that they take.
+    /// Counts the names and their bytes.
     private static func count(_ directory: CInt) throws(SystemError) -> (names: Int, size: Int) {
         guard lseek(directory, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
         var (names, size) = (0, 0)
@@ -368,7 +368,7 @@ package struct DirectoryListing: Sendable {
         }
     }
 
-    /// Takes the names out of records laid out as getdents64(2) says: inode 8, offset 8, length 2, type 1, name.
+    /// Parses the records of getdents64(2): inode 8, offset 8, length 2, type 1, name.
     private static func forEachName(
         in records: Span<UInt8>,
         _ body: (_ name: Span<UInt8>, _ type: UInt8) -> Void
@@ -392,7 +392,7 @@ package struct DirectoryListing: Sendable {
         let slot = Slot(start: UInt32(bytes.count), count: UInt16(name.count), type: type)
         ranges.append(slot)
         for index in name.indices { bytes.append(name[index]) }
-        // Each name ends as a C string does, so that calls take it where it lies.
+        // Each name ends with a zero byte, so it can be passed to system calls in place.
         bytes.append(0)
     }
 

@@ -25,8 +25,8 @@ extension ExtendedAttribute {
 }
 
 extension FileDescriptor {
-    /// The names of the open file's extended attributes, in byte order; none where the file system has
-    /// none, or where nobody can tell.
+    /// The names of the open file's extended attributes, in byte order; empty if the file system has
+    /// none or can't list them.
     package borrowing func knownExtendedAttributeNames() throws(SystemError) -> [[UInt8]] {
         do throws(SystemError) {
             return try extendedAttributeNames()
@@ -36,7 +36,7 @@ extension FileDescriptor {
         }
     }
 
-    /// The names of the open file's extended attributes, in byte order; none where the file system has
+    /// The names of the open file's extended attributes, in byte order; empty if the file system has
     /// none.
     package borrowing func extendedAttributeNames() throws(SystemError) -> [[UInt8]] {
         let rawValue = rawValue

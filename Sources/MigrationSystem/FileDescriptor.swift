@@ -57,7 +57,7 @@ extension FileDescriptor {
         try open(path.bytes, relativeTo: AT_FDCWD, access)
     }
 
-    /// Opens `path`, following links, as a person who names a file expects.
+    /// Opens `path` and follows links, as expected of a path that a person types.
     package static func openFollowingLinks(
         _ path: BytePath,
         _ access: Access
@@ -68,7 +68,7 @@ extension FileDescriptor {
         return FileDescriptor(adopting: rawValue)
     }
 
-    /// Opens `path` as a place (O_PATH): its status can be read and a rule can name it, but not its content.
+    /// Opens `path` with O_PATH: its status can be read and a rule can name it, but it can't be read.
     static func openPlace(_ path: BytePath) throws(SystemError) -> FileDescriptor {
         FileDescriptor(
             adopting: try retryingOnInterrupt("open") {
@@ -110,7 +110,7 @@ extension FileDescriptor {
         )
     }
 
-    /// Opens a file without a name in this directory; it is gone when it is closed.
+    /// Opens an unnamed file in this directory; it is deleted when it is closed.
     package borrowing func openUnnamed(
         permissions: UInt16 = 0o600
     ) throws(SystemError) -> FileDescriptor {
@@ -121,9 +121,9 @@ extension FileDescriptor {
         )
     }
 
-    /// Opens a file in this directory that is gone when it is closed.
+    /// Opens a temporary file in this directory, which is deleted when it is closed.
     ///
-    /// Where files need a name (NFS, FAT), it has a random one for a moment.
+    /// On file systems that can't make unnamed files (NFS, FAT), it briefly has a random name.
     package borrowing func openTemporary() throws(SystemError) -> FileDescriptor {
         do {
             return try openUnnamed()
@@ -156,9 +156,9 @@ extension FileDescriptor {
 // MARK: - Directories beneath another
 
 extension FileDescriptor {
-    /// Opens the directory at `path`, following the links in it as long as they stay beneath this one.
+    /// Opens the directory at `path`, following links that stay beneath this directory.
     ///
-    /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true where it leads out.
+    /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true if the path leads out.
     package borrowing func openDirectoryBeneath(
         _ path: BytePath
     ) throws(SystemError) -> FileDescriptor {
@@ -169,7 +169,7 @@ extension FileDescriptor {
             }
             return FileDescriptor(adopting: descriptor)
         } catch {
-            // In a sandbox, and in older kernels, there is no such call.
+            // Sandboxes and older kernels don't have this call.
             guard error.isUnsupported else { throw error }
             return try openDirectoryWithoutLinks(path)
         }

@@ -11,7 +11,7 @@ extension FileDescriptor {
 
     /// Locks the open file without waiting; the lock ends with the last copy of the descriptor.
     ///
-    /// - Throws: ``SystemError`` that ``SystemError/isBusy`` where somebody holds it.
+    /// - Throws: ``SystemError`` that ``SystemError/isBusy`` if the lock is held.
     package borrowing func lock(_ mode: LockMode) throws(SystemError) {
         let rawValue = rawValue
         let operation = mode == .shared ? LOCK_SH : LOCK_EX
@@ -45,7 +45,7 @@ extension FileDescriptor {
 
     private static let locksPath: BytePath = "/proc/locks"
 
-    /// How the list of locks names a file: the numbers of its device in hexadecimal digits, and its own.
+    /// A file as `/proc/locks` names it: the device's numbers in hexadecimal, and the inode.
     private static func text(of identity: FileStatus.Identity) -> String {
         let device = identity.device
         let major = device >> 8 & 0xFFF | device >> 32 & ~0xFFF

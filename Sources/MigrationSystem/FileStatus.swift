@@ -90,7 +90,7 @@ extension FileStatus {
     /// The effective user of this process.
     package static var currentUser: UInt32 { geteuid() }
 
-    /// The user who seems to own the files of all users that a user namespace doesn't know.
+    /// The user that files appear to belong to if their owner is unknown in the user namespace.
     package static let overflowUser: UInt32 = {
         guard let file = try? FileDescriptor.open("/proc/sys/kernel/overflowuid", .reading),
             let bytes = try? file.readAll(limit: 64)
@@ -98,7 +98,7 @@ extension FileStatus {
         return UInt32(String(decoding: bytes, as: UTF8.self).dropLast()) ?? 65_534
     }()
 
-    /// Whether root must not trust the file: it belongs neither to root nor to the owner of `place`.
+    /// Whether the file is untrustworthy to root: it belongs neither to root nor to the owner of `place`.
     ///
     /// The system protects all other users.
     package func isForeign(to place: FileStatus) -> Bool {
@@ -200,7 +200,7 @@ extension FileDescriptor {
         guard result == 0 else { throw SystemError("fchownat") }
     }
 
-    /// Gives the open file to the owner and the group that `status` names, where it has others.
+    /// Gives the open file the owner and group of `status` if they differ.
     package borrowing func adoptOwner(of other: FileStatus) throws(SystemError) {
         let status = try status()
         guard status.owner != other.owner || status.group != other.group else { return }

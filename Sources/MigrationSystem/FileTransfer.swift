@@ -3,7 +3,7 @@ internal import Glibc
 // MARK: - Reading
 
 extension FileDescriptor {
-    /// Fills the free part of `output` once; adds nothing at the end of the file.
+    /// Appends the result of one read to `output`; nothing at the end of the file.
     package borrowing func read(into output: inout OutputSpan<UInt8>) throws(SystemError) {
         try unsafe output.withUnsafeMutableBufferPointer { bytes, count throws(SystemError) in
             let free = unsafe UnsafeMutableBufferPointer(rebasing: bytes[count...])
@@ -44,12 +44,12 @@ extension FileDescriptor {
         }
     }
 
-    /// Moves to `offset` of the file, where the next read begins.
+    /// Moves the position of the next read to `offset`.
     package borrowing func seek(to offset: UInt64) throws(SystemError) {
         guard lseek(rawValue, off_t(offset), SEEK_SET) >= 0 else { throw SystemError("lseek") }
     }
 
-    /// Reads the whole file from its start, at most `limit` bytes; `nil` where it holds more.
+    /// Reads the whole file from its start; `nil` if it holds more than `limit` bytes.
     package borrowing func readAll(limit: Int) throws(SystemError) -> [UInt8]? {
         var contents: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -126,7 +126,7 @@ extension FileDescriptor {
         }
     }
 
-    /// How many pieces are written by one call (POSIX.1-2017, IOV_MAX; Linux and macOS take as many).
+    /// The most pieces that one call writes (POSIX.1-2017, IOV_MAX, on Linux and macOS).
     private static let vectorLimit = 1024
 }
 
@@ -152,13 +152,13 @@ extension FileDescriptor {
 private let noAccessTime: UInt = 1024
 
 extension FileDescriptor {
-    /// The bytes that each name counts as at least, so that empty files are not free.
+    /// The least that a name counts as, in bytes, so that empty files are not free.
     private static let smallestName: UInt64 = 512
 
-    /// Adds up the disk space of everything in this directory, until the sum is over `limit`.
+    /// Adds up the disk space of everything in this directory until the sum exceeds `limit`.
     ///
-    /// The tree may change meanwhile: files that are gone by then don't count, nor do those in
-    /// directories that can't be listed. Each name of a file counts for a part of it.
+    /// The tree may change during the walk: removed files don't count, nor do those in
+    /// directories that can't be listed. The size of a file is divided among its hard links.
     package borrowing func allocatedSize(upTo limit: UInt64) throws(SystemError) -> UInt64 {
         let cursor = DirectoryCursor(root: try duplicate())
         var size: UInt64 = 0

@@ -1,6 +1,6 @@
 /// Processes items on several threads and passes the results on in the order of the items.
 ///
-/// Items come from ``submit(_:)``, or from a source that one thread at a time calls. Results go to a
+/// Items come from ``submit(_:)`` or from a source that one thread at a time calls. Results go to a
 /// sink that one thread at a time calls, or the owner takes them with ``next()``. The pipeline is
 /// bounded: a thread that is too far ahead waits. The first failure in the order of the items ends
 /// all work; a cancellation ends it at once.
@@ -15,7 +15,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
     private let workers: WorkerThreads?
     private let observation: CancellationFlag.Observation
 
-    /// Starts the threads, or as many as the system gives.
+    /// Starts the threads, or as many as the system allows.
     ///
     /// - Parameters:
     ///   - name: The name of the threads.
@@ -26,7 +26,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
     ///   - source: Returns the next item, `nil` after the last; without it they are submitted.
     ///   - sink: Takes each result; without it the owner takes them.
     ///   - makeWork: Makes what a thread does with an item; called once for each thread.
-    /// - Throws: ``SystemError`` where the system gives no thread; what `makeWork` throws.
+    /// - Throws: ``SystemError`` if no thread can be started; errors of `makeWork`.
     package init(
         named name: String,
         threadCount: Int,
@@ -45,7 +45,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
             cancellation: cancellation,
             source: source,
             sink: sink,
-            // Where the owner would wait for an item that no thread has begun, it does it itself.
+            // If the owner would wait for an item that no thread has started, it does the item itself.
             ownersWork: source == nil && sink == nil ? try makeWork() : nil
         )
         self.stages = stages
@@ -59,7 +59,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
 
     deinit { abandon() }
 
-    /// Hands an item over; waits while the pipeline is full.
+    /// Submits an item; waits while the pipeline is full.
     ///
     /// - Throws: The first failure in the order of the items; `CancellationError`.
     package func submit(_ item: Item) throws { try stages.submit(item) }
@@ -71,10 +71,10 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
     /// - Throws: The failure of the item whose turn it is; `CancellationError`.
     package func next() throws -> Output? { try stages.next() }
 
-    /// Says that a result taken with ``next()`` is no longer in use.
+    /// Frees the place of a result that was taken with ``next()``.
     package func release() { stages.release() }
 
-    /// Waits until the sink has every result, or no thread works any more because of a failure.
+    /// Waits until the sink has every result, or all threads have stopped because of a failure.
     ///
     /// - Throws: The first failure in the order of the items; `CancellationError`.
     package func settle() throws { try stages.settle() }
@@ -88,7 +88,7 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
         try stages.settle()
     }
 
-    /// Ends the threads; returns when each has ended what it was doing.
+    /// Stops the threads and waits for them to finish their current items.
     package func abandon() {
         stages.stop()
         workers?.join()
@@ -188,7 +188,7 @@ private final class PipelineStages<Item: Sendable, Output: Sendable>: @unchecked
 extension PipelineStages {
     func submit(_ item: Item) throws {
         try locked {
-            // After a failure the threads begin nothing; soon it is known which one is the first.
+            // After a failure, threads start nothing new, so that the first failure is soon known.
             try wait(for: .room)
             places[submitted % depth] = .waiting(item)
             submitted += 1
@@ -238,7 +238,7 @@ extension PipelineStages {
         }
     }
 
-    /// Lets go of what the pipeline was made with, which may refer to the pipeline's owner.
+    /// Releases the closures, which may refer to the pipeline's owner.
     func forget() {
         (source, sink, ownersWork, waitingWorks) = (nil, nil, nil, [])
         places = Array(repeating: .empty, count: depth)
@@ -251,7 +251,7 @@ extension PipelineStages {
         }
     }
 
-    /// Does the first item on the owner's thread where no other has begun it.
+    /// Does the first item on the owner's thread if no other thread has started it.
     private func helpWithFirst() {
         guard let ownersWork, begun == passedOn, begun < submitted,
             case .waiting(let item) = places[begun % depth]
@@ -278,7 +278,7 @@ extension PipelineStages {
         if isStopped { throw CancellationError() }
     }
 
-    /// Lets a thread read where there is room; the lock is held.
+    /// Wakes a thread to read if there is room; the lock is held.
     private func wakeReader() {
         if reads, !isReading, idleCount > 0, hasRoom { arrival.signal() }
     }
@@ -321,7 +321,7 @@ extension PipelineStages {
         lock.unlock()
     }
 
-    /// Waits for something to do; `nil` where nothing will come.
+    /// Waits for something to do; `nil` if there is nothing left.
     private func nextJob() -> Job? {
         while !isOver && !hasFailed {
             if begun < submitted, !reads, case .waiting(let item) = places[begun % depth] {
@@ -355,7 +355,7 @@ extension PipelineStages {
         }
     }
 
-    /// Lets another thread read; returns `false` where there is nothing more to do with what was read.
+    /// Wakes another thread to read; returns `false` if no item was read.
     private func endReading(_ number: Int, _ read: Result<Item?, any Error>) -> Bool {
         locked {
             isReading = false
@@ -386,7 +386,7 @@ extension PipelineStages {
         }
     }
 
-    /// Passes on the results whose turn it is, unless another thread does so; the lock is held.
+    /// Passes on the results that are due, unless another thread is doing so; the lock is held.
     private func passOnResults() {
         guard passesOn, !isPassingOn else { return }
         isPassingOn = true
@@ -404,7 +404,7 @@ extension PipelineStages {
         }
     }
 
-    /// Ends all work because of a failure before which there is none; the lock is held.
+    /// Ends all work because of the first failure; the lock is held.
     private func fail(with error: any Error) {
         if failure == nil { failure = error }
         arrival.broadcast()

@@ -30,7 +30,7 @@ package struct PendingFile: ~Copyable {
         replacesExisting: Bool
     ) throws(SystemError) -> PendingFile {
         let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
-        // Two long names may be equal after they are cut.
+        // Two long names may be equal once shortened.
         guard temporaryName(for: path.lastComponent) != path.lastComponent else {
             throw SystemError("open", code: ENAMETOOLONG)
         }
@@ -81,7 +81,7 @@ package struct PendingFile: ~Copyable {
         do {
             try file.descriptor.lock(.exclusive)
         } catch {
-            // The process with the lock has taken the file over; the name may be that of its file by now.
+            // The process that holds the lock owns the file, and the name may already belong to its file.
             if !error.isBusy { try? directory.descriptor.removeFile(name) }
             throw error
         }

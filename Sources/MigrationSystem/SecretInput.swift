@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Reads keys and passphrases; no copy of them stays behind.
+/// Reads keys and passphrases without leaving copies in memory.
 package enum SecretInput {
-    /// Reads a file, or all that comes through a pipe; `nil` where that is more than `limit` bytes.
+    /// Reads a file or a pipe to its end; `nil` if it holds more than `limit` bytes.
     ///
     /// The result is the only copy in memory; its owner wipes it.
     package static func file(_ path: BytePath, limit: Int) throws(SystemError) -> [UInt8]? {
@@ -25,9 +25,9 @@ package enum SecretInput {
         return filled > limit ? nil : bytes
     }
 
-    /// Asks at the terminal for a line that is not shown; `nil` where it is longer than `limit`.
+    /// Reads a line from the terminal without echo; `nil` if it is longer than `limit`.
     ///
-    /// - Throws: ``SystemError``; `CancellationError` where `cancellation` ends the waiting.
+    /// - Throws: ``SystemError``; `CancellationError` if `cancellation` ends the wait.
     package static func line(
         prompt: String,
         limit: Int,

@@ -9,7 +9,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes as many of `bytes` as this socket takes without waiting; returns how many, perhaps 0.
+    /// Writes as many of `bytes` as possible without waiting; returns the number, which may be 0.
     package borrowing func sendSome(_ bytes: Span<UInt8>) throws(SystemError) -> Int {
         do {
             return try sendOnce(bytes, flags: noSignal | notWaiting)
@@ -21,9 +21,9 @@ extension FileDescriptor {
 
     /// Reads at most `count` bytes into `buffer` from `start` without waiting.
     ///
-    /// A socket can be ready because of something that is not part of the stream.
+    /// A socket can be ready although there is nothing to read.
     ///
-    /// - Returns: The number of bytes, 0 at the end of the stream, `nil` if nothing has come.
+    /// - Returns: The number of bytes, 0 at the end of the stream, `nil` if nothing has arrived.
     package borrowing func receiveSome(
         into buffer: inout [UInt8],
         from start: Int,

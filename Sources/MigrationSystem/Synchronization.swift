@@ -2,9 +2,9 @@ internal import Glibc
 
 // MARK: - Locks
 
-/// State that threads share under a lock, and that they can wait on.
+/// State that threads share under a lock and can wait on.
 ///
-/// Foundation's condition waits by the wall clock: once that is set back by an hour, a wait of a tenth
+/// Foundation's condition waits by the wall clock: if it is set back by an hour, a wait of a tenth
 /// of a second lasts an hour. The thread sanitizer doesn't see the standard library's mutex.
 /// Safe because `state` and `waiterCount` are touched only between `lock` and `unlock`.
 package final class Monitor<State>: @unchecked Sendable {
@@ -52,7 +52,7 @@ package final class Monitor<State>: @unchecked Sendable {
         return true
     }
 
-    /// Wakes the threads that wait, although the state is the same.
+    /// Wakes the waiting threads without changing the state.
     package func wake() { withLock { _ in } }
 
     private func unlock() {
@@ -106,10 +106,10 @@ final class SystemCondition: @unchecked Sendable {
     /// Wakes all threads that wait.
     func broadcast() { unsafe check(pthread_cond_broadcast(condition)) }
 
-    /// Waits for a wake-up, without the lock meanwhile.
+    /// Unlocks, waits for a wake-up, and locks again.
     func wait(_ lock: SystemLock) { unsafe check(pthread_cond_wait(condition, lock.mutex)) }
 
-    /// Waits for a wake-up or until `end`; returns `false` once `end` has come.
+    /// Waits for a wake-up or until `end`; returns `false` if `end` has passed.
     func wait(_ lock: SystemLock, until end: Moment) -> Bool {
         var time = end.time
         let code = unsafe pthread_cond_timedwait(condition, lock.mutex, &time)
@@ -121,7 +121,7 @@ final class SystemCondition: @unchecked Sendable {
     struct Moment {
         fileprivate var time = timespec()
 
-        /// Makes the moment that comes `seconds` from now.
+        /// Makes the moment `seconds` from now.
         init(secondsFromNow seconds: Double) {
             unsafe clock_gettime(CLOCK_MONOTONIC, &time)
             let whole = seconds.rounded(.down)

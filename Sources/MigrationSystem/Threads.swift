@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A thread of this process.
 ///
-/// Foundation's class doesn't report that the system has no thread left; a caller would wait for its
-/// work for ever.
+/// Foundation's class doesn't report a failure to start a thread, so a caller would wait for its
+/// work forever.
 package enum SystemThread {
     private final class Work {
         let name: String
@@ -48,7 +48,7 @@ package enum SystemThread {
     }
 }
 
-/// Threads that run the same blocking work, and that one caller waits for.
+/// A group of threads that run the same blocking work and that one caller waits for.
 package final class WorkerThreads: Sendable {
     private let running: Monitor<Int>
 

@@ -1,8 +1,8 @@
 extension FileDescriptor {
-    /// Removes the directory `name` in this directory with everything in it, links not followed.
+    /// Removes the directory `name` and everything in it; links are not followed.
     ///
-    /// Directories whose permissions forbid it get others first. Only a few directories are open at a
-    /// time, however deep the tree is: deep directories are moved up before they are removed.
+    /// Directories whose permissions forbid it are made writable first. Only a few are open at
+    /// once, however deep the tree is: deep directories are moved up before they are removed.
     ///
     /// - Parameters:
     ///   - name: The directory's name.

@@ -1,24 +1,24 @@
 internal import MigrationArchive
 
-/// The lines that an `.ab` file begins with.
+/// The lines at the start of an `.ab` file.
 struct BackupHeader {
     /// The first line of every `.ab` file.
     static let mark = [UInt8]("ANDROID BACKUP\n".utf8)
 
-    /// The first bytes of TWRP's files of the same suffix.
+    /// The first bytes of TWRP's files, which have the same suffix.
     static let foreignMark = [UInt8]("TWRP".utf8)
 
     private static let lineLimit = 1024
-    /// More rounds than any device has written, and still few seconds.
+    /// More rounds than any device writes, which still take only a few seconds.
     private static let roundLimit = 10_000_000
 
     let version: Int
     let isCompressed: Bool
 
-    /// What locks the content; `nil` where nothing does.
+    /// The encryption of the content; `nil` if it isn't encrypted.
     let lock: BackupLock?
 
-    /// Reads the header, and leaves the input where the content begins.
+    /// Reads the header and leaves the input at the start of the content.
     init(_ input: ArchiveInput) throws {
         _ = try Self.line(of: input, "the mark")
         let version = try Self.line(of: input, "the version")

@@ -13,7 +13,7 @@ final class BackupInflater {
     private let stream: UnsafeMutablePointer<z_stream>
     private var output = [UInt8](repeating: 0, count: outputSize)
 
-    /// Whether the stream's end was reached.
+    /// Whether the end of the stream was reached.
     private(set) var isFinished = false
 
     init() throws(Failure) {
@@ -31,7 +31,7 @@ final class BackupInflater {
         unsafe stream.deallocate()
     }
 
-    /// Decompresses `bytes`; what comes of them goes to `body`.
+    /// Decompresses `bytes` and passes the result to `body`.
     func inflate(_ bytes: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>) throws -> Void) throws {
         var rest = bytes
         while !isFinished {

@@ -1,7 +1,7 @@
 package import MigrationArchive
 internal import MigrationSystem
 
-/// What an entry of a backup is to the app, from its path.
+/// The meaning of a backup's entry, according to its path.
 package enum BackupItem: Sendable {
     /// Data of the package, with its path as on iOS.
     case data(package: String, domain: StorageDomain, path: EntryPath)
@@ -12,16 +12,16 @@ package enum BackupItem: Sendable {
     /// The package's `_cross_platform_manifest`.
     case crossPlatformManifest(package: String)
 
-    /// A directory around the data, which says nothing.
+    /// A directory around the data, which can be ignored.
     case container
 
-    /// Something that no app on iOS can receive, and why.
+    /// An item that no iOS app can receive, and why.
     case other(package: String?, reason: String)
 
     /// Reads the path of an entry.
     ///
-    /// One that does not begin with `apps/` is of a plain tar file, with the paths that a device has
-    /// (`data/data/<package>/files/…`) or those of a raw tree (`files/…`, `_external/…`).
+    /// A path that does not begin with `apps/` is from a plain tar file, with paths as on a device
+    /// (`data/data/<package>/files/…`) or as in a raw tree (`files/…`, `_external/…`).
     package init(_ entry: BackupEntry) {
         guard entry.path.count <= Self.pathLimit else {
             self = .other(package: nil, reason: "the path is longer than 4,096 bytes")
@@ -55,7 +55,7 @@ package enum BackupItem: Sendable {
     /// The longest path that a device can have (Linux, PATH_MAX).
     static let pathLimit = 4096
 
-    /// The package that the item is of, where the path says it.
+    /// The package of the item, if the path names it.
     package var package: String? {
         switch self {
         case .data(let package, _, _), .packageManifest(let package),
@@ -131,7 +131,7 @@ package enum BackupItem: Sendable {
         }
     }
 
-    /// Why an entry of this kind is left out; `nil` for files and directories.
+    /// Why an entry of this kind is omitted; `nil` for files and directories.
     private static func obstacle(_ typeFlag: UInt8) -> String? {
         switch typeFlag {
         case TypeFlag.regular, TypeFlag.regularOfOldTar, TypeFlag.directory, TypeFlag.contiguous:
@@ -147,7 +147,7 @@ package enum BackupItem: Sendable {
 }
 
 extension BackupEntry {
-    /// The entry as a list shows it; `nil` where its path is empty.
+    /// The entry as a list shows it; `nil` if its path is empty.
     package var archiveEntry: ArchiveEntry? {
         guard !path.isEmpty else { return nil }
         let isDirectory = typeFlag == TypeFlag.directory

@@ -5,14 +5,14 @@ struct BackupKeys {
     let masterKey: [UInt8]
     let initializationVector: [UInt8]
 
-    /// The size of a key of AES-256.
+    /// The size of an AES-256 key.
     static let keySize = 32
     private static let blockSize = 16
 
-    /// Unlocks the keys that `lock` holds; `nil` where the password is not the one.
+    /// Decrypts the keys in `lock`; `nil` if the password is wrong.
     ///
-    /// The first version took the low byte of each letter and later ones take UTF-8, and files exist
-    /// that say one and hold the other: both are tried.
+    /// The first version used the low byte of each character and later ones UTF-8, and some files claim
+    /// one but use the other, so both are tried.
     static func unlock(_ lock: BackupLock, with password: [UInt8]) -> BackupKeys? {
         for encoding in Encoding.allCases {
             guard let password = encoding.bytes(of: password) else { continue }
@@ -34,7 +34,7 @@ struct BackupKeys {
     private enum Encoding: CaseIterable {
         case utf8, lowBytes
 
-        /// The bytes that a password, given in UTF-8, is taken for.
+        /// The bytes that Android derives from a password, given in UTF-8.
         func bytes(of password: [UInt8]) -> [UInt8]? {
             switch self {
             case .utf8: password
@@ -45,7 +45,7 @@ struct BackupKeys {
             }
         }
 
-        /// The bytes that a key is taken for, each byte a letter, negative from 0x80 on.
+        /// The bytes that Android derives from a key: each byte is a character, negative from 0x80 on.
         func bytes(ofKey key: [UInt8]) -> [UInt8] {
             switch self {
             case .utf8:
@@ -57,7 +57,7 @@ struct BackupKeys {
         }
     }
 
-    /// The vector, the key and the checksum, each behind its length of one byte.
+    /// The vector, the key and the checksum, each after its length in one byte.
     private static func fields(
         of blob: [UInt8]
     ) -> (vector: [UInt8], key: [UInt8], checksum: [UInt8])? {
@@ -87,7 +87,7 @@ struct BackupKeys {
                 )
             }
         }
-        // It has no other reason than that there is no memory.
+        // It fails only if there is no memory.
         precondition(result == 1, "libcrypto can't derive a key")
         return key
     }
@@ -102,7 +102,7 @@ struct BackupKeys {
     }
 }
 
-/// What the header of an encrypted backup holds.
+/// The encryption parameters in a backup's header.
 struct BackupLock {
     let userSalt: [UInt8]
     let checksumSalt: [UInt8]
@@ -135,7 +135,7 @@ final class BackupDecryptor {
         unsafe EVP_CIPHER_CTX_free(context)
     }
 
-    /// Decrypts as much as whole blocks allow; `nil` where it can't.
+    /// Decrypts all whole blocks; `nil` on failure.
     func update(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: bytes.count + 32)
         var count: CInt = 0
@@ -155,7 +155,7 @@ final class BackupDecryptor {
         return output
     }
 
-    /// Decrypts the last block; `nil` where its padding is none.
+    /// Decrypts the last block; `nil` if its padding is invalid.
     func finish() -> [UInt8]? {
         var output = [UInt8](repeating: 0, count: 32)
         var count: CInt = 0

@@ -1,6 +1,6 @@
 internal import MigrationArchive
 
-/// One entry of a backup's tar stream, as its headers say.
+/// One entry of a backup's tar stream, according to its headers.
 package struct BackupEntry: Sendable {
     package let path: [UInt8]
     package let typeFlag: UInt8
@@ -12,23 +12,23 @@ package struct BackupEntry: Sendable {
     package let contentOffset: UInt64
 }
 
-/// Something that the stream says it holds and does not.
+/// An item that the stream announces but does not contain.
 package struct LostEntry: Hashable, Sendable {
     /// The path, as it may be printed.
     package let path: String
 
-    /// The bytes that it should have; `nil` where even that is not known.
+    /// Its size in bytes; `nil` if unknown.
     package let size: UInt64?
 
-    /// What became of it.
+    /// Why it is lost.
     package let reason: String
 }
 
-/// Reads the tar stream of a backup, and goes on behind what is damaged.
+/// Reads the tar stream of a backup and continues after damage.
 ///
-/// Android takes a file's size before it reads it: one that shrinks meanwhile leaves an entry that is
-/// too short, and every header behind it is out of place. Where no header stands at the end of an
-/// entry, the next one is looked for in its content, and the entry is reported as lost.
+/// Android looks up a file's size before reading it: a file that shrinks in between leaves an entry
+/// that is too short, and all later headers are out of place. If there is no header at the end of an
+/// entry, the reader searches for the next one in its content and reports the entry as lost.
 package final class BackupReader {
     package enum Item {
         case entry(BackupEntry)
@@ -36,10 +36,10 @@ package final class BackupReader {
     }
 
     private static let blockSize: UInt64 = 512
-    /// What a pax header may hold; Android itself takes 32 KiB (TarBackupReader).
+    /// The largest pax header; Android itself accepts 32 KiB (TarBackupReader).
     private static let extensionLimit: UInt64 = 1 << 20
 
-    /// The headers that may stand before that of an entry; Android writes one.
+    /// The most headers before that of an entry; Android writes one.
     private static let extensionCountLimit = 16
 
     private let stream: BackupStream
@@ -47,10 +47,10 @@ package final class BackupReader {
     private var position: UInt64 = 0
     private var isAndroid = true
     private var reportedDamage = false
-    /// Zeros that were read once, so that no stream has them read again for each of its entries.
+    /// Zeros that were already read, so that they aren't read again for each entry.
     private var zeros: Range<UInt64> = 0..<0
 
-    /// What is asked now and then whether to go on.
+    /// Throws if the operation should stop; long searches call it regularly.
     package typealias CancellationCheck = () throws -> Void
 
     package init(_ stream: BackupStream, cancellation: @escaping CancellationCheck = {}) throws {
@@ -115,20 +115,20 @@ extension BackupReader {
         }
     }
 
-    /// Whether the block may be a header where one is due.
+    /// Whether the block may be a header where one is expected.
     private func isPlausible(_ block: UstarBlock) -> Bool {
         block.hasValidChecksum
             || (block.isPOSIX && hasAndroidName(block)
                 && block.number(at: UstarBlock.Field.size) != nil)
     }
 
-    /// Whether the block is a header for sure, also where none is due.
+    /// Whether the block is certainly a header, even where none is expected.
     private func isHeader(_ block: UstarBlock) -> Bool {
         guard block.isPOSIX, block.hasValidChecksum, !block.isZero else { return false }
         return isAndroid ? hasAndroidName(block) : true
     }
 
-    /// Reads the header at `offset` with those that extend it; `nil` where they are damaged.
+    /// Reads the header at `offset` with those that extend it; `nil` if they are damaged.
     private func header(at offset: UInt64) throws -> BackupEntry? {
         var offset = offset
         var (path, size): ([UInt8]?, UInt64?) = (nil, nil)
@@ -169,7 +169,7 @@ extension BackupReader {
     private func records(at offset: UInt64, _ size: UInt64) throws -> PaxRecords? {
         guard size <= Self.extensionLimit, offset + size <= stream.size else { return nil }
         let bytes = [UInt8](try stream.read(at: offset, count: Int(size)))
-        // Whatever is wrong with them, the entry can't be read.
+        // Whatever the problem, the entry can't be read.
         return try? PaxRecords(parsing: bytes)
     }
 
@@ -203,7 +203,7 @@ extension BackupReader {
 // MARK: - Damage
 
 extension BackupReader {
-    /// Says where the next header stands if it stands in the content of `entry`, which ends at `end`.
+    /// Finds the next header in the content of `entry`, which ends at `end`.
     private func headerWithin(_ entry: BackupEntry, _ end: UInt64) throws -> UInt64? {
         guard entry.contentOffset + entry.size <= stream.size else {
             return try findHeader(from: entry.contentOffset, to: stream.size) ?? stream.size
@@ -211,7 +211,7 @@ extension BackupReader {
         guard end + Self.blockSize <= stream.size else { return nil }
         let next = try block(at: end)
         if next.isZero {
-            // Zeros end a stream; with something behind them they may be a file's content.
+            // Zeros end a stream; if anything follows, they may be a file's content.
             guard try firstContent(from: end) != nil else { return nil }
         } else if isPlausible(next) {
             return nil
@@ -240,7 +240,7 @@ extension BackupReader {
         )
     }
 
-    /// The first header from `start` on that lies before `end`.
+    /// The first header between `start` and `end`.
     private func findHeader(from start: UInt64, to end: UInt64) throws -> UInt64? {
         var offset = start
         while offset < end, offset + Self.blockSize <= stream.size {
@@ -251,7 +251,7 @@ extension BackupReader {
         return nil
     }
 
-    /// The first block from `start` on that holds anything.
+    /// The first block after `start` that isn't all zeros.
     private func firstContent(from start: UInt64) throws -> UInt64? {
         let isKnown = zeros.contains(start)
         var offset = isKnown ? zeros.upperBound : start

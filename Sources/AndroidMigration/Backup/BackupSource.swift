@@ -1,14 +1,14 @@
 internal import MigrationArchive
 package import MigrationSystem
 
-/// What data of an Android app is read from: a copy of its directory, or a stream.
+/// The source of an Android app's data: a copy of its directory, or a stream.
 package enum BackupSource {
     case tree(RawTree)
     case stream(BackupStream)
 
     /// Opens a path, or the descriptor of standard input.
     ///
-    /// What must be unpacked goes into a file without a name in `spoolDirectory`.
+    /// Packed input is unpacked to an unnamed file in `spoolDirectory`.
     package static func open(
         _ place: BackupPlace,
         spoolDirectory: BytePath,
@@ -49,7 +49,7 @@ package enum BackupSource {
     }
 }
 
-/// Where a backup lies, and what is needed to read it.
+/// The location of a backup, and the options to read it.
 package struct BackupPlace: Sendable {
     package enum Origin: Sendable {
         case path(BytePath)
@@ -67,7 +67,7 @@ package struct BackupPlace: Sendable {
 }
 
 extension DataTree {
-    /// Makes the tree of what a backup holds of one package; `nil` takes the only one there is.
+    /// Makes the storage tree of one package in a backup; `nil` chooses the only one.
     package init(_ source: BackupSource, package: String? = nil) throws {
         switch source {
         case .tree(let tree): try self.init(tree)
@@ -90,9 +90,9 @@ extension DataTree {
     }
 }
 
-/// What a stream holds, as one pass through its headers tells.
+/// The contents of a stream, from one pass over its headers.
 package struct BackupContents: Sendable {
-    /// What there is of one package.
+    /// The contents of one package.
     package struct Package: Sendable {
         /// The files and directories of its data.
         package var entries = 0
@@ -100,10 +100,10 @@ package struct BackupContents: Sendable {
         package var manifest: CrossPlatformManifest?
     }
 
-    /// The packages, by their names; that of a plain tar file may be empty.
+    /// The packages by name, which may be empty for a plain tar file.
     package private(set) var packages: [String: Package] = [:]
 
-    /// What is lost of the stream first.
+    /// The first item that the stream has lost.
     private var loss: LostEntry?
 
     /// The packages in the order of their names.
@@ -151,7 +151,7 @@ package struct BackupContents: Sendable {
     /// Chooses the package `name`, or the only one.
     package func package(_ name: String?) throws(AndroidMigrationError) -> String {
         let held = names.filter { packages[$0].map { $0.entries > 0 } ?? false }
-        // A tar file of an app's directory does not say which app's.
+        // A tar file of an app's directory doesn't name the app.
         if held == [""] || (held.isEmpty && names == [""]) { return "" }
         if let name {
             guard packages[name] != nil else {
@@ -175,7 +175,7 @@ package struct BackupContents: Sendable {
         return only
     }
 
-    /// Why there is nothing to take: because nothing was backed up, or because nothing can be read.
+    /// Why there is nothing to convert: nothing was backed up, or nothing can be read.
     func nothing(_ name: String?) -> AndroidMigrationError {
         if let loss {
             let message = "nothing of the backup can be read: \(loss.path): \(loss.reason)"

@@ -1,11 +1,11 @@
 package import MigrationArchive
 package import MigrationSystem
 
-/// The tar stream of a backup, decrypted and decompressed, in a file of which any place can be read.
+/// The tar stream of a backup, decrypted and decompressed, in a file with random access.
 package final class BackupStream {
-    /// What a stream came out of.
+    /// The form of the file that held the stream.
     package struct Form: Hashable, Sendable {
-        /// The version of the `.ab` file; `nil` for a stream as it is.
+        /// The version of the `.ab` file; `nil` for a plain stream.
         package let version: Int?
         package let isCompressed: Bool
         package let isEncrypted: Bool
@@ -17,12 +17,12 @@ package final class BackupStream {
     package let size: UInt64
     package let form: Form
 
-    /// Why what follows could not be decrypted or decompressed; `nil` where all of it was.
+    /// Why the rest could not be decrypted or decompressed; `nil` if all of it was.
     package let damage: String?
 
     private var window = [UInt8](repeating: 0, count: 256 * 1024)
     private var windowStart: UInt64 = 0
-    /// The bytes of the window that were read.
+    /// The number of bytes in the window.
     private var windowSize = 0
 
     init(
@@ -37,13 +37,13 @@ package final class BackupStream {
         self.damage = damage
     }
 
-    /// Reads `count` bytes at `offset`, fewer only at the end; small reads one after another are cheap.
+    /// Reads `count` bytes at `offset`, fewer only at the end; small sequential reads are cheap.
     func read(at offset: UInt64, count: Int) throws -> ArraySlice<UInt8> {
         let isThere =
             offset >= windowStart
             && offset + UInt64(count) <= windowStart + UInt64(windowSize)
         if !isThere {
-            // What is read stays in one place: new memory for each piece takes longer than reading it.
+            // The buffer is reused: allocating memory for each piece takes longer than reading it.
             windowSize = 0
             windowStart = offset
             if window.count < count { window = [UInt8](repeating: 0, count: count) }
@@ -77,7 +77,7 @@ package final class BackupStream {
 // MARK: - Opening
 
 extension BackupStream {
-    /// Whether `input` begins as one of Android's backups does, which need not be read by `tar`'s rules.
+    /// Whether `input` begins like an Android backup, which doesn't follow all of `tar`'s rules.
     package static func isBackup(_ input: ArchiveInput) throws -> Bool {
         guard try input.lookAhead(512) > 0 else { return false }
         let ahead = input.ahead
@@ -92,7 +92,7 @@ extension BackupStream {
 
     /// Reads a backup from `file`.
     ///
-    /// What can't be read at any place as it is goes into a file without a name in `directory`.
+    /// Input without random access is copied to an unnamed file in `directory`.
     package static func open(
         _ file: OpenFile,
         password: [UInt8]?,
@@ -117,7 +117,7 @@ extension BackupStream {
         return try open(input, password: password, spoolingTo: directory)
     }
 
-    /// Reads a backup from `input`, all of which goes into a file without a name in `directory`.
+    /// Reads a backup from `input`, which is copied to an unnamed file in `directory`.
     package static func open(
         _ input: ArchiveInput,
         password: [UInt8]?,
@@ -168,12 +168,12 @@ extension BackupStream {
 
 // MARK: - Decoding
 
-/// A file without a name that a stream is written to, with holes where it is all zeros, so that a
-/// stream of zeros takes no room.
+/// An unnamed file for a stream, with holes in place of zeros, so that a
+/// stream of zeros takes no space.
 final class BackupSpool {
-    /// The longest stream that is taken; no archive holds more.
+    /// The longest accepted stream; no archive holds more.
     private static let sizeLimit: UInt64 = 1 << 40
-    /// What is left free on the file system.
+    /// The space that stays free on the file system, in bytes.
     private static let reserve: UInt64 = 64 << 20
 
     private let file: OpenFile

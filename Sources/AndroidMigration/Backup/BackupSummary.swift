@@ -1,9 +1,9 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// What a backup is and holds.
+/// The form and the contents of a backup.
 package struct BackupSummary: Sendable {
-    /// What there is in one domain.
+    /// The contents of one domain.
     package struct Amount: Hashable, Sendable, Codable {
         package var files = 0
         package var bytes: UInt64 = 0
@@ -12,18 +12,18 @@ package struct BackupSummary: Sendable {
     /// The form of the stream; `nil` for a copy of an app's directory.
     package let form: BackupStream.Form?
 
-    /// What there is of each package, by domain; the name is empty where nothing says it.
+    /// The contents of each package, by domain; the name is empty if unknown.
     package private(set) var packages: [String: [StorageDomain: Amount]] = [:]
 
-    /// What the packages' manifests say.
+    /// The packages' manifests.
     package private(set) var manifests: [CrossPlatformManifest] = []
 
-    /// The number of entries that the backup should hold and does not.
+    /// The number of entries that are missing from the backup.
     package private(set) var lost: [LostEntry] = []
 
     private static let lossLimit = 1_000
 
-    /// Reads a backup through, and calls `body` for each of its entries.
+    /// Reads a whole backup and calls `body` for each entry.
     init(
         _ source: BackupSource,
         cancellation: CancellationFlag,

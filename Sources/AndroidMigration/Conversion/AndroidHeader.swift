@@ -1,6 +1,6 @@
 internal import MigrationArchive
 
-/// Headers of the tar dialect that Android writes and restores: ustar, with pax records for a path
+/// Headers of Android's tar dialect: ustar, with pax records for a path
 /// and a size that don't fit (AOSP, backup_helper.cpp, write_tarfile).
 enum AndroidHeader {
     private static let nameLimit = 100
@@ -26,7 +26,7 @@ enum AndroidHeader {
         header(root, path, size, permissions, time, TypeFlag.regular)
     }
 
-    /// The zeros between a file's end and the next header.
+    /// The zeros between the end of a file and the next header.
     static func padding(for size: UInt64) -> [UInt8] {
         [UInt8](repeating: 0, count: Int((512 - size % 512) % 512))
     }

@@ -3,17 +3,17 @@ internal import MigrationArchive
 package import MigrationCore
 package import MigrationSystem
 
-/// Makes an archive of a backup, laid out as an app on iOS receives it.
+/// Converts a backup to an archive, laid out as an iOS app receives it.
 package struct BackupConversion {
     /// How the entries of the archive are named.
     package enum Layout: String, CaseIterable, Sendable {
-        /// As an app on iOS receives them.
+        /// As an iOS app receives them.
         case ios
         /// As in Android's backups.
         case android
     }
 
-    /// What is converted, and how.
+    /// The options of a conversion.
     package struct Options: Sendable {
         package var package: String?
         package var layout = Layout.ios
@@ -21,7 +21,7 @@ package struct BackupConversion {
         package var manifest: AppManifest?
         package var app: AppIdentity?
         package var contentVersion: String?
-        /// The archive of a conversion is mostly read once, so it need not be as small as can be.
+        /// The archive of a conversion is usually read once, so it need not be as small as possible.
         package var compressionLevel = 1
         package var threadCount: Int?
 
@@ -38,7 +38,7 @@ package struct BackupConversion {
         self.cancellation = cancellation
     }
 
-    /// Converts, and makes the archive last under its name.
+    /// Converts the backup and gives the finished archive its name.
     package func run(to destination: ArchiveDestination) throws -> ConversionReport {
         let contents: BackupContents? =
             if case .stream(let stream) = source {
@@ -89,7 +89,7 @@ package struct BackupConversion {
         return name
     }
 
-    /// What the archive says of itself: the app on Android, and the format of its data.
+    /// The archive's header: the app on Android, and the format of its data.
     private func header(
         _ package: String,
         _ manifest: CrossPlatformManifest?
@@ -134,7 +134,7 @@ package struct BackupConversion {
         )
     }
 
-    /// The paths that the rules let through; `nil` where there are no rules.
+    /// The paths that the rules allow; `nil` without rules.
     private func selection(_ package: String) throws -> Set<EntryPath>? {
         guard let rules = options.rules else { return nil }
         let preview = Preview(
@@ -236,7 +236,7 @@ extension BackupConversion {
     }
 }
 
-/// Writes the entries of a conversion, each once and behind the directories that it lies in.
+/// Writes the entries of a conversion, each once and after its parent directories.
 final class ConvertedEntries {
     private static let smallSize: UInt64 = 64 * 1024
 
@@ -244,7 +244,7 @@ final class ConvertedEntries {
     private let package: String
     private let layout: BackupConversion.Layout
     private let selected: Set<EntryPath>?
-    /// Hashes, which are enough to tell paths apart: their seed is another in each process.
+    /// Hashes are enough to tell paths apart, because each process has its own seed.
     private var files: Set<Int> = []
     private var directories: Set<Int> = []
     private var omitted = ConversionReport.List()
@@ -252,7 +252,7 @@ final class ConvertedEntries {
     /// The first files that were written.
     private var taken: [String] = []
 
-    /// How many entries were written, but for directories that nothing but order asks for.
+    /// The number of entries written, without directories that were only added for order.
     private(set) var count = 0
 
     var lostCount: Int { lost.count }
@@ -277,7 +277,7 @@ final class ConvertedEntries {
         lost.append(loss.path, loss.reason)
     }
 
-    /// Whether an entry is written; where not, that is said, unless it is a directory that is there.
+    /// Whether to write an entry; reports it if not, unless it is a directory that already exists.
     func takes(_ path: EntryPath, isDirectory: Bool, in domain: StorageDomain) -> Bool {
         if let selected, !selected.contains(path) {
             if !isDirectory { omit(path, "the rules leave it out") }
@@ -323,7 +323,7 @@ final class ConvertedEntries {
         count += 1
     }
 
-    /// Writes a file whose content `file` is, read from where it stands.
+    /// Writes a file with the content of `file` from its current position.
     func append(
         _ path: EntryPath,
         _ domain: StorageDomain,
@@ -336,7 +336,7 @@ final class ConvertedEntries {
         try writer.append(entry, contentFrom: file) { _ in }
     }
 
-    /// Writes a file whose content lies in `stream`.
+    /// Writes a file with content from `stream`.
     func append(
         _ path: EntryPath,
         _ domain: StorageDomain,

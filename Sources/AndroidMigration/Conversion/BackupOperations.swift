@@ -2,9 +2,9 @@ package import MigrationArchive
 package import MigrationCore
 internal import MigrationSystem
 
-/// What is done with backups, on a thread that may wait for files and pipes.
+/// Operations on backups, on a thread that may block.
 package enum BackupOperations {
-    /// Makes an archive of a backup.
+    /// Converts a backup to an archive.
     @concurrent
     package static func convert(
         _ place: BackupPlace,
@@ -23,7 +23,7 @@ package enum BackupOperations {
         }
     }
 
-    /// Makes a stream for Android of an archive.
+    /// Converts an archive to a stream for Android.
     @concurrent
     package static func convert(
         _ source: ArchiveSource,
@@ -40,7 +40,7 @@ package enum BackupOperations {
         }
     }
 
-    /// Writes a manifest, which appears under its name when it is whole.
+    /// Writes a manifest, which appears under its name when it is complete.
     @concurrent
     package static func write(
         _ manifest: CrossPlatformManifest,
@@ -59,13 +59,13 @@ package enum BackupOperations {
         }
     }
 
-    /// What something turned out to be that may be a backup.
+    /// The kind of a file that may be a backup.
     package enum Inspection: Sendable {
         case archive(ArchiveInspection)
         case backup(BackupSummary)
     }
 
-    /// Lists the entries of a backup or of an archive; without `body`, says only what it is.
+    /// Lists the entries of a backup or an archive; without `body`, only inspects it.
     @concurrent
     package static func inspect(
         _ source: ArchiveSource,
@@ -107,7 +107,7 @@ package enum BackupOperations {
         }
     }
 
-    /// Reads what lies where in a backup.
+    /// Reads the storage tree of a backup.
     @concurrent
     package static func tree(
         _ place: BackupPlace,
@@ -124,9 +124,9 @@ package enum BackupOperations {
 }
 
 extension RawTree {
-    /// Opens what lies at `place` where it is a directory that looks like an app's.
+    /// Opens `place` if it is a directory that looks like an app's.
     fileprivate init?(appAt place: BackupPlace) {
-        // What is none, for whatever reason, is taken for an archive, which says why it is none.
+        // Anything else is treated as an archive; reading that reports what is wrong.
         guard case .path(let path) = place.origin, let tree = try? RawTree(path),
             tree.looksLikeAnApp
         else { return nil }

@@ -1,25 +1,25 @@
 public import MigrationArchive
 
-/// What a conversion made, and what it could not take along.
+/// The result of a conversion, and everything that it could not convert.
 public struct ConversionReport: Sendable {
-    /// Something that the backup holds and the result does not, or that the backup itself lacks.
+    /// An item that is in the backup but not in the result, or missing from the backup itself.
     public struct Item: Hashable, Sendable, Codable {
         /// The path, as it may be printed.
         public let path: String
 
-        /// Why it is not there.
+        /// Why it is missing.
         public let reason: String
     }
 
-    /// The first items of a list that has no end, and their number.
+    /// The first items of an unbounded list, and the number of all.
     public struct List: Hashable, Sendable, Codable {
-        /// How many items are kept.
+        /// The number of items that are kept.
         static let limit = 1_000
 
         /// The first items, at most 1,000.
         public private(set) var items: [Item] = []
 
-        /// How many there are in all.
+        /// The number of all items.
         public private(set) var count = 0
 
         mutating func append(_ path: String, _ reason: String) {
@@ -28,28 +28,28 @@ public struct ConversionReport: Sendable {
         }
     }
 
-    /// The package whose data it is; empty where nothing says it.
+    /// The package that owns the data; empty if unknown.
     public let package: String
 
-    /// What the archive says of itself; `nil` for a stream.
+    /// The archive's header; `nil` for a stream.
     public let header: ArchiveHeader?
 
-    /// How much the result holds.
+    /// The number of entries and bytes in the result.
     public let totals: ArchiveTotals
 
     /// The size of the result.
     public let bytes: UInt64
 
-    /// The hash that stands for the archive; `nil` for a stream.
+    /// The archive's fingerprint; `nil` for a stream.
     public let fingerprint: Fingerprint?
 
-    /// What was left out.
+    /// The omissions.
     public let omitted: List
 
-    /// The first paths that were taken along of a damaged backup, at most 1,000; empty where nothing is
+    /// The first paths, at most 1,000, that were recovered from a damaged backup; empty if nothing is
     /// lost.
     public let salvaged: [String]
 
-    /// What the backup should hold and does not, because it is damaged.
+    /// The items that are lost because the backup is damaged.
     public let lost: List
 }

@@ -3,19 +3,19 @@ internal import MigrationArchive
 package import MigrationCore
 package import MigrationSystem
 
-/// Makes a stream of an archive that is laid out as iOS hands it over, such as Android restores.
+/// Converts an archive, laid out as iOS exports it, to a stream that Android can restore.
 ///
-/// Android takes the domains in one order, so each is gathered in a file without a name first.
+/// Android expects the domains in a fixed order, so each is first collected in an unnamed file.
 package struct StreamConversion {
-    /// For whom the stream is.
+    /// Who the stream is for.
     package struct Options: Sendable {
         /// The package on Android.
         package let package: String
 
-        /// The app on iOS that the data is of.
+        /// The iOS app that the data comes from.
         package let app: AppIdentity
 
-        /// The name of the data's format; `nil` takes what the archive says.
+        /// The name of the data's format; `nil` for the archive's own.
         package var contentVersion: String?
 
         package init(package: String, app: AppIdentity) {
@@ -34,7 +34,7 @@ package struct StreamConversion {
         self.cancellation = cancellation
     }
 
-    /// Converts, and makes the stream last under its name.
+    /// Converts the archive and gives the finished stream its name.
     package func run(
         _ source: ArchiveSource,
         to destination: ArchiveDestination
@@ -119,7 +119,7 @@ package struct StreamConversion {
     }
 }
 
-/// The entries of each domain as they will stand in the stream.
+/// The entries of each domain, in the form of the stream.
 private final class DomainSpools {
     private let package: String
     private var files: [StorageDomain: Spool] = [:]
@@ -188,7 +188,7 @@ private final class DomainSpools {
             omitted.append(entry.path.description, "a hard link, which Android refuses")
             return
         case .directory:
-            // Android leaves a directory that its owner can't write, and all in it (1.5).
+            // Android skips directories that their owner can't write to, with everything in them (1.5).
             let permissions = entry.permissions & 0o777 | 0o200
             let header = AndroidHeader.directory(root, path, permissions, time)
             try spool.append(header.span)

@@ -54,7 +54,7 @@ struct DataChecks {
         }
     }
 
-    /// Names the databases and preferences that a section with rules of its own says nothing of.
+    /// Reports the databases and preferences that a section's rules don't mention.
     private mutating func checkUnnamedData(by rules: [BackupRule]) {
         let targets = rules.flatMap { rule in
             (rule.target.map { [$0] + rule.companions(of: $0) }) ?? []

@@ -1,6 +1,6 @@
-/// A mistake in a rules file, or something in it that surprises.
+/// A mistake or a surprise in a rules file.
 public struct LintFinding: Hashable, Sendable, Codable {
-    /// What is wrong, as scripts tell findings apart.
+    /// The kind of finding, by which scripts tell findings apart.
     public enum Code: String, CaseIterable, Hashable, Sendable, Codable {
         case allowBackupFalse = "allow-backup-false"
         case databaseSidecarNote = "database-sidecar-note"
@@ -33,7 +33,7 @@ public struct LintFinding: Hashable, Sendable, Codable {
         case wildcardPath = "wildcard-path"
     }
 
-    /// How bad it is.
+    /// The severity.
     public enum Severity: String, Hashable, Sendable, Codable {
         /// The rules don't do what they say.
         case error
@@ -43,19 +43,19 @@ public struct LintFinding: Hashable, Sendable, Codable {
         case note
     }
 
-    /// What is wrong.
+    /// The kind of finding.
     public let code: Code
 
-    /// How bad it is.
+    /// The severity.
     public let severity: Severity
 
-    /// The line of the element that it is about.
+    /// The line of the element.
     public let line: Int
 
-    /// What is wrong and what comes of it, in one sentence.
+    /// The problem and its effect, in one sentence.
     public let message: String
 
-    /// What helps.
+    /// How to fix it.
     public let fix: String
 }
 

@@ -1,20 +1,20 @@
 internal import MigrationArchive
 
-/// Looks through a rules file for what goes wrong on a device with nobody being told.
+/// Checks a rules file for mistakes that a device ignores silently.
 public struct RulesLint: Sendable {
-    /// What was found, in the order of the lines.
+    /// The findings, in the order of their lines.
     public let findings: [LintFinding]
 
     /// Whether any finding is an error.
     public var hasErrors: Bool { findings.contains { $0.severity == .error } }
 
-    /// Looks through a rules file.
+    /// Checks a rules file.
     ///
     /// - Parameters:
     ///   - bytes: The file's content.
-    ///   - manifest: What the app says of backups.
-    ///   - tree: The app's storage, which the rules are held against.
-    /// - Returns: The findings; one of code `not-rules-file` alone where it is none.
+    ///   - manifest: The app's settings for backups.
+    ///   - tree: The app's storage, to which the rules are applied.
+    /// - Returns: The findings; only `not-rules-file` if the file is not a rules file.
     package static func check(
         _ bytes: [UInt8],
         manifest: AppManifest? = nil,
@@ -62,7 +62,7 @@ public struct RulesLint: Sendable {
 
 // MARK: - The file
 
-/// What is to be said of a file as a whole.
+/// The checks of a file as a whole.
 private struct FileChecks {
     private let file: RulesFile
     private let manifest: AppManifest?

@@ -1,6 +1,6 @@
 internal import MigrationArchive
 
-/// What is to be said of the sections of one kind, whose rules add up.
+/// The checks of the sections of one kind, whose rules apply together.
 struct SectionChecks {
     private let sections: [RulesFile.Section]
     private let rules: [BackupRule]

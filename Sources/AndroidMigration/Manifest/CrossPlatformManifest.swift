@@ -1,11 +1,11 @@
 internal import MigrationArchive
 
-/// The `_cross_platform_manifest` of a backup: which apps on the other platform may have its data.
+/// The `_cross_platform_manifest` of a backup: the apps on the other platform that may get its data.
 public struct CrossPlatformManifest: Hashable, Sendable {
     /// The name of the file in a backup.
     public static let fileName = "_cross_platform_manifest"
 
-    /// The most bytes that Android reads of one (BackupManagerConstants, 64 KiB).
+    /// The largest manifest that Android reads, in bytes (BackupManagerConstants, 64 KiB).
     package static let sizeLimit = 64 * 1024
 
     /// The package on Android.
@@ -20,7 +20,7 @@ public struct CrossPlatformManifest: Hashable, Sendable {
     /// The hashes of the certificates that the package is signed with, in hexadecimal digits.
     public let signatures: [String]
 
-    /// Makes a manifest of its parts.
+    /// Makes a manifest from its parts.
     ///
     /// - Parameters:
     ///   - package: The package on Android.
@@ -42,8 +42,8 @@ public struct CrossPlatformManifest: Hashable, Sendable {
     /// Reads a manifest.
     ///
     /// - Parameter bytes: The file's content.
-    /// - Throws: ``AndroidMigrationError`` of code `notAManifest` where it is malformed or cut off, and
-    ///   of code `unsupported` where it is of another version.
+    /// - Throws: ``AndroidMigrationError`` of code `notAManifest` if it is malformed or truncated, and
+    ///   of code `unsupported` if it has another version.
     public init(_ bytes: [UInt8]) throws(AndroidMigrationError) {
         guard bytes.count <= Self.sizeLimit else {
             throw AndroidMigrationError(.notAManifest, "\(Self.fileName) is larger than 64 KiB")
@@ -81,7 +81,7 @@ public struct CrossPlatformManifest: Hashable, Sendable {
     /// Writes the manifest as Android does.
     ///
     /// - Returns: The file's content.
-    /// - Throws: ``AndroidMigrationError`` of code `notAManifest` where a part holds a line feed.
+    /// - Throws: ``AndroidMigrationError`` of code `notAManifest` if a part contains a line feed.
     public func encoded() throws(AndroidMigrationError) -> [UInt8] {
         var lines = ["1", package, platform, "\(parameters.count)"]
         for app in parameters {
@@ -101,11 +101,11 @@ public struct CrossPlatformManifest: Hashable, Sendable {
         parameters.map { "\($0.teamIdentifier).\($0.bundleIdentifier)" }
     }
 
-    /// The entry for an app on the other platform, whose data it is to have.
+    /// The entry for an app on the other platform.
     ///
     /// - Parameter app: The app; Android compares both identifiers letter by letter.
-    /// - Returns: What the manifest says of the app.
-    /// - Throws: ``AndroidMigrationError`` of code `appMismatch` where it says nothing of it.
+    /// - Returns: The app's parameters in the manifest.
+    /// - Throws: ``AndroidMigrationError`` of code `appMismatch` if the manifest doesn't name the app.
     public func parameters(for app: AppIdentity) throws(AndroidMigrationError) -> PlatformParameters
     {
         if let match = parameters.first(where: {
@@ -129,7 +129,7 @@ public struct AppIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The app's bundle identifier.
     public let bundleIdentifier: String
 
-    /// Reads the two, with a dot between them; `nil` where one is missing.
+    /// Parses both, separated by a dot; `nil` if one is missing.
     ///
     /// - Parameter text: The text.
     public init?(_ text: String) {
@@ -139,6 +139,6 @@ public struct AppIdentity: Hashable, Sendable, CustomStringConvertible {
         bundleIdentifier = String(parts[1])
     }
 
-    /// The two with a dot between them.
+    /// Both, separated by a dot.
     public var description: String { "\(teamIdentifier).\(bundleIdentifier)" }
 }

@@ -1,4 +1,4 @@
-/// The lines of a manifest in a backup, each of which ends with a line feed.
+/// The lines of a manifest in a backup; each ends with a line feed.
 struct LineReader {
     private var rest: ArraySlice<UInt8>
     private let name: String
@@ -8,7 +8,7 @@ struct LineReader {
         self.name = name
     }
 
-    /// Takes the next line, which holds `content`.
+    /// Reads the next line, which contains `content`.
     mutating func next(_ content: String) throws(AndroidMigrationError) -> String {
         guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
             throw AndroidMigrationError(.notAManifest, "\(name) ends before \(content)")
@@ -20,7 +20,7 @@ struct LineReader {
         return line
     }
 
-    /// Takes the next line, a number that is not negative.
+    /// Reads the next line, a non-negative number.
     mutating func nextNumber(_ content: String) throws(AndroidMigrationError) -> Int {
         let line = try next(content)
         guard let number = Int(line), number >= 0 else {

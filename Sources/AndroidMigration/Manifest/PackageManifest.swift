@@ -1,4 +1,4 @@
-/// The `_manifest` that a package's part of a backup begins with.
+/// The `_manifest` at the start of a package's part of a backup.
 struct PackageManifest: Hashable, Sendable {
     static let fileName = "_manifest"
 
@@ -6,7 +6,7 @@ struct PackageManifest: Hashable, Sendable {
     let versionCode: Int
     let systemVersion: Int
 
-    /// The app that installed the package; empty where none did.
+    /// The app that installed the package; empty if unknown.
     let installer: String
 
     init(package: String, versionCode: Int = 0, systemVersion: Int = 36) {
@@ -29,7 +29,7 @@ struct PackageManifest: Hashable, Sendable {
         installer = try lines.next("the installer")
     }
 
-    /// The file's content: no app comes along, and no signature.
+    /// The file's content, without an app and without signatures.
     var encoded: [UInt8] {
         [UInt8]("1\n\(package)\n\(versionCode)\n\(systemVersion)\n\(installer)\n0\n0\n".utf8)
     }

@@ -1,12 +1,12 @@
-/// What an app's `AndroidManifest.xml` says of backups.
+/// The backup settings in an app's `AndroidManifest.xml`.
 public struct AppManifest: Sendable {
-    /// The package's name, if the file says it.
+    /// The package's name, if the file has it.
     public let package: String?
 
-    /// Whether the app allows backups; it does where the file says nothing.
+    /// Whether the app allows backups, which is the default.
     public let allowsBackup: Bool
 
-    /// The release that the app is made for, if the file says it.
+    /// The API level that the app targets, if the file has it.
     public let targetVersion: Int?
 
     /// The line of the application's element.
@@ -17,7 +17,7 @@ public struct AppManifest: Sendable {
     /// Reads a manifest.
     ///
     /// - Parameter bytes: The file's content, in UTF-8 or UTF-16; binary XML is refused.
-    /// - Throws: ``AndroidMigrationError`` of code `notAManifest` where the bytes are no manifest.
+    /// - Throws: ``AndroidMigrationError`` of code `notAManifest` if the bytes are not a manifest.
     public init(_ bytes: [UInt8]) throws(AndroidMigrationError) {
         let root: XMLElement
         do throws(XMLProblem) {

@@ -12,7 +12,7 @@ struct BackupRule: Hashable, Sendable {
     let requireFlags: String?
     let line: Int
 
-    /// Why Android drops the rule and says nothing; `nil` where it counts (FullBackup, parseRules).
+    /// Why Android silently ignores the rule; `nil` if it applies (FullBackup, parseRules).
     var flaw: Flaw? {
         if domainName == nil { return .missingDomain }
         if domain == nil { return .unknownDomain }
@@ -26,23 +26,23 @@ struct BackupRule: Hashable, Sendable {
 
     var domain: StorageDomain? { domainName.flatMap(StorageDomain.init) }
 
-    /// Whether the rule stands for the whole of its domain.
+    /// Whether the rule covers its whole domain.
     var namesWholeDomain: Bool { components.isEmpty }
 
-    /// The names between the slashes of the path, without those that stand for nothing.
+    /// The components of the path, without empty ones and `.`.
     private var components: [Substring] {
         (path ?? "").split(separator: "/").filter { $0 != "." }
     }
 
-    /// What the rule names, as a path on iOS; `nil` where it doesn't count.
+    /// The rule's target as a path on iOS; `nil` if the rule is ignored.
     var target: EntryPath? {
         guard flaw == nil, let domain else { return nil }
         return domain.iosPath(of: EntryPath(components.joined(separator: "/")))
     }
 
-    /// What the rule also names where its target is no directory.
+    /// Further targets of the rule if its target is not a directory.
     ///
-    /// Only the two names below have them, not those of the device-protected storage (FullBackupTest).
+    /// Only the two domains below have them, not those in device-protected storage (FullBackupTest).
     func companions(of target: EntryPath) -> [EntryPath] {
         switch domain {
         case .database: ["-journal", "-wal"].map { target.appending($0) }
@@ -52,7 +52,7 @@ struct BackupRule: Hashable, Sendable {
         }
     }
 
-    /// The words of `requireFlags` that mean something; others are no condition.
+    /// The known words of `requireFlags`; others are ignored.
     var requiredFlags: Set<TransportFlag> {
         Set(
             (requireFlags ?? "").split(separator: "|").compactMap {
@@ -63,13 +63,13 @@ struct BackupRule: Hashable, Sendable {
 }
 
 extension EntryPath {
-    /// The path whose last name goes on with `suffix`.
+    /// The path with `suffix` appended to its last name.
     func appending(_ suffix: String) -> EntryPath {
         EntryPath(bytes: bytes + suffix.utf8)
     }
 }
 
-/// What a transport says of itself, on which rules of the older format can depend.
+/// Properties of a transport that rules of the older format can require.
 enum TransportFlag: String, Sendable {
     case clientSideEncryption, deviceToDeviceTransfer, fakeClientSideEncryption
 }

@@ -1,6 +1,6 @@
 internal import MigrationArchive
 
-/// A kind of transfer, for which a rules file can have a section.
+/// A kind of transfer; a rules file can have a section for each.
 public enum RuleSection: String, CaseIterable, Hashable, Sendable, Codable {
     /// A transfer to an app on iOS.
     case crossPlatform = "cross-platform"
@@ -35,11 +35,11 @@ public struct RulesFile: Sendable {
         let disablesWithoutEncryption: Bool
         let parameters: [PlatformParameters]
 
-        /// The attributes that elements of parameters lack, with the elements' lines.
+        /// The attributes missing from parameter elements, with the elements' lines.
         let missingParameters: [(name: String, line: Int)]
         let rules: [BackupRule]
 
-        /// Why Android's parser gives up here, which nobody hears of; `nil` where it does not.
+        /// Why Android's parser silently gives up here; `nil` if it doesn't.
         let abort: Abort?
     }
 
@@ -52,13 +52,13 @@ public struct RulesFile: Sendable {
     let line: Int
     let sections: [Section]
 
-    /// The elements beside the sections, which Android passes over.
+    /// The elements outside the sections, which Android ignores.
     let unknownElements: [(name: String, line: Int)]
 
     /// Reads a rules file.
     ///
     /// - Parameter bytes: The file's content, in UTF-8 or UTF-16.
-    /// - Throws: ``AndroidMigrationError`` of code `notRules` where the bytes are no rules file.
+    /// - Throws: ``AndroidMigrationError`` of code `notRules` if the bytes are not a rules file.
     public init(_ bytes: [UInt8]) throws(AndroidMigrationError) {
         let root: XMLElement
         do throws(XMLProblem) {
@@ -87,7 +87,7 @@ public struct RulesFile: Sendable {
         }
     }
 
-    /// The sections at any depth, but not those in a section: Android looks for their names alone.
+    /// The sections at any depth except inside a section: Android only looks for their names.
     private static func sections(in element: XMLElement) -> [Section] {
         element.children.flatMap { child in
             kind(of: child).map { [Section(child, $0)] } ?? sections(in: child)
@@ -98,23 +98,23 @@ public struct RulesFile: Sendable {
         RuleSection.allCases.first { $0 != .legacy && $0.elementName == element.name }
     }
 
-    /// The sections that count for transfers of this kind.
+    /// The sections that apply to transfers of this kind.
     func sections(of kind: RuleSection) -> [Section] {
         sections.filter {
             $0.kind == kind && (kind != .crossPlatform || $0.platform == Self.platform)
         }
     }
 
-    /// The one platform that is known (PlatformConfigParser).
+    /// The only known platform (PlatformConfigParser).
     static let platform = "ios"
 
-    /// The apps on iOS that the app declares: those of the last section that names any.
+    /// The iOS apps that the app declares, from the last section that names any.
     package var parameters: [PlatformParameters] {
         sections(of: .crossPlatform).last { !$0.parameters.isEmpty }?.parameters ?? []
     }
 }
 
-/// An app on another platform, and the format in which this one hands its data over.
+/// An app on another platform, and the format of the data that it receives.
 public struct PlatformParameters: Hashable, Sendable {
     /// The app's bundle identifier.
     public let bundleIdentifier: String
@@ -125,7 +125,7 @@ public struct PlatformParameters: Hashable, Sendable {
     /// The name of the data's format.
     public let contentVersion: String
 
-    /// Makes parameters of their parts.
+    /// Makes parameters from their parts.
     ///
     /// - Parameters:
     ///   - bundleIdentifier: The app's bundle identifier.
@@ -174,7 +174,7 @@ extension RulesFile.Section {
         abort = Self.abort(in: element, kind)
     }
 
-    /// Looks for what makes Android's parser throw (FullBackup, validateInnerTagContents).
+    /// Finds errors that make Android's parser throw (FullBackup, validateInnerTagContents).
     private static func abort(in element: XMLElement, _ kind: RuleSection) -> RulesFile.Abort? {
         for element in element.descendants {
             let count = element.attributes.count { !$0.name.hasPrefix(toolsNamespace) }
@@ -195,6 +195,6 @@ extension RulesFile.Section {
         return nil
     }
 
-    /// What the build tools take out before a device sees it.
+    /// The namespace of attributes that the build tools remove.
     private static let toolsNamespace = "http://schemas.android.com/tools|"
 }

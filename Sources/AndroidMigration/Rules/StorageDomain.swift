@@ -4,7 +4,7 @@ public import MigrationArchive
 ///
 /// The cases are in the order in which Android's backup agent walks through them.
 public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
-    /// What lies in the app's directory and in no other domain.
+    /// Files in the app's directory that are in no other domain.
     case root
 
     /// The same in the storage that is readable before a device is first unlocked.
@@ -31,7 +31,7 @@ public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
     /// The app's files on the shared storage.
     case external
 
-    /// What stands for the domain in a backup's paths.
+    /// The name of the domain in a backup's paths.
     public var token: String {
         switch self {
         case .root: "r"
@@ -61,16 +61,16 @@ public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
         }
     }
 
-    /// The domain that a backup's paths name so, if there is one.
+    /// The domain that has this name in a backup's paths, if any.
     ///
-    /// - Parameter token: The part of a path behind the package's name.
+    /// - Parameter token: The part of a path after the package's name.
     public init?(token: some Collection<UInt8>) {
         guard let domain = Self.allCases.first(where: { $0.token.utf8.elementsEqual(token) })
         else { return nil }
         self = domain
     }
 
-    /// The domain that a walk sends `path` in, a path as on iOS, if it lies in one.
+    /// The domain in which `path`, a path as on iOS, is sent; `nil` if it is in none.
     package init?(containing path: EntryPath) {
         let domain = Self.allCases
             .filter { path.isEqual(toOrBelow: $0.iosPath) }
@@ -79,7 +79,7 @@ public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
         self = domain
     }
 
-    /// The path of `path`, one as on iOS, below this domain; `nil` where it lies elsewhere.
+    /// The part of `path`, a path as on iOS, below this domain; `nil` if it is elsewhere.
     package func relativePath(of path: EntryPath) -> EntryPath? {
         let prefix = iosPath
         guard path.isEqual(toOrBelow: prefix) else { return nil }
@@ -92,7 +92,7 @@ public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
             ? iosPath : EntryPath(bytes: iosPath.bytes + [UInt8(ascii: "/")] + path.bytes)
     }
 
-    /// The domain whose directory lies in this one's and is walked apart from it.
+    /// The domain whose directory is inside this one's but is walked separately.
     var roots: [StorageDomain] {
         switch self {
         case .root: [.file, .database, .sharedPreferences]
@@ -101,7 +101,7 @@ public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
         }
     }
 
-    /// The directories that Android never sends, whatever rules say (BackupAgent.onFullBackup).
+    /// The directories that Android never sends, whatever the rules (BackupAgent.onFullBackup).
     static let neverSent =
         ["cache", "code_cache", "no_backup", "lib"].map { EntryPath("app/\($0)") }
         + ["cache", "code_cache", "no_backup"].map { EntryPath("device/app/\($0)") }

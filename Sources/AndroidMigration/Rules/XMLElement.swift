@@ -18,23 +18,23 @@ struct XMLElement: Sendable {
         attributes.first { $0.name == name }?.value
     }
 
-    /// This element's descendants in the order of the file, without itself.
+    /// This element's descendants, in the order of the file.
     var descendants: [XMLElement] {
         children.flatMap { [$0] + $0.descendants }
     }
 }
 
-/// Reads the elements of an XML file as Android's build tools do, by expat.
+/// Reads the elements of an XML file with expat, as Android's build tools do.
 ///
-/// Document types, and with them entities of a file's own, are refused; depth and size are bounded.
+/// Document types, and so custom entities, are refused; depth and size are limited.
 @safe
 final class XMLFile {
-    /// The most bytes that a file may have.
+    /// The largest accepted file, in bytes.
     static let sizeLimit = 4 << 20
 
     private static let depthLimit = 128
     private static let elementLimit = 100_000
-    /// The mark of Android's binary XML, as an APK holds it (ResourceTypes.h, RES_XML_TYPE).
+    /// The magic number of Android's binary XML in an APK (ResourceTypes.h, RES_XML_TYPE).
     private static let binaryMark: [UInt8] = [0x03, 0x00, 0x08, 0x00]
 
     private var open: [XMLElement] = []
@@ -44,7 +44,7 @@ final class XMLFile {
     private let parser: XML_Parser
 
     private init() {
-        // The separator is no letter of a name, so that it ends the namespace.
+        // The separator can't occur in a name, so it ends the namespace.
         unsafe parser = XML_ParserCreateNS(nil, CChar(UInt8(ascii: "|")))
     }
 
@@ -52,7 +52,7 @@ final class XMLFile {
         unsafe XML_ParserFree(parser)
     }
 
-    /// Reads `bytes`, and returns the element around all others.
+    /// Reads `bytes` and returns the root element.
     static func root(of bytes: [UInt8]) throws(XMLProblem) -> XMLElement {
         if bytes.starts(with: binaryMark) {
             let message =

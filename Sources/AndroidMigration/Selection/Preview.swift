@@ -1,10 +1,10 @@
 public import MigrationArchive
 
-/// What an app hands over in a transfer, by its rules.
+/// The data that an app sends in a transfer, by its rules.
 public struct Preview: Sendable {
-    /// One file or directory that is handed over.
+    /// A file or directory that is sent.
     public struct Item: Sendable {
-        /// The domain that it is sent in.
+        /// The domain in which it is sent.
         public let domain: StorageDomain
 
         /// Its path below the domain's directory.
@@ -19,23 +19,23 @@ public struct Preview: Sendable {
         /// The bytes of its content.
         public let bytes: UInt64
 
-        /// The line of the rule that decides; `nil` where none does.
+        /// The line of the rule that decides; `nil` if none does.
         public let rule: Int?
     }
 
     /// The section whose rules apply.
     public let section: RuleSection
 
-    /// Whether the app takes part at all.
+    /// Whether the app takes part.
     public let isEligible: Bool
 
-    /// Why the app takes no part, or why what it hands over is not what its rules say.
+    /// Why the app doesn't take part, or why it sends something other than its rules say.
     public let reasons: [String]
 
-    /// What is sent.
+    /// The items that are sent.
     public let included: [Item]
 
-    /// What is not sent; a directory stands for all that is in it.
+    /// The items that are not sent; a directory includes everything in it.
     public let excluded: [Item]
 
     /// Runs the selection of Android's backup agent.
@@ -43,7 +43,7 @@ public struct Preview: Sendable {
     /// - Parameters:
     ///   - rules: The app's rules.
     ///   - section: The transfer.
-    ///   - manifest: What the app says of backups; nothing where it is missing.
+    ///   - manifest: The app's settings for backups; the defaults if `nil`.
     ///   - tree: The app's storage.
     ///   - canEncrypt: Whether the transport can encrypt on the client's side.
     package init(
@@ -107,7 +107,7 @@ extension Preview.Item {
 }
 
 extension DataTree {
-    /// The bytes of all files below a directory but those below `others`.
+    /// The bytes of all files below a directory except those below `others`.
     fileprivate func bytes(of index: Int, leavingOut others: [EntryPath]) -> UInt64 {
         var sum: UInt64 = 0
         var pending = [index]

@@ -1,22 +1,22 @@
 internal import MigrationArchive
 
-/// What Android's backup agent sends of an app's storage by the rules of one section.
+/// The part of an app's storage that Android's backup agent sends by the rules of one section.
 struct Selection: Sendable {
-    /// What is sent.
+    /// The items that are sent.
     struct Included: Sendable {
         let index: Int
         let domain: StorageDomain
         let path: EntryPath
-        /// The line of the rule that names it; `nil` where a domain is sent as a whole.
+        /// The line of the rule that includes it; `nil` if a whole domain is sent.
         let rule: Int?
     }
 
-    /// What is not sent; a directory stands for all that is in it.
+    /// The items that are not sent; a directory includes everything in it.
     struct Excluded: Sendable {
         let path: EntryPath
         let bytes: UInt64
         let isDirectory: Bool
-        /// The line of the rule that excludes it; `nil` where none does.
+        /// The line of the rule that excludes it; `nil` if none does.
         let rule: Int?
     }
 
@@ -25,7 +25,7 @@ struct Selection: Sendable {
     private var prunedBy: [Int: Int] = [:]
     private(set) var included: [Included] = []
 
-    /// Runs the walk of `BackupAgent.onFullBackup`; without `flags`, `requireFlags` is no condition.
+    /// Walks like `BackupAgent.onFullBackup`; without `flags`, `requireFlags` is ignored.
     init(_ rules: [BackupRule], in tree: DataTree, flags: Set<TransportFlag>?) {
         self.tree = tree
         for rule in rules where rule.action == .exclude {
@@ -49,8 +49,8 @@ struct Selection: Sendable {
         }
     }
 
-    /// What a rule names in the tree, its companions too; every link on the way is followed, since
-    /// rules are kept by canonical paths.
+    /// The items that a rule names in the tree, with their companions; all links are followed, because
+    /// rules are stored by canonical path.
     static func targets(of rule: BackupRule, in tree: DataTree) -> [Int] {
         guard let target = rule.target else { return [] }
         let index = tree.resolve(target)
@@ -92,18 +92,18 @@ struct Selection: Sendable {
         }
     }
 
-    /// Whether the documentation says that Android never sends it, even where a rule includes it.
+    /// Whether Android's documentation says that it is never sent, even if a rule includes it.
     static func isNeverSent(_ path: EntryPath) -> Bool {
         StorageDomain.neverSent.contains { path.isEqual(toOrBelow: $0) }
     }
 
-    /// Whether `path` is the directory of another domain, which this one's walk leaves out.
+    /// Whether `path` is the directory of another domain, which this domain's walk skips.
     private static func isWalkedApart(_ path: EntryPath, from domain: StorageDomain) -> Bool {
         StorageDomain.neverSent.contains(path)
             || StorageDomain.allCases.contains { $0 != domain && $0.iosPath == path }
     }
 
-    /// The bytes that each rule brings, or takes away, by the rule's line.
+    /// The bytes that each rule adds or removes, by the rule's line.
     var bytesByRule: [Int: UInt64] {
         var sums: [Int: UInt64] = [:]
         for item in included {
@@ -127,7 +127,7 @@ extension Selection {
         var holdsRule: Bool
     }
 
-    /// What is not sent, as few entries as say it: a directory of which nothing goes is one.
+    /// The items that are not sent, as few as possible: a directory that isn't sent at all is one.
     func excluded() -> [Excluded] {
         let sent = Set(included.map(\.index))
         var summaries: [Int: Summary] = [:]
@@ -153,7 +153,7 @@ extension Selection {
             guard let summary = summaries[index] else { continue }
             let node = tree[index]
             let path = tree.path(of: index)
-            // What lies in a domain's directory is no part of the domain around it.
+            // A domain's directory is not part of the domain around it.
             let isDomain = StorageDomain.allCases.contains { $0.iosPath == path }
             let rule =
                 Self.isNeverSent(path) ? nil : lines[index] ?? (isDomain ? nil : above)
@@ -178,7 +178,7 @@ extension Selection {
         return result
     }
 
-    /// Every number after those of what lies in it.
+    /// All indices, each after those of its contents.
     private func postOrder() -> [Int] {
         var order: [Int] = []
         var pending = [0]

@@ -1,19 +1,19 @@
 internal import MigrationArchive
 
-/// What decides on a transfer before any file is looked at: the rules that count, and whether the
+/// The terms of a transfer, apart from any file: the rules that apply, and whether the
 /// app takes part.
 struct TransferTerms: Sendable {
     let rules: [BackupRule]
-    /// What `requireFlags` is held against; `nil` in the newer format, where it counts for nothing
+    /// The flags that `requireFlags` is compared with; `nil` in the newer format, which ignores them
     /// (FullBackup, getRequiredFlagsForRule).
     let flags: Set<TransportFlag>?
     let isEligible: Bool
     let reasons: [String]
 
-    /// Why Android's parser gives up, so that the app takes part and nothing is sent.
+    /// Why Android's parser gives up; the app then takes part, but nothing is sent.
     let abort: RulesFile.Abort?
 
-    /// From this release on the older format no longer counts between devices (Android 12).
+    /// From this API level on, the older format doesn't apply between devices (Android 12).
     private static let releaseOfNewFormat = 31
 
     init(
@@ -44,7 +44,7 @@ struct TransferTerms: Sendable {
         reasons = obstacles + notes
     }
 
-    /// Why the app takes no part (BackupEligibilityRules).
+    /// Why the app doesn't take part (BackupEligibilityRules).
     private static func obstacles(
         _ file: RulesFile,
         _ section: RuleSection,

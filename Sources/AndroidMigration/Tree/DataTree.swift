@@ -1,15 +1,15 @@
 package import MigrationArchive
 
-/// An app's storage as its rules see it: what lies where, by the paths at which iOS receives it.
+/// An app's storage as its rules see it, by the paths at which iOS receives it.
 package struct DataTree: Sendable {
-    /// What something in the storage is.
+    /// The kind of an item in the storage.
     package enum Kind: Hashable, Sendable {
         case file(size: UInt64)
         case directory
         case link(target: [UInt8])
         case other
 
-        /// The bytes of content, 0 for all but files.
+        /// The size of a file in bytes, 0 for everything else.
         package var bytes: UInt64 {
             if case .file(let size) = self { size } else { 0 }
         }
@@ -20,11 +20,11 @@ package struct DataTree: Sendable {
         fileprivate let parent: Int
         var kind: Kind
         var children: [[UInt8]: Int] = [:]
-        /// What was found in the first bytes of a database or of preferences.
+        /// The secret found in the first bytes of a database or preferences.
         var secret: DeviceBoundSecret?
     }
 
-    /// The links that are followed one after another before they count as a circle (Linux, 40).
+    /// The most links that are followed for one path (Linux, 40).
     private static let linkLimit = 40
 
     private var nodes = [Node(name: [], parent: 0, kind: .directory)]
@@ -32,7 +32,7 @@ package struct DataTree: Sendable {
     /// Makes an empty tree.
     package init() {}
 
-    /// Puts something at `path`, and directories above it where none are.
+    /// Inserts an item at `path`, and any missing directories above it.
     package mutating func insert(_ path: EntryPath, _ kind: Kind, head: [UInt8] = []) {
         var index = 0
         for name in path.components {
@@ -45,12 +45,12 @@ package struct DataTree: Sendable {
             nodes[index].children[name] = nodes.count - 1
             index = nodes.count - 1
         }
-        // Something that comes again as a directory keeps what lies in it.
+        // A directory that is inserted again keeps its contents.
         if kind != .directory || nodes[index].children.isEmpty { nodes[index].kind = kind }
         nodes[index].secret = DeviceBoundSecret(in: head, at: path)
     }
 
-    /// The number of what is in the tree at `path`; links are not followed.
+    /// The index of the item at `path`; links are not followed.
     func index(of path: EntryPath) -> Int? {
         var index = 0
         for name in path.components where !name.isEmpty {
@@ -62,7 +62,7 @@ package struct DataTree: Sendable {
 
     subscript(index: Int) -> Node { nodes[index] }
 
-    /// The path of something in the tree, which is not kept: in deep trees paths take the most room.
+    /// The path of an item; it isn't stored, because paths dominate the size of deep trees.
     func path(of index: Int) -> EntryPath {
         var names: [[UInt8]] = []
         var index = index
@@ -73,14 +73,14 @@ package struct DataTree: Sendable {
         return EntryPath(bytes: [UInt8](names.reversed().joined(separator: [UInt8(ascii: "/")])))
     }
 
-    /// The numbers of what lies in a directory, by the order of the names.
+    /// The indices of a directory's items, in the order of their names.
     func children(of index: Int) -> [Int] {
         nodes[index].children
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }
             .map(\.value)
     }
 
-    /// The number of what `path` leads to, through every link; `nil` where nothing is there.
+    /// The index of the item at `path` after following all links; `nil` if there is none.
     func resolve(_ path: EntryPath) -> Int? {
         var rest = path.components.filter { !$0.isEmpty }.map { [UInt8]($0) }
         var way = [0]
@@ -89,7 +89,7 @@ package struct DataTree: Sendable {
             let name = rest.removeFirst()
             if name.elementsEqual(".".utf8) { continue }
             if name.elementsEqual("..".utf8) {
-                // Above the app's directory nothing is known.
+                // Nothing is known above the app's directory.
                 guard way.count > 1 else { return nil }
                 way.removeLast()
                 continue
@@ -107,7 +107,7 @@ package struct DataTree: Sendable {
         return way.last
     }
 
-    /// Where a link leads: from the directory that it is in, or from the tree's root.
+    /// Where a link leads, from its directory or from the tree's root.
     private static func place(of target: [UInt8]) -> (names: [[UInt8]], isAbsolute: Bool)? {
         let names = target.split(separator: UInt8(ascii: "/")).map { [UInt8]($0) }
         guard target.first == UInt8(ascii: "/") else { return (names, false) }
@@ -120,10 +120,10 @@ struct DevicePath {
     /// The names of the path as on iOS.
     let components: [[UInt8]]
 
-    /// The package whose storage it is.
+    /// The package that owns the storage.
     let package: String
 
-    /// Reads the names of an absolute path; `nil` where it leads to no app's storage.
+    /// Parses an absolute path; `nil` if it isn't in an app's storage.
     init?(_ names: [[UInt8]]) {
         let words = names.prefix(4).map { String(decoding: $0, as: UTF8.self) }
         let (count, prefix): (Int, [String]) =

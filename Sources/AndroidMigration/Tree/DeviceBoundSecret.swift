@@ -1,7 +1,7 @@
 internal import MigrationArchive
 
-/// A secret that only the device it was made on can read: restored elsewhere it is rubbish, and apps
-/// that open it crash.
+/// A secret that only the device that made it can read: elsewhere it is useless, and apps
+/// that read it crash.
 enum DeviceBoundSecret: String, Sendable {
     case encryptedPreferences =
         "EncryptedSharedPreferences, whose key stays in the device's keystore"
@@ -13,7 +13,7 @@ enum DeviceBoundSecret: String, Sendable {
         .sharedPreferences, .deviceSharedPreferences,
     ]
 
-    /// Whether secrets are looked for in the file at `path`.
+    /// Whether the file at `path` is searched for secrets.
     static func shows(at path: EntryPath) -> Bool {
         (databases + preferences).contains { path.isEqual(toOrBelow: $0.iosPath) }
     }
@@ -36,7 +36,7 @@ enum DeviceBoundSecret: String, Sendable {
         }
     }
 
-    /// Tink keeps a keyset as one string of hexadecimal digits under a name that says what it is.
+    /// Tink stores a keyset as one hexadecimal string under a telling name.
     private static func holdsKeyset(_ text: String) -> Bool {
         let parts = text.split(separator: "<string name=\"", omittingEmptySubsequences: false)
         return parts.dropFirst().contains { part in
@@ -47,14 +47,14 @@ enum DeviceBoundSecret: String, Sendable {
         }
     }
 
-    /// A page of SQLCipher's begins with a salt where SQLite's file has its name (file format, 1.3).
+    /// A SQLCipher file begins with a salt in place of SQLite's name (file format, 1.3).
     private static func isEncryptedDatabase(_ head: [UInt8], _ path: EntryPath) -> Bool {
         let sidecars = ["-journal", "-wal", "-shm"]
         guard head.count >= 1024,
             !sidecars.contains(where: { path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }),
             !head.starts(with: "SQLite format 3\0".utf8)
         else { return false }
-        // Other files that apps keep there are text or begin with zeros; a salt is neither.
+        // Other files there are text or begin with zeros; a salt is neither.
         let page = head.prefix(1024)
         return Set(page).count > 200
     }

@@ -1,9 +1,9 @@
 internal import MigrationArchive
 package import MigrationSystem
 
-/// A small file that a person names, such as one of rules.
+/// A small file given on the command line, such as a rules file.
 package enum InputFile {
-    /// Reads a file, a pipe too, of at most `limit` bytes.
+    /// Reads a file or pipe of at most `limit` bytes.
     package static func read(
         _ path: BytePath,
         limit: Int = 4 << 20

@@ -3,10 +3,10 @@ package import MigrationSystem
 
 /// A copy of an app's directory (`/data/data/<package>`), as `adb pull` or `run-as` gives it.
 ///
-/// In it, `_external` stands for the files on the shared storage and `_device` for the app's
-/// directory in the device-protected storage, unless they are given apart.
+/// In it, `_external` holds the files on shared storage and `_device` the app's directory in
+/// device-protected storage, unless they are given separately.
 package struct RawTree: Sendable {
-    /// What a walk comes upon.
+    /// A file or directory that a walk finds.
     package struct Item: Sendable {
         /// The path as on iOS.
         package let path: EntryPath
@@ -18,11 +18,11 @@ package struct RawTree: Sendable {
         let root: OpenFile
         let start: [[UInt8]]
         let iosPath: EntryPath
-        /// Names in the part's root that are parts of their own.
+        /// Names in the part's root that are separate parts.
         let skipped: Set<[UInt8]>
     }
 
-    /// How much of a database or of preferences is looked at for secrets.
+    /// The number of bytes of a database or preferences that are searched for secrets.
     package static let headSize = 64 * 1024
 
     private static let externalName = [UInt8]("_external".utf8)
@@ -82,12 +82,12 @@ package struct RawTree: Sendable {
             "_external",
         ]
         .contains { name in
-            // Whatever the reason, a name that can't be looked at is none that was found.
+            // A name that can't be checked, for whatever reason, counts as missing.
             (try? parts[0].root.descriptor.status(of: [UInt8](name.utf8))) != nil
         } || parts[1].start.isEmpty || parts[2].start.isEmpty
     }
 
-    /// Calls `body` for everything in the tree, directories before what is in them, names in order.
+    /// Calls `body` for everything in the tree: names in order, directories before their contents.
     ///
     /// `body` gets the open directory that the item is in, and its name there.
     package func walk(
@@ -100,7 +100,7 @@ package struct RawTree: Sendable {
                 for name in part.start { start = try start.open(name, .directory) }
                 cursor = DirectoryCursor(root: start)
             } catch {
-                // Neither of the two directories must be there.
+                // Both directories are optional.
                 if !part.start.isEmpty, error.isMissing { continue }
                 throw Self.failure(part.iosPath, error)
             }
