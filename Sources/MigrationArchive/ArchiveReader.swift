@@ -84,9 +84,9 @@ public final class ArchiveReader: RestorableArchive {
         case .plainTar: foreign = PlainTarSource(reading: input)
         case .compressedTar: foreign = try ZstdStreamSource(reading: input)
         case .gzippedTar: foreign = try GzipStreamSource(reading: input)
-        case .migration(let header):
-            self.header = header
-            let frame = try input.readHeader(header)
+        case .migration(let frame):
+            header = frame.header
+            try input.pass(frame)
             knownIndex = try input.readIndex(after: frame)
             let source: any ChunkSource
             if case .selective = access, let knownIndex {
@@ -324,8 +324,8 @@ extension ArchiveReader.Access {
 
 /// The kind of archive that an input holds, by its first bytes, which stay unread.
 enum ArchiveFormat {
-    /// A migration archive, with its description.
-    case migration(ArchiveHeader)
+    /// A migration archive, with the frame that it must begin with.
+    case migration(HeaderFrame)
     /// A tar file of another program, compressed with zstd.
     case compressedTar
     /// A tar file of another program, compressed with gzip.
@@ -365,18 +365,21 @@ enum ArchiveFormat {
     }
 
     /// Reads the header of a migration archive; `nil` for anything else that zstd reads.
-    private static func header(in input: ArchiveInput) throws -> ArchiveHeader? {
-        let available = try input.lookAhead(2 * GlobalHeader.limit)
-        let start = StreamStart(of: [UInt8](input.ahead.prefix(available)))
+    private static func header(in input: ArchiveInput) throws -> HeaderFrame? {
+        // A pipe may hold no more for now than a usual header needs.
+        var start = try StreamStart(of: input, lookingAhead: 128 * 1024)
         guard start.bytes.count >= TarFormat.blockSize else { return nil }
         let block = UstarBlock(copying: start.bytes[...])
         guard block[UstarBlock.Field.typeFlag] == TypeFlag.globalHeader, block.hasValidChecksum,
-            let size = block.octal(at: UstarBlock.Field.size), size <= UInt64(GlobalHeader.limit),
-            start.bytes.count >= TarFormat.blockSize + Int(size)
+            let size = block.octal(at: UstarBlock.Field.size), size <= UInt64(GlobalHeader.limit)
         else { return nil }
+        if start.bytes.count < TarFormat.blockSize + Int(size) {
+            start = try StreamStart(of: input, lookingAhead: 2 * GlobalHeader.limit)
+        }
+        guard start.bytes.count >= TarFormat.blockSize + Int(size) else { return nil }
         let body = start.bytes[TarFormat.blockSize..<TarFormat.blockSize + Int(size)]
         guard let records = try? PaxRecords(parsing: [UInt8](body)) else { return nil }
-        return try GlobalHeader.parse(records)
+        return try HeaderFrame(holding: records)
     }
 
     private static func notAnArchive(beginningWith bytes: ArraySlice<UInt8>) -> ArchiveError {
@@ -400,7 +403,13 @@ enum ArchiveFormat {
 private struct StreamStart {
     private(set) var bytes: [UInt8] = []
 
-    init(of compressed: [UInt8]) {
+    /// Decompresses the first `count` bytes of `input`, which stay unread.
+    init(of input: ArchiveInput, lookingAhead count: Int) throws {
+        let available = try input.lookAhead(count)
+        self.init(of: [UInt8](input.ahead.prefix(available)))
+    }
+
+    private init(of compressed: [UInt8]) {
         guard let context = unsafe ZSTD_createDCtx() else { return }
         defer { _ = unsafe ZSTD_freeDCtx(context) }
         unsafe ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 23)

@@ -42,10 +42,10 @@ package enum ArchiveVerifier {
         onProgress: (UInt64) -> Void
     ) throws -> ArchiveInspection {
         try input.useThreads(threadCount)
-        guard case .migration(let header) = try ArchiveFormat.detect(in: input) else {
+        guard case .migration(let frame) = try ArchiveFormat.detect(in: input) else {
             return try readThrough(input, onProgress: onProgress)
         }
-        let frame = try input.readHeader(header)
+        try input.pass(frame)
         let index = try input.readIndex(after: frame)
         let prefetcher = try FramePrefetcher(
             reading: FrameSource(reading: input, after: frame, index: index),
@@ -60,7 +60,7 @@ package enum ArchiveVerifier {
             throw ArchiveError(.truncated, "the archive ends before its hashes")
         }
         return ArchiveInspection(
-            header: header,
+            header: frame.header,
             totals: index.totals,
             fingerprint: index.fingerprint,
             archiveBytes: input.fileSize ?? input.position,

@@ -28,11 +28,11 @@ struct ArchiveFormatTests {
     }
 
     @Test func `knows its own archives by their header`() throws {
-        guard case .migration(let header) = try detect(TestArchive([]).bytes) else {
+        guard case .migration(let frame) = try detect(TestArchive([]).bytes) else {
             Issue.record("not known")
             return
         }
-        #expect(header == .sample)
+        #expect(frame.header == .sample)
     }
 
     @Test func `knows other tar files`() throws {
@@ -54,6 +54,69 @@ struct ArchiveFormatTests {
         let error = #expect(throws: ArchiveError.self) { try GlobalHeader.parse(records) }
         #expect(error?.code == .unsupported)
         #expect(error?.message == "the archive was made by a newer version")
+    }
+
+    // MARK: - What is reserved
+
+    /// An archive of one file, whose header has `description` and, behind the second record, `others`.
+    private func archive(_ description: String, others: [String] = []) throws -> TestArchive {
+        var records = PaxRecords()
+        records.append("comment", [UInt8]("migration/2 \(description)".utf8))
+        records.append(
+            "comment",
+            [UInt8](#"export {"compressible":true,"creator":"t","later":1,"sizeEstimate":0}"#.utf8)
+        )
+        for other in others { records.append("comment", [UInt8](other.utf8)) }
+        let sound = try TestArchive([Item("a", [7])])
+        let frame = try HeaderFrame(holding: records)
+        let header = try #require(frame)
+        var index = ArchiveIndex(after: header)
+        index.append(try sound.index.frames[0], digest: [UInt8](try sound.index.digest(of: 0)))
+        index.totals = try sound.index.totals
+        let entries = try sound.entryIndex
+        index.append(entryIndex: entries)
+        let pieces = try sound.parts.frames[0]
+        return TestArchive(bytes: header.bytes + pieces + entries + index.encoded)
+    }
+
+    private static let fields = #""platform":"iOS","resourcesVersion":"1""#
+
+    @Test func `passes over what a later program says beside`() throws {
+        let plain = #"{"bundleIdentifier":"b",\#(Self.fields)}"#
+        let later = #""contentVersion":"7","store":"s","team":"T""#
+        let more = #"{"bundleIdentifier":"b",\#(later),\#(Self.fields)}"#
+        let further = "further " + String(repeating: "a", count: 48 << 10)
+        var fingerprints: [Fingerprint?] = []
+        for archive in [
+            try archive(plain), try archive(plain, others: [further]), try archive(more),
+        ] {
+            for route in TestArchive.Route.allCases {
+                let reader = try archive.reader(route)
+                #expect(reader.header?.bundleIdentifier == "b")
+                #expect(try reader.items() == [Item("a", [7])])
+                if route == .pipe { fingerprints.append(reader.fingerprint) }
+            }
+            #expect(try archive.verify().fingerprint == fingerprints.last)
+        }
+        // What describes the data counts, a further record does not.
+        #expect(fingerprints[0] == fingerprints[1])
+        #expect(fingerprints[0] != fingerprints[2])
+    }
+
+    @Test(arguments: ["owners", "accessLists", "attributes", "something else"])
+    func `refuses what it must know and does not`(_ feature: String) throws {
+        let error = #expect(throws: ArchiveError.self) {
+            try archive(#"{"bundleIdentifier":"b","requires":["\#(feature)"],\#(Self.fields)}"#)
+        }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.hasPrefix("the archive was made by a newer version") == true)
+    }
+
+    @Test func `takes a header of no more than 124 KiB`() throws {
+        let plain = #"{"bundleIdentifier":"b",\#(Self.fields)}"#
+        let long = "further " + String(repeating: "a", count: 124 << 10)
+        let archive = try archive(plain, others: [long])
+        #expect(throws: ArchiveError.self) { try archive.items(.selectiveFile) }
     }
 
     @Test func `says that version 1 is not read any more`() throws {

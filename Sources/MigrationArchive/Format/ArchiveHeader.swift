@@ -80,7 +80,8 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
 ///     comment=migration/2 {"activity":…,"bundleIdentifier":…,"importers":…,"platform":…,"resourcesVersion":…}
 ///     comment=export {"compressible":…,"creator":…,"sizeEstimate":…}
 ///
-/// The fingerprint covers the first one alone.
+/// The fingerprint covers the first one alone. Keys and records that are not known are passed over, but
+/// what the key `requires` names must be known to whoever reads the archive.
 enum GlobalHeader {
     private static let key = [UInt8]("comment".utf8)
     private static let markOfAnyVersion = [UInt8]("migration/".utf8)
@@ -97,6 +98,8 @@ enum GlobalHeader {
         let bundleIdentifier: String
         let importers: [String]?
         let platform: String
+        /// What a reader must know to restore the data.
+        var requires: [String]?
         let resourcesVersion: String
     }
 
@@ -107,8 +110,8 @@ enum GlobalHeader {
         let sizeEstimate: UInt64
     }
 
-    /// The bytes that describe the data of `header`, which the fingerprint covers.
-    static func description(in header: ArchiveHeader) throws -> [UInt8] {
+    /// The records that hold `header`, always in the same bytes.
+    static func records(of header: ArchiveHeader) throws -> PaxRecords {
         let description = Description(
             activity: header.activity,
             bundleIdentifier: header.bundleIdentifier,
@@ -116,18 +119,13 @@ enum GlobalHeader {
             platform: header.platform,
             resourcesVersion: header.resourcesVersion
         )
-        return mark + (try json(of: description))
-    }
-
-    /// The records that hold `header`, always in the same bytes.
-    static func records(of header: ArchiveHeader) throws -> PaxRecords {
         let export = Export(
             compressible: header.isCompressible,
             creator: header.creator,
             sizeEstimate: header.sizeEstimate
         )
         var records = PaxRecords()
-        records.append(key: key, value: try description(in: header))
+        records.append(key: key, value: mark + (try json(of: description)))
         records.append(key: key, value: exportMark + (try json(of: export)))
         let size = records.records.reduce(0) { $0 + $1.value.count + 64 }
         guard size <= limit else {
@@ -148,11 +146,16 @@ enum GlobalHeader {
             first.value.starts(with: markOfAnyVersion)
         else { return nil }
         guard first.value.starts(with: mark) else { throw otherVersion(first.value) }
-        guard records.records.count == 2, records.records[1].key == key,
+        guard records.records.count >= 2, records.records.allSatisfy({ $0.key == key }),
             let description = value(first, after: mark, as: Description.self),
             let export = value(records.records[1], after: exportMark, as: Export.self)
         else {
             throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
+        }
+        if let feature = description.requires?.first {
+            let name = PrintableText.escaping(feature)
+            let message = "the archive was made by a newer version: it needs '\(name)'"
+            throw ArchiveError(.unsupported, message)
         }
         return ArchiveHeader(
             bundleIdentifier: description.bundleIdentifier,
@@ -186,10 +189,13 @@ enum GlobalHeader {
     }
 }
 
-/// The first frame of an archive, which holds the global header alone in one raw block.
+/// The first frame of an archive, which holds the global header alone, in raw blocks.
 struct HeaderFrame: Equatable, Sendable {
     /// The frame as it is in the archive.
     let bytes: [UInt8]
+
+    /// What the header says.
+    let header: ArchiveHeader
 
     /// The bytes of the tar stream in it.
     let contentSize: Int
@@ -199,9 +205,20 @@ struct HeaderFrame: Equatable, Sendable {
 
     /// Makes the frame of `header`, which is always the same for the same header.
     init(of header: ArchiveHeader) throws {
+        try self.init(of: header, in: GlobalHeader.records(of: header))
+    }
+
+    /// Makes the frame that `records` must have; the result is `nil` where the archive is not of this project.
+    init?(holding records: PaxRecords) throws {
+        guard let header = try GlobalHeader.parse(records) else { return nil }
+        try self.init(of: header, in: records)
+    }
+
+    private init(of header: ArchiveHeader, in records: PaxRecords) throws {
+        self.header = header
         var content: [UInt8] = []
         try TarEntryEncoder().encodeExtended(
-            GlobalHeader.records(of: header),
+            records,
             typeFlag: TypeFlag.globalHeader,
             to: &content
         )
@@ -211,6 +228,6 @@ struct HeaderFrame: Equatable, Sendable {
             unsafe pieces.reduce(into: []) { unsafe $0 += $1 }
         }
         contentSize = content.count
-        digest = SHA256Digest.hash(of: try GlobalHeader.description(in: header))
+        digest = SHA256Digest.hash(of: records.records[0].value)
     }
 }

@@ -140,15 +140,13 @@ extension ArchiveInput {
 
 /// The end of an archive file, which is read before the rest of it.
 extension ArchiveInput {
-    /// Reads the frame that the archive must begin with, which is that of `header`.
-    func readHeader(_ header: ArchiveHeader) throws -> HeaderFrame {
-        let frame = try HeaderFrame(of: header)
+    /// Passes over the frame that the archive must begin with.
+    func pass(_ frame: HeaderFrame) throws {
         var bytes = [UInt8](repeating: 0, count: frame.bytes.count)
         try readExactly(into: &bytes, from: 0, count: bytes.count)
         guard bytes == frame.bytes else {
             throw ArchiveError(.damaged, "the archive's header is not encoded as it should be")
         }
-        return frame
     }
 
     /// Reads the index; `nil` from a pipe, which can't be read from its end.

@@ -107,10 +107,10 @@ struct TestArchive {
     var index: ArchiveIndex {
         get throws {
             let input = try input(.wholeFile)
-            guard case .migration(let header) = try ArchiveFormat.detect(in: input) else {
+            guard case .migration(let frame) = try ArchiveFormat.detect(in: input) else {
                 throw ArchiveError(.notAnArchive, "not an archive")
             }
-            return try #require(try input.readIndex(after: input.readHeader(header)))
+            return try #require(try input.readIndex(after: frame))
         }
     }
 

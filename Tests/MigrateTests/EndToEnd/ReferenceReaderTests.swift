@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A reader in Python, written from the page *The archive format* alone, reads what `migrate` writes.
+@Suite(
+    .scratchDirectory,
+    .enabled(if: Machine.has("python3") && Machine.has("zstd"), "needs Python and zstd")
+)
+struct ReferenceReaderTests {
+    private static let directory = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "ReferenceReader").path
+
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.makeContainer(megabytes: 5)
+        try place.export()
+    }
+
+    private func python(_ program: String, _ arguments: String) throws -> MigrateCommand.Result {
+        try place.shell("python3 -B '\(Self.directory)/\(program)' \(arguments)")
+    }
+
+    @Test(arguments: ["", "--no-compress", "--level 19"])
+    func `finds the fingerprint and every entry`(_ flags: String) throws {
+        let exported = try place.shell(
+            "\"$migrate\" export --container source --out archive --force \(flags)"
+        )
+        let read = try python("read_archive.py", "archive")
+        #expect(read.exitCode == 0, "\(read.errors)")
+        let lines = read.output.split(separator: "\n").map(String.init)
+        let fingerprint = try #require(lines.first)
+        #expect(exported.output.contains("fingerprint \(fingerprint)\n"))
+        #expect(lines.count == 13)
+        let time = try place.shell("stat -c %.9Y source/Documents/numbers | tr -d .").output
+        #expect(lines.contains("0 3893 \(time.dropLast()) Documents/numbers"))
+        #expect(lines.contains { $0.hasPrefix("5 0 ") && $0.hasSuffix(" Documents/empty") })
+        #expect(lines.contains { $0.hasPrefix("1 0 ") && $0.hasSuffix(" Library/again") })
+        #expect(lines.contains { $0.hasPrefix("0 5 ") && $0.hasSuffix(" Documents/größe") })
+    }
+
+    private static let forgeries = [
+        ("another content", "a piece has another hash"),
+        ("another fingerprint", "the fingerprint is wrong"),
+        ("a time of a second", "a mark is no time"),
+        ("a mark too many", "a mark belongs to no entry"),
+        ("a mark too few", "an entry has no mark"),
+        ("a hard link with a time", "a hard link has a time of its own"),
+        ("a file more", "the totals are wrong"), ("another index", "the index is untrue"),
+        ("a path that leads out", "a path leads out"),
+        ("hidden bytes", "bytes are hidden behind a content"),
+        ("bytes behind the end", "the end is missing"),
+    ]
+
+    @Test(arguments: forgeries)
+    func `refuses a forgery, as we do`(_ name: String, _ reason: String) throws {
+        let forged = try python("forge_archive.py", "archive '\(name)' forged")
+        try #require(forged.exitCode == 0, "\(forged.errors)")
+        let read = try python("read_archive.py", "forged")
+        #expect(read.exitCode == 1)
+        #expect(read.errors == "refused: \(reason)\n")
+        try place.migrate("verify", place.path("forged")).expectFailure(65)
+    }
+
+    @Test func `takes what was put together again without a forgery, as we do`() throws {
+        let forged = try python("forge_archive.py", "archive 'nothing forged' forged")
+        try #require(forged.exitCode == 0, "\(forged.errors)")
+        let read = try python("read_archive.py", "forged")
+        let original = try python("read_archive.py", "archive")
+        #expect(read.exitCode == 0 && read.output == original.output, "\(read.errors)")
+        let verified = try place.migrate("verify", place.path("forged"))
+        #expect(verified.exitCode == 0, "\(verified.errors)")
+    }
+}

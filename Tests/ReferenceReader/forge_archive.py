@@ -1,0 +1,108 @@
+"""Makes forgeries of an archive, with right hashes wherever a forger can make them.
+
+    python3 forge_archive.py archive name forgery
+"""
+import struct
+import subprocess
+import sys
+
+from read_archive import BLOCK, ENTRIES, HASHES, MARKS, PIECE, TABLE, Archive, entries, sha
+
+
+def compress(content):
+    size = "--stream-size=%d" % len(content)
+    return subprocess.run(["zstd", "-qc", size], input=content, capture_output=True).stdout
+
+
+def frame(magic, content):
+    return struct.pack("<II", magic, len(content)) + content
+
+
+class Forge:
+    """An archive taken apart, put together again with the hashes of what it is made of."""
+
+    def __init__(self, archive):
+        size = 12 + len(archive.header) + 4
+        self.header = archive.data[:size]
+        self.header_size = len(archive.header)
+        self.description = archive.description_digest
+        self.pieces = [list(piece) for piece in archive.pieces]
+        self.numbers, self.index = list(archive.numbers), archive.index
+        self.hashes = {}
+
+    def bytes(self):
+        out, listed, digests = self.header, [(len(self.header), self.header_size)], b""
+        for number, (content, marks) in enumerate(self.pieces):
+            data = compress(content) + (frame(MARKS, marks) if marks else b"")
+            out += data
+            listed.append((len(data), len(content)))
+            digests += self.hashes.get(number, sha(content + marks))
+        hashes = b"MIGR" + struct.pack("<HHI7Q", 2, 0, len(self.pieces), *self.numbers)
+        hashes += self.description + digests + sha(self.index)
+        hashes = frame(HASHES, hashes + sha(hashes))
+        listed += [(len(self.index), 0), (len(hashes), 0)]
+        table = b"".join(struct.pack("<II", *sizes) for sizes in listed)
+        table += struct.pack("<IBI", len(listed), 0, 0x8F92EAB1)
+        return out + self.index + hashes + frame(TABLE, table)
+
+    def change(self, offset, new):
+        number, at = divmod(offset, PIECE)
+        content = self.pieces[number][0]
+        self.pieces[number][0] = content[:at] + new + content[at + len(new):]
+
+    def mark(self, listed, entry, value):
+        number = entry[0] // PIECE
+        at = 4 * [e for e in listed if e[0] // PIECE == number].index(entry)
+        marks = self.pieces[number][1]
+        self.pieces[number][1] = marks[:at] + struct.pack("<I", value) + marks[at + 4:]
+
+
+def rename(forge, entry, path):
+    number, at = divmod(entry[0], PIECE)
+    block = bytearray(forge.pieces[number][0][at:at + BLOCK])
+    block[:100] = path.ljust(100, b"\0")
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    forge.change(entry[0], bytes(block))
+
+
+def forgery(name, data):
+    archive = Archive(data)
+    listed, forge = list(entries(archive)), Forge(archive)
+    files = [e for e in listed if e[2] == "0" and 0 < e[3] < 1000 and len(e[1]) < 90]
+    small = files[0]
+    number = small[0] // PIECE
+    if name == "nothing forged":
+        pass
+    elif name == "another content":
+        forge.hashes[number] = sha(b"".join(forge.pieces[number]))
+        forge.change(small[0] + BLOCK, b"forged")
+    elif name == "another fingerprint":
+        end = len(data) - 17 - 8 * (len(archive.pieces) + 3)
+        return data[:end - 1] + bytes([data[end - 1] ^ 1]) + data[end:]
+    elif name == "a time of a second":
+        forge.mark(listed, small, 10 ** 9)
+    elif name == "a mark too many":
+        forge.pieces[0][1] += bytes(4)
+    elif name == "a mark too few":
+        forge.pieces[0][1] = forge.pieces[0][1][:-4]
+    elif name == "a hard link with a time":
+        forge.mark(listed, next(e for e in listed if e[2] == "1"), 5)
+    elif name == "a file more":
+        forge.numbers[0] += 1
+    elif name == "another index":
+        forge.index = frame(ENTRIES, bytes([forge.index[8] ^ 1]) + forge.index[9:])
+    elif name == "a path that leads out":
+        rename(forge, small, b"../outside")
+    elif name == "hidden bytes":
+        forge.change(small[0] + BLOCK + small[3], b"hidden")
+    elif name == "bytes behind the end":
+        return forge.bytes() + b"more"
+    return forge.bytes()
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as file:
+        forged = forgery(sys.argv[2], file.read())
+    with open(sys.argv[3], "wb") as file:
+        file.write(forged)

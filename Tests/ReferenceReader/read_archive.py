@@ -1,0 +1,221 @@
+"""Reads a migration archive by what the page "The archive format" says, and by nothing else.
+
+    python3 read_archive.py archive     prints the fingerprint, then each entry with its time
+
+Needs the program zstd. Refuses an archive with the reason and exit code 1.
+"""
+import hashlib
+import json
+import struct
+import subprocess
+import sys
+
+PIECE, BLOCK = 4194304, 512
+MARKS, ENTRIES, HASHES, TABLE = 0x184D2A5B, 0x184D2A5C, 0x184D2A5D, 0x184D2A5E
+
+
+class Refused(Exception):
+    pass
+
+
+def require(condition, reason):
+    if not condition:
+        raise Refused(reason)
+
+
+def sha(data):
+    return hashlib.sha256(data).digest()
+
+
+def u32(data, at):
+    return struct.unpack_from("<I", data, at)[0]
+
+
+def walk(frame):
+    """Where a data frame ends, by its header and its blocks, and the size of its content."""
+    require(frame[:4] == b"\x28\xb5\x2f\xfd", "a data frame has another magic")
+    descriptor = frame[4]
+    require(descriptor & 0b11111 == 0b00100, "a data frame is of another form")
+    single, code = descriptor >> 5 & 1, descriptor >> 6
+    require(single or code, "a data frame does not say its size")
+    at, width = 5 if single else 6, 1 << code
+    size = int.from_bytes(frame[at:at + width], "little") + (256 if width == 2 else 0)
+    at += width
+    while True:
+        block = int.from_bytes(frame[at:at + 3], "little")
+        at += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
+        require(at + 4 <= len(frame), "a data frame is cut short")
+        if block & 1:
+            return at + 4, size
+
+
+def decompress(frame, size):
+    done = subprocess.run(["zstd", "-dcq"], input=frame, capture_output=True)
+    require(done.returncode == 0 and len(done.stdout) == size, "a frame can't be decompressed")
+    return done.stdout
+
+
+class Archive:
+    """The parts of an archive, each checked against the others."""
+
+    def __init__(self, data):
+        self.data = data
+        require(len(data) > 9 and u32(data, len(data) - 4) == 0x8F92EAB1, "the end is missing")
+        count = u32(data, len(data) - 9)
+        n, table = count - 3, len(data) - 17 - 8 * count
+        hashes = table - (172 + 32 * (count - 3))
+        require(n >= 1 and hashes > 0 and data[-5] == 0, "the seek table is wrong")
+        require((u32(data, table), u32(data, table + 4)) == (TABLE, 8 * count + 9), "no seek table")
+        listed = [struct.unpack_from("<II", data, table + 8 + 8 * i) for i in range(count)]
+        require(sum(size for size, _ in listed) == table, "the sizes don't add up")
+        require(listed[-1] == (table - hashes, 0) and listed[-2][1] == 0, "the listing is wrong")
+        self.read_hashes(data[hashes:table], n)
+        starts = [0]
+        for size, _ in listed:
+            starts.append(starts[-1] + size)
+        frames = [data[a:b] for a, b in zip(starts, starts[1:])]
+        self.header = self.open(frames[0], listed[0][1])[0]
+        sizes = [size for _, size in listed[1:-2]]
+        require(all(s == PIECE for s in sizes[:-1]) and 0 < sizes[-1] <= PIECE, "pieces are cut wrong")
+        require(sum(sizes) == self.numbers[6], "the stream has another length")
+        self.pieces = [self.open(f, s) for f, s in zip(frames[1:-2], sizes)]
+        for (content, marks), digest in zip(self.pieces, self.digests):
+            require(sha(content + marks) == digest, "a piece has another hash")
+        self.index = frames[-2]
+        require(sha(self.index) == self.index_digest, "the index has another hash")
+
+    def read_hashes(self, frame, n):
+        require((u32(frame, 0), u32(frame, 4)) == (HASHES, 164 + 32 * n), "no integrity frame")
+        require(frame[8:12] == b"MIGR", "no integrity frame")
+        require(frame[12:16] == b"\x02\0\0\0", "made by a newer version")
+        require(u32(frame, 16) == n, "the number of pieces is wrong")
+        self.numbers = struct.unpack_from("<7Q", frame, 20)
+        self.description_digest = frame[76:108]
+        self.digests = [frame[108 + 32 * i:140 + 32 * i] for i in range(n)]
+        self.index_digest = frame[-64:-32]
+        self.fingerprint = sha(frame[8:-32])
+        require(frame[-32:] == self.fingerprint, "the fingerprint is wrong")
+
+    @staticmethod
+    def open(frame, size):
+        """The content of a data frame, and the marks behind it."""
+        end, claimed = walk(frame)
+        require(claimed == size, "a frame has another size than listed")
+        marks = frame[end:]
+        if marks:
+            head = (u32(marks, 0), u32(marks, 4)) if len(marks) > 8 else None
+            require(head == (MARKS, len(marks) - 8) and len(marks) % 4 == 0, "no marks")
+        return decompress(frame[:end], size), marks[8:]
+
+
+def octal(field):
+    require(field[-1:] == b"\0", "a number is not ended")
+    return int(field[:-1], 8)
+
+
+def records(data):
+    found = []
+    while data:
+        length = int(data.split(b" ", 1)[0])
+        require(data[length - 1:length] == b"\n", "a record is malformed")
+        key, value = data[:length - 1].split(b" ", 1)[1].split(b"=", 1)
+        found.append((key, value))
+        data = data[length:]
+    return found
+
+
+def header_block(block):
+    total = sum(block) - sum(block[148:156]) + 8 * 32
+    require(block[148:156] == b"%06o\0 " % total, "a checksum is wrong")
+    require(block[257:265] == b"ustar\x0000", "a header is of another kind")
+    return chr(block[156]), octal(block[124:136])
+
+
+def check_path(path):
+    parts = path.split(b"/")
+    require(not any(p in (b"", b".", b"..") for p in parts), "a path leads out")
+
+
+def entries(archive):
+    """Each entry: its offset, path, type, size and time in nanoseconds."""
+    stream, at = b"".join(content for content, _ in archive.pieces), 0
+    marks = [list(struct.unpack("<%dI" % (len(m) // 4), m)) for _, m in archive.pieces]
+    seen = set()
+    while stream[at:at + BLOCK].strip(b"\0"):
+        start, extended = at, {}
+        kind, size = header_block(stream[at:at + BLOCK])
+        if kind == "x":
+            extended = dict(records(stream[at + BLOCK:at + BLOCK + size]))
+            at += BLOCK + (size + 511) // 512 * 512
+            kind, size = header_block(stream[at:at + BLOCK])
+        block = stream[at:at + BLOCK]
+        name, prefix = (f.rstrip(b"\0") for f in (block[:100], block[345:500]))
+        path = extended.get(b"path", prefix + b"/" + name if prefix else name)
+        if kind == "5":
+            require(path[-1:] == b"/", "a directory's path has no slash")
+            path = path[:-1]
+        size = int(extended.get(b"size", size))
+        require(kind in "0125" and (kind == "0" or size == 0), "an entry is of another kind")
+        check_path(path)
+        require(path not in seen, "a path comes twice")
+        seen.add(path)
+        require(marks[start // PIECE], "an entry has no mark")
+        mark = marks[start // PIECE].pop(0)
+        fraction = mark & 0x3FFFFFFF
+        require(fraction < 10 ** 9 and not mark >> 30 & 1, "a mark is no time")
+        require(kind != "1" or fraction == 0, "a hard link has a time of its own")
+        seconds = int(extended.get(b"mtime", octal(block[136:148])))
+        at += BLOCK + size
+        padding = -size % BLOCK
+        require(not stream[at:at + padding].strip(b"\0"), "bytes are hidden behind a content")
+        at += padding
+        yield start, path, kind, size, seconds * 10 ** 9 + fraction
+    require(stream[at:] == bytes(2 * BLOCK), "the stream does not end where it should")
+    require(not any(marks), "a mark belongs to no entry")
+
+
+def check_header(archive):
+    kind, size = header_block(archive.header[:BLOCK])
+    found = records(archive.header[BLOCK:BLOCK + size])
+    require(kind == "g" and all(key == b"comment" for key, _ in found), "no global header")
+    require(found[0][1].startswith(b"migration/2 "), "made by a newer version")
+    require(sha(found[0][1]) == archive.description_digest, "the description has another hash")
+    description = json.loads(found[0][1][12:])
+    require(not description.get("requires"), "made by a newer version")
+    return description
+
+
+def check_index(archive, listed):
+    """The index names the first entry of each piece."""
+    index, first = archive.index, {}
+    for start, path, *_ in listed:
+        first.setdefault(start // PIECE, (start % PIECE // BLOCK, path))
+    paths = [path.replace(b"/", b"\0") for _, path, *_ in listed]
+    ordered = all(a < b for a, b in zip(paths, paths[1:]))
+    expected = struct.pack("<BBBB", ordered, 0, 0, 0)
+    for piece in range(len(archive.pieces)):
+        block, path = first.get(piece, (0, b""))
+        expected += struct.pack("<HH", block, len(path)) + path
+    require(len(expected) < 8388608 and max(map(len, paths), default=0) <= 1024, "beyond this reader")
+    require(index == struct.pack("<II", ENTRIES, len(expected)) + expected, "the index is untrue")
+
+
+def read(data):
+    archive = Archive(data)
+    check_header(archive)
+    listed = list(entries(archive))
+    check_index(archive, listed)
+    kinds = [sum(1 for e in listed if e[2] == kind) for kind in "0521"]
+    require((*kinds, sum(e[3] for e in listed)) == archive.numbers[:5], "the totals are wrong")
+    return archive, listed
+
+
+if __name__ == "__main__":
+    try:
+        with open(sys.argv[1], "rb") as file:
+            archive, listed = read(file.read())
+    except (Refused, ValueError, struct.error, IndexError) as error:
+        sys.exit("refused: %s" % error)
+    print(archive.fingerprint.hex())
+    for _, path, kind, size, time in listed:
+        print(kind, size, time, path.decode("utf-8", "backslashreplace"))
