@@ -12,9 +12,9 @@
 #ifdef __linux__
 #include <linux/openat2.h>
 
-int migration_open_directory_beneath(int directory, const char *path) {
+int migration_open_beneath(int directory, const char *path, int flags) {
   struct open_how how = {
-      .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+      .flags = (unsigned)flags | O_CLOEXEC,
       .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
   };
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);

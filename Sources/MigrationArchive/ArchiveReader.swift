@@ -17,8 +17,8 @@ package import MigrationSystem
 ///
 /// An archive of this project must be exactly what an ``ArchiveWriter`` writes, and is proved complete
 /// once ``next()`` returns `nil`. Another program's tar file is read leniently, on request only, and
-/// nothing proves that it is complete. Each entry comes once, a directory before the entries in it;
-/// don't rely on any other order.
+/// nothing proves that it is complete. Each entry comes once, and a hard link after its file; don't rely
+/// on any other order: a directory mostly comes after the entries in it.
 ///
 /// Calls block while the archive is read, and throw `CancellationError` once the calling task is
 /// cancelled. Memory depends on the number of threads only. After an error the reader throws the same
@@ -149,6 +149,9 @@ public final class ArchiveReader: RestorableArchive {
 
     /// Where the header of the current entry begins in the tar stream.
     package var entryOffset: UInt64 { entries.entryOffset }
+
+    /// Where in its window the current entry lies.
+    package var place: WindowPlace { entries.place }
 
     /// How much of the current entry's content the archive holds, apart from holes.
     package var storedSize: UInt64 { entries.storedSize }

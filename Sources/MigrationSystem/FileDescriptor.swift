@@ -153,40 +153,79 @@ extension FileDescriptor {
     }
 }
 
-// MARK: - Directories beneath another
+// MARK: - Files beneath a directory
 
 extension FileDescriptor {
-    /// Opens the directory at `path`, following links that stay beneath this directory.
+    /// No system call takes a longer path.
+    private static let longestPath = 4095
+
+    /// Opens the directory at `path`, following the links in it as long as they stay beneath this one.
     ///
     /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true if the path leads out.
     package borrowing func openDirectoryBeneath(
         _ path: BytePath
     ) throws(SystemError) -> FileDescriptor {
+        try openBeneath(path.bytes[...], flags: Access.directory.flags, .directory)
+    }
+
+    /// Opens the file or directory at `path`, of any length, for reading; a link in its last component
+    /// is not followed, and others as long as they stay beneath this directory.
+    ///
+    /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true where it leads out.
+    package borrowing func openBeneath(
+        _ path: ArraySlice<UInt8>,
+        _ access: Access
+    ) throws(SystemError) -> FileDescriptor {
+        guard path.count > Self.longestPath else {
+            return try openBeneath(path, flags: access.flags | O_NOFOLLOW, access)
+        }
+        let slash = UInt8(ascii: "/")
+        guard let end = path.prefix(Self.longestPath).lastIndex(of: slash) else {
+            throw SystemError("openat2", code: ENAMETOOLONG)
+        }
+        let directory = try openBeneath(
+            path[..<end],
+            flags: Access.directory.flags,
+            .directory
+        )
+        return try directory.openBeneath(path[(end + 1)...], access)
+    }
+
+    private borrowing func openBeneath(
+        _ path: ArraySlice<UInt8>,
+        flags: CInt,
+        _ access: Access
+    ) throws(SystemError) -> FileDescriptor {
         let rawValue = rawValue
         do {
             let descriptor = try retryingOnInterrupt("openat2") {
-                path.withCString { unsafe migration_open_directory_beneath(rawValue, $0) }
+                path.withPath { unsafe migration_open_beneath(rawValue, $0, flags) }
             }
             return FileDescriptor(adopting: descriptor)
         } catch {
             // Sandboxes and older kernels don't have this call.
             guard error.isUnsupported else { throw error }
-            return try openDirectoryWithoutLinks(path)
+            return try openWithoutLinks(path, access)
         }
     }
 
-    /// Opens the directory at `path`, refusing any link in it.
-    private borrowing func openDirectoryWithoutLinks(
-        _ path: BytePath
+    /// Opens what is at `path`, refusing any link in it.
+    private borrowing func openWithoutLinks(
+        _ path: ArraySlice<UInt8>,
+        _ access: Access
     ) throws(SystemError) -> FileDescriptor {
         var directory = try open([UInt8](utf8: "."), .directory)
-        for component in path.components {
-            guard !component.elementsEqual("..".utf8) else {
-                throw SystemError("openat", code: EXDEV)
-            }
-            directory = try directory.open([UInt8](component), .directory)
+        let components = path.split(separator: UInt8(ascii: "/"))
+        for component in components.dropLast() {
+            directory = try directory.open(Self.name(component), .directory)
         }
-        return directory
+        guard let last = components.last else { return directory }
+        return try directory.open(Self.name(last), access)
+    }
+
+    private static func name(_ component: ArraySlice<UInt8>) throws(SystemError) -> [UInt8] {
+        guard !component.elementsEqual("..".utf8) else { throw SystemError("openat", code: EXDEV) }
+        return [UInt8](component)
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite(.scratchDirectory)
 struct AppendTests {
     @Test(arguments: Hosting.allCases)
-    func `rule 15: appends a directory in the byte order of its names`(_ hosting: Hosting)
+    func `rule 15: appends a directory with what is in it`(_ hosting: Hosting)
         async throws
     {
         let stage = try Stage("append Documents as content/all")

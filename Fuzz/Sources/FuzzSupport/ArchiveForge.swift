@@ -102,7 +102,7 @@ public enum ArchiveForge {
         do {
             while let entry = try reader.next() {
                 let piece = Int(reader.entryOffset) / FrameFormat.chunkSize
-                marks[piece, default: []].append(EntryMark(of: entry))
+                marks[piece, default: []].append(EntryMark(of: entry, reader.place))
             }
         } catch {
             // The archive is as wrong as its stream; how much came before is all that counts.

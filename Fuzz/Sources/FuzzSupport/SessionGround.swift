@@ -101,7 +101,7 @@ extension SessionGround {
         try MessageFeed.feed(bytes, inPiecesOf: size, limit: limit) { kind, payload in
             try Self.take(ExtensionMessage(kind: kind, payload: payload), into: intake)
         }
-        try intake.settle()
+        try intake.finish()
         isFinished = true
         let summary = try writer.finish()
         try check(summary, in: file)

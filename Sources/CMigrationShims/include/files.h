@@ -7,8 +7,8 @@
 
 #pragma clang assume_nonnull begin
 
-/// Opens the directory at `path`, following links but never out of `directory` (EXDEV).
-int migration_open_directory_beneath(int directory, const char *path);
+/// Opens the file at `path`, following links but never out of `directory` (EXDEV).
+int migration_open_beneath(int directory, const char *path, int flags);
 
 /// Swaps two names in one step (renameat2 with RENAME_EXCHANGE).
 int migration_rename_exchange(int fromDirectory, const char *from, int toDirectory, const char *to);

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// The first entry that begins in each piece, so that a path is found without reading every header.
+/// The first window that begins in each piece, so that a path is found without reading every header.
 ///
 /// The index is a frame of its own between the data frames and the integrity frame, which holds its
 /// hash. It has one record for each piece:
@@ -8,12 +8,15 @@ internal import MigrationSystem
 ///     entry index = magic size isInTreeOrder:1 0:3 (block:2 length:2 path:length)...
 ///
 /// All numbers are little-endian. `block` counts blocks of the tar stream from the piece's start to the
-/// entry's first header; a record of zeros means that no entry begins in the piece or is listed.
+/// first header in it, and `path` is the one that a walk leaves first of those in the first window that
+/// begins in the piece. A record of zeros means that no window begins in the piece or is listed.
 struct EntryIndex: Equatable, Sendable {
-    /// Where an entry begins in the tar stream, counted from the first piece, and its path, if the index lists it.
-    struct Place: Equatable, Sendable {
-        let offset: UInt64
-        let path: EntryPath?
+    /// Where in the tar stream, counted from the first piece, an entry at or below a path can be.
+    struct Range: Equatable, Sendable {
+        /// Where an entry begins that comes before all of them; `nil` where they may come first of all.
+        let start: UInt64?
+        /// The first window that begins here or later comes after all of them.
+        let end: UInt64?
     }
 
     /// Where the path of a frame's first entry lies in the index.
@@ -37,7 +40,7 @@ struct EntryIndex: Equatable, Sendable {
     /// The index as it is in the archive.
     let bytes: [UInt8]
 
-    /// Whether the entries come in the order of a tree, each path once.
+    /// Whether the windows come in tree order, each path once.
     let isInTreeOrder: Bool
 
     private var records: [Record] = []
@@ -47,27 +50,35 @@ struct EntryIndex: Equatable, Sendable {
         headSize + frameCount * recordHeadSize + min(frameCount * pathLimit, pathBytesLimit)
     }
 
-    /// Returns the last listed place from which reading on leads to `path` or past it.
-    func place(before path: EntryPath) -> Place? {
+    /// Returns where the entries at `path` and below it can be, if the windows are in tree order.
+    func range(of path: EntryPath) -> Range {
+        let next = firstRecord { path.isLeft(before: $0) }
+        // What is below the path may begin in the window before the first one that lies below it.
+        let inside = firstRecord { path.isLeft(before: $0) || $0.isEqual(toOrBelow: path) }
+        return Range(
+            start: inside == 0 ? nil : offset(of: records[inside - 1]),
+            end: next == records.count ? nil : offset(of: records[next])
+        )
+    }
+
+    /// The number of the first record whose path fulfills `condition`, as do those after it.
+    private func firstRecord(where condition: (EntryPath) -> Bool) -> Int {
         var range = 0..<records.count
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            if TreeOrder.precedes(path.bytes.span, self.path(of: records[middle]).span) {
+            if condition(EntryPath(bytes: [UInt8](path(of: records[middle])))) {
                 range = range.lowerBound..<middle
             } else {
                 range = middle + 1..<range.upperBound
             }
         }
-        return range.lowerBound == 0 ? nil : place(of: records[range.lowerBound - 1])
+        return range.lowerBound
     }
 
-    private func place(of record: Record) -> Place {
+    private func offset(of record: Record) -> UInt64 {
         let block = UInt64(bytes.littleEndian(at: Int(record.start), as: UInt16.self))
-        return Place(
-            offset: UInt64(record.frame) * UInt64(FrameFormat.chunkSize)
-                + block * UInt64(TarFormat.blockSize),
-            path: EntryPath(bytes: [UInt8](path(of: record)))
-        )
+        return UInt64(record.frame) * UInt64(FrameFormat.chunkSize)
+            + block * UInt64(TarFormat.blockSize)
     }
 
     private func path(of record: Record) -> ArraySlice<UInt8> {
@@ -111,7 +122,7 @@ extension EntryIndex {
 
     private mutating func append(_ record: Record) throws(ArchiveError) {
         if isInTreeOrder, let last = records.last {
-            let isLater = TreeOrder.precedes(path(of: last).span, path(of: record).span)
+            let isLater = TreeOrder.isLeft(path(of: last).span, before: path(of: record).span)
             guard isLater else { throw Self.damage }
         }
         records.append(record)
@@ -135,28 +146,66 @@ extension EntryIndex {
 
 /// Makes the index of entries, which depends on the entries' paths and places alone.
 struct EntryIndexBuilder: Sendable {
+    /// A window that began, and the first entry of the frame that it began in.
+    private struct Window {
+        let frame: Int
+        let block: UInt16
+    }
+
+    private var order = WindowOrder()
+    private var window: Window?
     private var records: [UInt8] = []
     private var recordCount = 0
     private var pathBytes = 0
-    private var isInTreeOrder = true
-    private var lastPath: EntryPath?
+    /// The frame of the last entry, and the block of the first one in it.
+    private var frame = -1
+    private var block: UInt16 = 0
 
-    /// Adds the entry at `path`, which begins at `offset` from the first piece, after all others.
-    mutating func add(_ path: EntryPath, at offset: UInt64) {
-        if let lastPath { isInTreeOrder = isInTreeOrder && lastPath.precedesInTree(path) }
-        lastPath = path
-        let (frame, place) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
-        guard frame >= recordCount else { return }
-        fill(upTo: Int(frame))
+    /// Adds the entry at `path`, which begins at `offset` from the first piece, after all others; returns
+    /// whether a window may hold it there.
+    mutating func add(
+        _ kind: ArchiveEntry.Kind,
+        at path: EntryPath,
+        offset: UInt64,
+        _ place: WindowPlace
+    ) -> Bool {
+        let (frame, rest) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
+        if Int(frame) != self.frame {
+            self.frame = Int(frame)
+            block = UInt16(rest / UInt64(TarFormat.blockSize))
+        }
+        if place == .first {
+            endWindow()
+            window = Window(frame: self.frame, block: block)
+        }
+        return order.take(kind, at: path, place)
+    }
+
+    /// Whether the windows come in tree order so far.
+    var isAscending: Bool { order.isAscendingSoFar }
+
+    /// Adds the record of the window that has ended, if it is the first one in its frame.
+    private mutating func endWindow() {
+        guard let window, let first = order.firstInWindow, window.frame >= recordCount else {
+            return
+        }
+        fill(upTo: window.frame)
         let isListed =
-            path.bytes.count <= EntryIndex.pathLimit
-            && pathBytes + path.bytes.count <= EntryIndex.pathBytesLimit
-        guard isListed else { return fill(upTo: Int(frame) + 1) }
-        records.appendLittleEndian(UInt16(place / UInt64(TarFormat.blockSize)))
-        records.appendLittleEndian(UInt16(path.bytes.count))
-        records += path.bytes
-        pathBytes += path.bytes.count
+            first.bytes.count <= EntryIndex.pathLimit
+            && pathBytes + first.bytes.count <= EntryIndex.pathBytesLimit
+        guard isListed else { return fill(upTo: window.frame + 1) }
+        records.appendLittleEndian(window.block)
+        records.appendLittleEndian(UInt16(first.bytes.count))
+        records += first.bytes
+        pathBytes += first.bytes.count
         recordCount += 1
+    }
+
+    /// The builder after the last entry.
+    private var ended: EntryIndexBuilder {
+        var ended = self
+        ended.endWindow()
+        return ended
     }
 
     /// Adds empty records until there are `count`.
@@ -168,16 +217,19 @@ struct EntryIndexBuilder: Sendable {
 
     /// The index of an archive with `frameCount` data frames, as it is written.
     func encoded(frameCount: Int) -> [UInt8] {
-        let missing = missingSize(frameCount: frameCount)
-        return head(frameCount: frameCount) + records + repeatElement(0, count: missing)
+        let ended = ended
+        let missing = ended.missingSize(frameCount: frameCount)
+        return ended.head(frameCount: frameCount) + ended.records
+            + repeatElement(0, count: missing)
     }
 
     /// Whether the index is `bytes`; compared in parts, since a copy takes as much as the index.
     func isEncoded(as bytes: [UInt8], frameCount: Int) -> Bool {
-        let end = EntryIndex.headSize + records.count
-        guard bytes.count == end + missingSize(frameCount: frameCount) else { return false }
-        return bytes.starts(with: head(frameCount: frameCount))
-            && bytes[EntryIndex.headSize..<end] == records[...]
+        let ended = ended
+        let end = EntryIndex.headSize + ended.records.count
+        guard bytes.count == end + ended.missingSize(frameCount: frameCount) else { return false }
+        return bytes.starts(with: ended.head(frameCount: frameCount))
+            && bytes[EntryIndex.headSize..<end] == ended.records[...]
             && bytes[end...].allSatisfy { $0 == 0 }
     }
 
@@ -191,6 +243,6 @@ struct EntryIndexBuilder: Sendable {
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(FrameFormat.entryIndexMagic)
         bytes.appendLittleEndian(UInt32(EntryIndex.headSize - 8 + size))
-        return bytes + [isInTreeOrder ? 1 : 0, 0, 0, 0]
+        return bytes + [order.isInTreeOrder ? 1 : 0, 0, 0, 0]
     }
 }

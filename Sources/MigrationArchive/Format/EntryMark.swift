@@ -8,8 +8,8 @@ internal import MigrationSystem
 ///     marks frame = magic size (mark:4)...
 ///
 /// All numbers are little-endian. Bits 0 to 29 of a mark are the nanoseconds of the modification time, of
-/// which a header has the seconds; bits 30 and 31 are zero. A hard link, whose time is that of its file, has a
-/// mark of zero.
+/// which a header has the seconds; they are zero for a hard link, whose time is that of its file. Bit 30 is
+/// zero. Bit 31 is one where a window begins with the entry.
 struct EntryMark: Hashable, Sendable {
     let rawValue: UInt32
 
@@ -22,28 +22,37 @@ struct EntryMark: Hashable, Sendable {
     /// The bytes of a mark.
     fileprivate static let size = 4
 
-    /// Makes the mark of `entry`.
-    init(of entry: ArchiveEntry) {
-        rawValue = if case .hardLink = entry.kind { 0 } else { entry.modificationTime.nanoseconds }
+    private static let firstInWindow: UInt32 = 1 << 31
+
+    private var nanoseconds: UInt32 { rawValue & ~Self.firstInWindow }
+
+    /// Where in its window the entry lies.
+    var place: WindowPlace { rawValue & Self.firstInWindow != 0 ? .first : .further }
+
+    /// Makes the mark of `entry`, which has `place` in its window.
+    init(of entry: ArchiveEntry, _ place: WindowPlace) {
+        let nanoseconds =
+            if case .hardLink = entry.kind { UInt32(0) } else { entry.modificationTime.nanoseconds }
+        rawValue = nanoseconds | (place == .first ? Self.firstInWindow : 0)
     }
 
     /// Takes a mark as it is in an archive; `nil` if there can be none like it.
     fileprivate init?(rawValue: UInt32) {
-        guard rawValue < 1_000_000_000 else { return nil }
+        guard rawValue & ~Self.firstInWindow < 1_000_000_000 else { return nil }
         self.rawValue = rawValue
     }
 
     /// Returns `entry`, as its header says it, with what the mark adds; `nil` if it can't be its mark.
     func completing(_ entry: ArchiveEntry) -> ArchiveEntry? {
-        if case .hardLink = entry.kind, rawValue != 0 { return nil }
-        guard rawValue != 0 else { return entry }
+        if case .hardLink = entry.kind, nanoseconds != 0 { return nil }
+        guard nanoseconds != 0 else { return entry }
         return ArchiveEntry(
             path: entry.path,
             kind: entry.kind,
             permissions: entry.permissions,
             modificationTime: FileTime(
                 seconds: entry.modificationTime.seconds,
-                nanoseconds: rawValue
+                nanoseconds: nanoseconds
             ),
             extendedAttributes: entry.extendedAttributes
         )

@@ -180,9 +180,28 @@ enum TreeOrder {
         }
         return left.count < right.count
     }
+
+    /// Whether a walk has done with `left` before it has done with `right`.
+    static func isLeft(_ left: Span<UInt8>, before right: Span<UInt8>) -> Bool {
+        let common = min(left.count, right.count)
+        for index in 0..<common where left[index] != right[index] {
+            if left[index] == slash { return true }
+            return right[index] != slash && left[index] < right[index]
+        }
+        if left.count == right.count { return false }
+        // One path may be that of a directory which the other lies in.
+        return left.count > right.count
+            ? left[common] == slash : right[common] != slash
+    }
 }
 
 extension EntryPath {
+    /// Whether a walk in tree order has done with this path before it has done with `other`: a
+    /// directory only after everything in it.
+    package func isLeft(before other: EntryPath) -> Bool {
+        TreeOrder.isLeft(bytes.span, before: other.bytes.span)
+    }
+
     /// Returns whether this path comes before `other` in tree order.
     ///
     /// In tree order a directory comes before the entries in it, and the names in a directory come in the

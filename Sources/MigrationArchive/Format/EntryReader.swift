@@ -8,6 +8,9 @@ package protocol EntryReader: AnyObject {
     /// Where the header of the current entry begins in the tar stream.
     var entryOffset: UInt64 { get }
 
+    /// Where in its window the current entry lies; in another program's archive each has its own.
+    var place: WindowPlace { get }
+
     /// The bytes of the current entry's content that the archive holds; the rest are holes.
     var storedSize: UInt64 { get }
 
@@ -26,6 +29,7 @@ package protocol EntryReader: AnyObject {
 }
 
 extension EntryReader {
+    package var place: WindowPlace { .first }
     package func takeContent() throws -> ContentSlice? { nil }
 }
 

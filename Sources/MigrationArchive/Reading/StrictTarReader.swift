@@ -12,6 +12,11 @@ final class StrictTarReader: EntryReader {
     private var isFinished = false
 
     private(set) var entryOffset: UInt64 = 0
+    /// Where in its window the current entry lies.
+    private(set) var place = WindowPlace.first
+    /// Hashes of the window's paths.
+    private var paths: Set<Int> = []
+    private var isInWindow = true
     var storedSize: UInt64 { current?.contentSize ?? 0 }
 
     /// How much was read so far.
@@ -58,11 +63,29 @@ final class StrictTarReader: EntryReader {
             let message = "a hard link has a time of its own"
             throw ArchiveError(.refused, message, entry: stated.path, offset: offset)
         }
+        place = mark?.place ?? .first
+        try follow(entry, at: offset)
         current = entry
         entryOffset = offset
         totals.count(entry)
-        entryIndex.add(entry.path, at: offset - firstOffset)
         return entry
+    }
+
+    /// Checks that the entry lies where its window holds it, and that no other there has its path.
+    private func follow(_ entry: ArchiveEntry, at offset: UInt64) throws {
+        // Reading may begin within a window, which is then passed over.
+        if place == .first { isInWindow = true }
+        guard isInWindow else { return }
+        let start = offset - firstOffset
+        guard entryIndex.add(entry.kind, at: entry.path, offset: start, place) else {
+            let message = "an entry lies where no window holds it"
+            throw ArchiveError(.refused, message, entry: entry.path, offset: offset)
+        }
+        if place == .first { paths.removeAll(keepingCapacity: true) }
+        guard paths.insert(entry.path.hashValue).inserted else {
+            let message = "the path comes twice"
+            throw ArchiveError(.entryExists, message, entry: entry.path, offset: offset)
+        }
     }
 
     /// Goes on with the entry whose header begins at `offset` of the tar stream.
@@ -71,6 +94,8 @@ final class StrictTarReader: EntryReader {
     func seek(to offset: UInt64) throws {
         current = nil
         isFinished = false
+        isInWindow = false
+        entryIndex = EntryIndexBuilder()
         guard try stream.seek(to: offset) else {
             throw ArchiveError(.inputFailed, "the archive can only be read in order")
         }

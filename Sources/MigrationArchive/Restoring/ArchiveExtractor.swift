@@ -14,9 +14,9 @@ public enum ExternalLinkPolicy: String, Sendable, CaseIterable {
 
 /// Restores entries beneath a directory, each relative to its parent's descriptor and never through a link.
 ///
-/// Directories are made as they come, accessible to their owner alone; the files in them follow on
-/// several threads. Links are made when all files exist, and directories get their modes and times
-/// last, the deepest ones first.
+/// Directories are made as something in them comes, accessible to their owner alone; the files in them
+/// follow on several threads. Links are made when all files exist, and directories get their modes and
+/// times last.
 package final class ArchiveExtractor {
     /// The rules by which entries are restored.
     package struct Options: Sendable {
@@ -36,6 +36,11 @@ package final class ArchiveExtractor {
         package var owner: FileOwner?
 
         package init() {}
+
+        /// Whether the entry at `path` is selected.
+        func selects(_ path: EntryPath) -> Bool {
+            selection.isEmpty || selection.contains(where: path.isEqual(toOrBelow:))
+        }
     }
 
     private let options: Options
@@ -123,6 +128,7 @@ package final class ArchiveExtractor {
             throw error
         }
         try tree.settleFiles()
+        try tree.checkDirectories()
         try links.make(archive.cancellation)
         try removeLinkTargets()
         try tree.freeReservedNames()
@@ -260,6 +266,18 @@ extension ArchiveExtractor {
     private func restoreDirectory(_ entry: ArchiveEntry) throws {
         let directory = try tree.parent(of: entry.path)
         let name = [UInt8](entry.path.lastComponent)
+        if !tree.takeImplied(entry.path) { try declareDirectory(entry, name, in: directory) }
+        if !entry.extendedAttributes.isEmpty {
+            try directory.openDirectory(name).setExtendedAttributes(entry.extendedAttributes)
+        }
+        try directories.add(entry, permissions: restoredPermissions(of: entry))
+    }
+
+    private func declareDirectory(
+        _ entry: ArchiveEntry,
+        _ name: [UInt8],
+        in directory: any RestoredDirectory
+    ) throws {
         do throws(SystemError) {
             try makeDirectory(name, in: directory)
             tally.count(entry)
@@ -268,10 +286,6 @@ extension ArchiveExtractor {
             try redeclare(entry, in: directory)
         }
         try tree.remember(entry.path)
-        if !entry.extendedAttributes.isEmpty {
-            try directory.openDirectory(name).setExtendedAttributes(entry.extendedAttributes)
-        }
-        try directories.add(entry, permissions: restoredPermissions(of: entry))
     }
 
     private func makeDirectory(

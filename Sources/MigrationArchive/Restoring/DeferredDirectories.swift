@@ -4,6 +4,9 @@ internal import MigrationSystem
 ///
 /// An entry made in a directory changes its time, and the mode may forbid making one.
 final class DeferredDirectories {
+    /// The bytes that the paths of directories may have that can't be entered once they are finished.
+    private static let closedBytesLimit = 8 << 20
+
     private let options: ArchiveExtractor.Options
     private let tree: RestoredTree
     private let spool: RecordSpool
@@ -35,23 +38,40 @@ final class DeferredDirectories {
         try redeclared.insert(path)
     }
 
-    /// Gives all directories their modes and times, the deepest ones first.
+    /// Gives all directories their modes and times.
+    ///
+    /// Those that can't be entered afterwards come last, each after those in it.
     func finish() throws {
+        var closed: [DeferredDirectory] = []
+        var closedBytes = 0
         try spool.forEachReversed { record in
             let directory = DeferredDirectory(record: record)
             let path = EntryPath(bytes: directory.path)
             if redeclared.contains(path) {
                 guard try finished.insert(path) else { return }
             }
-            do throws(SystemError) {
-                try tree.directory(at: path).finish(
-                    permissions: directory.permissions,
-                    modificationTime: directory.modificationTime
-                )
-            } catch {
-                if error.isMissing, options.linkTargets.contains(path) { return }
-                throw ArchiveError(error, restoring: path)
+            if directory.permissions & 0o500 == 0o500 { return try finish(directory) }
+            closed.append(directory)
+            closedBytes += directory.path.count
+            guard closedBytes <= Self.closedBytesLimit else {
+                let message = "the archive holds too many directories that nobody may enter"
+                throw ArchiveError(.refused, message, entry: path)
             }
+        }
+        closed.sort { EntryPath(bytes: $0.path).isLeft(before: EntryPath(bytes: $1.path)) }
+        for directory in closed { try finish(directory) }
+    }
+
+    private func finish(_ directory: DeferredDirectory) throws(ArchiveError) {
+        let path = EntryPath(bytes: directory.path)
+        do throws(SystemError) {
+            try tree.directory(at: path).finish(
+                permissions: directory.permissions,
+                modificationTime: directory.modificationTime
+            )
+        } catch {
+            if error.isMissing, options.linkTargets.contains(path) { return }
+            throw ArchiveError(error, restoring: path)
         }
     }
 

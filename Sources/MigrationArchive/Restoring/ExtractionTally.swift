@@ -72,9 +72,7 @@ extension ExtractionTally {
 
     /// Counts the directory at `path`, which has no entry of its own.
     func countImpliedDirectory(at path: EntryPath) {
-        let isSelected =
-            options.selection.isEmpty || options.selection.contains(where: path.isEqual(toOrBelow:))
-        if isSelected { totals.directories += 1 }
+        if options.selects(path) { totals.directories += 1 }
     }
 
     /// Counts the link at `path`.

@@ -23,10 +23,13 @@ struct PathHashes {
         return isNew
     }
 
-    /// Forgets `path`.
-    mutating func remove(_ path: EntryPath) {
-        hashes.remove(path.hashValue)
+    /// Forgets `path`; returns whether it was there.
+    @discardableResult
+    mutating func remove(_ path: EntryPath) -> Bool {
+        !hashes.isEmpty && hashes.remove(path.hashValue) != nil
     }
+
+    var isEmpty: Bool { hashes.isEmpty }
 
     func contains(_ path: EntryPath) -> Bool {
         !hashes.isEmpty && hashes.contains(path.hashValue)

@@ -11,6 +11,9 @@ final class RestoredTree {
     private var lastParent: (path: ArraySlice<UInt8>, directory: any RestoredDirectory)?
     /// How the file system compares names, once that was tried.
     private var folding: NameFolding?
+    /// The directories made for what is in them, whose own entries are still to come.
+    private var implied = PathHashes(of: "directories that come after what is in them")
+    private var lastImplied: EntryPath?
     /// The directories made so far, kept only if another name could lead to one of them.
     private var madeDirectories = PathHashes(of: "directories where names fold")
     /// Marks the links that stand in for later ones; no archive can contain it.
@@ -63,7 +66,7 @@ final class RestoredTree {
 // MARK: - Directories
 
 extension RestoredTree {
-    /// The directory that the entry at `path` belongs in, which is made if it may be missing.
+    /// The directory that the entry at `path` belongs in, which is made if it is missing.
     func parent(of path: EntryPath) throws -> any RestoredDirectory {
         let parentPath = path.bytes.dropLast(path.lastComponent.count)
         if let lastParent, lastParent.path.span.isEqual(to: parentPath.span) {
@@ -77,16 +80,11 @@ extension RestoredTree {
     private func findParent(of path: EntryPath) throws -> any RestoredDirectory {
         let components = path.components.dropLast()
         do {
-            return try mayLackParents ? openMade(components) : cursor.directory(at: components)
+            return try openMade(components)
         } catch let error as SystemError where error.isMissing {
-            guard mayLackParents else { throw try refusal(ofOrphan: path) }
             return try makeParents(components)
         }
     }
-
-    /// Whether entries may come without their directories, as they do in a selection and in another
-    /// program's archive.
-    private var mayLackParents: Bool { options.isLenient || !options.selection.isEmpty }
 
     /// Opens the directory at `components`; it and those above it must have been made by these names.
     private func openMade(
@@ -106,20 +104,21 @@ extension RestoredTree {
 
     /// Remembers the directory that was made at `path`, if another name could lead to it.
     func remember(_ path: EntryPath) throws {
-        guard mayLackParents, try observedFolding() != .absent else { return }
+        guard try observedFolding() != .absent else { return }
         try madeDirectories.insert(path)
     }
 
-    /// Returns why an entry without a directory is refused.
-    private func refusal(ofOrphan path: EntryPath) throws -> any Error {
-        // A file that is still to be made may be where the directory should be.
-        try settleFiles()
-        do throws(SystemError) {
-            _ = try existingParent(of: path)
-        } catch {
-            guard error.isMissing else { return error }
-        }
-        return ArchiveError(.refused, "the entry comes before its directory", entry: path)
+    /// Notes that the entry of a directory has come; returns whether the directory was made before, for
+    /// what is in it.
+    func takeImplied(_ path: EntryPath) -> Bool { implied.remove(path) }
+
+    /// Throws if the entry of a directory is missing.
+    func checkDirectories() throws(ArchiveError) {
+        guard !implied.isEmpty else { return }
+        var path = lastImplied
+        while let directory = path, !implied.contains(directory) { path = directory.parent }
+        let message = "the directory holds entries and has none itself"
+        throw ArchiveError(.refused, message, entry: path)
     }
 
     /// Makes the directories that are missing below the last one that the cursor reached.
@@ -130,9 +129,14 @@ extension RestoredTree {
         for (index, component) in components.enumerated().dropFirst(cursor.depth) {
             let name = [UInt8](component)
             let path = EntryPath(joining: components.prefix(index + 1))
-            try directory.makeDirectory(name, permissions: 0o755)
+            let awaitsEntry = !options.isLenient && options.selects(path)
+            try directory.makeDirectory(name, permissions: awaitsEntry ? 0o700 : 0o755)
             try setOwner(of: name, in: directory)
             tally.countImpliedDirectory(at: path)
+            if awaitsEntry {
+                try implied.insert(path)
+                lastImplied = path
+            }
             try remember(path)
             directory = try cursor.descend(to: name)
         }

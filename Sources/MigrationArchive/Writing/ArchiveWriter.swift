@@ -240,8 +240,8 @@ extension ArchiveWriter {
     ///   `outputFailed` and `outOfSpace`; `CancellationError`.
     public func append(_ entry: ArchiveEntry) throws {
         precondition(entry.contentSize == 0, "a file's content is missing")
-        try admit(entry)
-        try reportingFailure { try appendHeader(of: entry) }
+        let ready = try admit(entry)
+        try reportingFailure { for entry in ready { try appendHeader(of: entry, .first) } }
     }
 
     /// Appends a file with its whole content.
@@ -252,8 +252,13 @@ extension ArchiveWriter {
     /// - Throws: What ``append(_:)`` throws.
     public func append(_ entry: ArchiveEntry, content: Span<UInt8>) throws {
         precondition(UInt64(content.count) == entry.contentSize, "the content has another size")
-        try admit(entry)
-        try reportingFailure { try appendContent(of: entry, content: content) }
+        let ready = try admit(entry)
+        try reportingFailure {
+            for entry in ready {
+                let own = content.extracting(first: Int(entry.contentSize))
+                try append(entry, .first, content: own)
+            }
+        }
     }
 
     /// Appends the file, directory or symbolic link at `url`, with its permissions, time and `user.*`
@@ -273,15 +278,17 @@ extension ArchiveWriter {
     public func append(fileAt url: URL, as path: EntryPath) throws -> ArchiveEntry {
         let file = try ArchivableFile.open(url, as: path)
         let entry = file.entry
-        try admit(entry)
+        let ready = try admit(entry)
         try reportingFailure {
             try file.withContent { content in
-                if let content {
-                    try appendContent(of: entry, from: content.descriptor) { _ in
+                for entry in ready {
+                    guard let content, entry.contentSize > 0 else {
+                        try appendHeader(of: entry, .first)
+                        continue
+                    }
+                    try append(entry, .first, contentFrom: content.descriptor) { _ in
                         if Task.isCancelled { cancellation.cancel() }
                     }
-                } else {
-                    try appendHeader(of: entry)
                 }
             }
             try file.checkUnchanged()
@@ -289,26 +296,14 @@ extension ArchiveWriter {
         return entry
     }
 
-    /// Appends a file's entry with its content, read from where `descriptor` stands.
-    ///
-    /// - Throws: ``ArchiveError`` of code `sourceChanged` if the file holds fewer bytes than the entry
-    ///   says, and of code `sourceUnreadable` if reading fails. The archive must then be abandoned.
-    package func append(
-        _ entry: ArchiveEntry,
-        contentFrom descriptor: borrowing FileDescriptor,
-        onProgress: (Int) -> Void
-    ) throws {
-        try appendContent(of: entry, from: descriptor, onProgress: onProgress)
-    }
-
-    /// Checks an entry of a client before it is written.
-    private func admit(_ entry: ArchiveEntry) throws {
+    /// Takes an entry of a client; returns the entries to write before more are taken.
+    private func admit(_ entry: ArchiveEntry) throws -> [ArchiveEntry] {
         precondition(!isFinished, "the archive is finished")
-        if order == nil { return }
+        if order == nil { return [entry] }
         if let failure { throw failure }
         if Task.isCancelled { cancellation.cancel() }
         try cancellation.check()
-        try order?.check(entry)
+        return try order?.take(entry) ?? [entry]
     }
 
     /// Remembers an error of `body`, which leaves the archive incomplete.
@@ -320,13 +315,27 @@ extension ArchiveWriter {
             throw error
         }
     }
+}
 
-    private func appendContent(
-        of entry: ArchiveEntry,
-        from descriptor: borrowing FileDescriptor,
+// MARK: - Entries in windows
+
+extension ArchiveWriter {
+    /// Appends an entry without content, which has `place` in its window.
+    package func append(_ entry: ArchiveEntry, _ place: WindowPlace) throws {
+        try appendHeader(of: entry, place)
+    }
+
+    /// Appends a file with its content, read from where `descriptor` stands.
+    ///
+    /// - Throws: ``ArchiveError`` of code `sourceChanged` if the file holds fewer bytes than the entry
+    ///   says, and of code `sourceUnreadable` if reading fails. The archive must then be abandoned.
+    package func append(
+        _ entry: ArchiveEntry,
+        _ place: WindowPlace = .first,
+        contentFrom descriptor: borrowing FileDescriptor,
         onProgress: (Int) -> Void
     ) throws {
-        try appendHeader(of: entry)
+        try appendHeader(of: entry, place)
         var zeros = ZeroPageCounter()
         var rest = entry.contentSize
         while rest > 0 {
@@ -344,8 +353,13 @@ extension ArchiveWriter {
         try appendPadding(for: entry.contentSize)
     }
 
-    private func appendContent(of entry: ArchiveEntry, content: Span<UInt8>) throws {
-        try appendHeader(of: entry)
+    /// Appends a file with its whole content.
+    package func append(
+        _ entry: ArchiveEntry,
+        _ place: WindowPlace,
+        content: Span<UInt8>
+    ) throws {
+        try appendHeader(of: entry, place)
         var zeros = ZeroPageCounter()
         var rest = content
         while !rest.isEmpty {
@@ -377,6 +391,7 @@ extension ArchiveWriter {
         do {
             if let failure { throw failure }
             if order != nil, Task.isCancelled { throw CancellationError() }
+            for directory in order?.takeRest() ?? [] { try appendHeader(of: directory, .first) }
             let summary = try completeStream()
             isFinished = true
             try commit()
@@ -430,7 +445,7 @@ extension ArchiveWriter {
 // MARK: - The stream
 
 extension ArchiveWriter {
-    private func appendHeader(of entry: ArchiveEntry) throws {
+    private func appendHeader(of entry: ArchiveEntry, _ place: WindowPlace) throws {
         scratch.removeAll(keepingCapacity: true)
         do {
             try encoder.encode(entry, to: &scratch)
@@ -442,8 +457,9 @@ extension ArchiveWriter {
             )
         }
         if chunk.free == 0 { try nextChunk() }
-        entryIndex.add(entry.path, at: submittedBytes + UInt64(chunk.count))
-        chunk.marks?.append(EntryMark(of: entry))
+        let offset = submittedBytes + UInt64(chunk.count)
+        _ = entryIndex.add(entry.kind, at: entry.path, offset: offset, place)
+        chunk.marks?.append(EntryMark(of: entry, place))
         try appendScratch()
         totals.count(entry)
     }

@@ -2,14 +2,17 @@ internal import MigrationSystem
 
 /// Checks that entries are appended in the order of a tree: each after its directory, each path once.
 ///
-/// Only the directories above the last entry are remembered, so that the check needs no more memory
-/// for more entries.
+/// Directories are held back until everything in them has come, because programs that restore an
+/// entry in a directory change its time. Only those above the last entry are held, so that the check
+/// needs no more memory for more entries.
 struct EntryOrder {
     private var last: EntryPath?
-    private var directories: [EntryPath] = []
+    private var directories: [ArchiveEntry] = []
 
-    /// Throws unless `entry` can be archived and may follow the entries before it.
-    mutating func check(_ entry: ArchiveEntry) throws(ArchiveError) {
+    /// Takes `entry`, unless it can't be archived or may not follow the entries before it.
+    ///
+    /// - Returns: The entries to write, in their order; a directory is not among them yet.
+    mutating func take(_ entry: ArchiveEntry) throws(ArchiveError) -> [ArchiveEntry] {
         if let violation = entry.violation { throw Self.unrepresentable(violation, entry: entry) }
         guard entry.permissions <= 0o7777, entry.modificationTime.nanoseconds < 1_000_000_000 else {
             throw Self.unrepresentable("the permissions or the time are out of range", entry: entry)
@@ -22,14 +25,23 @@ struct EntryOrder {
                 "entries must be appended in tree order, but this one comes before \(last)"
             throw Self.unrepresentable(message, entry: entry)
         }
-        let index = directories.lastIndex(where: entry.path.isEqual(toOrBelow:))
-        let above = directories.prefix(index.map { $0 + 1 } ?? 0)
-        guard entry.path.parent == above.last else {
+        let index = directories.lastIndex { entry.path.isEqual(toOrBelow: $0.path) }
+        let depth = index.map { $0 + 1 } ?? 0
+        guard entry.path.parent == directories.prefix(depth).last?.path else {
             throw Self.unrepresentable("its directory must be appended before it", entry: entry)
         }
-        directories.removeLast(directories.count - above.count)
-        if entry.kind == .directory { directories.append(entry.path) }
+        var ready = takeDirectories(below: depth)
+        if entry.kind == .directory { directories.append(entry) } else { ready.append(entry) }
         last = entry.path
+        return ready
+    }
+
+    /// Takes the directories that are still held, in the order in which they are to be written.
+    mutating func takeRest() -> [ArchiveEntry] { takeDirectories(below: 0) }
+
+    private mutating func takeDirectories(below depth: Int) -> [ArchiveEntry] {
+        defer { directories.removeLast(directories.count - depth) }
+        return directories[depth...].reversed()
     }
 
     private static func unrepresentable(_ reason: String, entry: ArchiveEntry) -> ArchiveError {

@@ -2,7 +2,9 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Writes items of a source tree to the archive as entries, and collects the facts for the report.
+/// Turns items of a source tree into entries of the archive, and collects the facts for the report.
+///
+/// An item is admitted when the walk comes to it, and written when its turn in a window comes.
 final class EntryArchiver {
     private let writer: ArchiveWriter
     private let progress: Progress?
@@ -23,10 +25,14 @@ final class EntryArchiver {
     /// The paths in the archive, if an extension chooses them.
     private var paths: ArchivedPaths?
 
+    /// The directories that an extension did not append but what is in them, and that it may still
+    /// append to.
+    private var impliedDirectories: [ArchiveEntry] = []
+
     /// The files in the archive, if an extension chooses them.
     private(set) var files: ArchivedFiles?
 
-    /// The number of entries begun.
+    /// The number of entries admitted.
     private(set) var entryCount = 0
 
     /// The omissions so far.
@@ -64,118 +70,57 @@ final class EntryArchiver {
     }
 }
 
-// MARK: - Files that were read ahead
+// MARK: - Admitting
 
 extension EntryArchiver {
-    private func omitsUnreadable(_ file: SourceFile, _ status: FileStatus) throws -> Bool {
-        if reader == nil { return false }
-        let name = [UInt8](file.name)
-        return try omitsUnreadable(name, in: file.directory, status, at: file.path.bytes)
-    }
-
-    /// Appends a file, and returns the bytes of its content that the progress does not include yet.
-    func append(
-        _ file: SourceFile,
-        _ reading: ItemBatch.Reading,
-        of batch: ItemBatch
-    ) throws -> Int {
-        switch reading {
-        case .read(let status, let attributes, let range):
-            try Self.checkIsRepresentable(file.path)
-            if try omitsUnreadable(file, status) { return 0 }
-            if try appendFurtherName(status, at: file.path) { return 0 }
-            try append(batch.content(range).span, attributes, of: status, at: file.path)
-            return range.count
-        case .opened(let opened, let status):
-            try Self.checkIsRepresentable(file.path)
-            if try omitsUnreadable(file, status) { return 0 }
-            if try appendFurtherName(status, at: file.path) { return 0 }
-            try appendContent(of: opened, status, at: file.path)
-        case .changed: throw Self.changed(file.path)
-        case .none:
-            let item = try file.item()
-            guard item.status.kind == .regular else { throw Self.changed(file.path) }
-            try append(item)
-        }
-        return 0
-    }
-}
-
-// MARK: - Items
-
-extension EntryArchiver {
-    func append(_ item: SourceItem) throws {
+    /// Admits an item that is not a directory; `nil` if it is left out.
+    func admit(_ item: SourceItem, from base: SourceBase) throws -> WindowItem? {
         let path = EntryPath(bytes: item.path)
-        try Self.checkIsRepresentable(path)
         switch item.status.kind {
-        case .regular: try appendFile(item, at: path)
-        case .symbolicLink: try appendSymbolicLink(item, at: path)
-        default: try omitUnrepresentable(item.path, .specialFile, "\(item.status.kind)")
+        case .regular:
+            return try admitFile(at: path, item.name[...], in: item.directory, item.status, base)
+        case .symbolicLink:
+            try Self.checkIsRepresentable(path)
+            return WindowItem(entry: try admitSymbolicLink(item, at: path), source: nil)
+        default:
+            try Self.checkIsRepresentable(path)
+            try omitUnrepresentable(item.path, .specialFile, "\(item.status.kind)")
+            return nil
         }
     }
 
-    func append(_ item: SourceItem, directory: OpenFile) throws {
-        let path = EntryPath(bytes: item.path)
+    /// Admits the regular file `name` in `directory`; `nil` if it is left out.
+    func admitFile(
+        at path: EntryPath,
+        _ name: ArraySlice<UInt8>,
+        in directory: OpenFile,
+        _ status: FileStatus,
+        _ base: SourceBase
+    ) throws -> WindowItem? {
         try Self.checkIsRepresentable(path)
-        let attributes = try attributes(of: directory, at: item.path)
-        try write(Self.entry(item.status, at: path, .directory, attributes))
-    }
-
-    private func appendFile(_ item: SourceItem, at path: EntryPath) throws {
-        if try omitsUnreadable(item.name, in: item.directory, item.status, at: item.path) { return }
-        if try appendFurtherName(item.status, at: path) { return }
-        let file: OpenFile
-        let before: FileStatus
-        do throws(SystemError) {
-            file = OpenFile(try item.directory.descriptor.open(item.name, .reading))
-            before = try file.descriptor.status()
-        } catch {
-            throw SourceWalker.unreadable(item.path, error)
+        if reader != nil,
+            try omitsUnreadable([UInt8](name), in: directory, status, at: path.bytes)
+        {
+            return nil
         }
-        guard before.isUnchanged(since: item.status) else { throw Self.changed(path) }
-        try appendContent(of: file, before, at: path)
-    }
-
-    /// Appends a file as a hard link if another of its names is archived; returns whether it was.
-    private func appendFurtherName(_ status: FileStatus, at path: EntryPath) throws -> Bool {
         if status.identity == outputIdentity {
             let message = "the archive would contain itself: write it outside the container"
             throw MigrationError(.invalidOption, message, path: BytePath(path.bytes))
         }
-        guard let first = links.nextPath(of: status) else { return false }
-        try write(Self.entry(status, at: path, .hardLink(target: first)))
-        return true
-    }
-
-    /// Appends the open `file`, whose status must stay as it was `before`.
-    private func appendContent(of file: OpenFile, _ before: FileStatus, at path: EntryPath) throws {
-        let attributes = try attributes(of: file, at: path.bytes)
-        let entry = Self.entry(before, at: path, .file(size: before.size), attributes)
-        try prepare(for: entry)
-        links.remember(before, at: path)
-        try writer.append(entry, contentFrom: file.descriptor, onProgress: noteProgress)
-        guard try file.descriptor.status().isUnchanged(since: before) else {
-            throw Self.changed(path)
+        try claim(path, isDirectory: false, status)
+        if let first = links.nextPath(of: status) {
+            let entry = Self.entry(status, at: path, .hardLink(target: first))
+            return WindowItem(entry: entry, source: nil)
         }
-        files?.insert(before)
-    }
-
-    /// Appends a file that was read ahead, without adding to the progress.
-    private func append(
-        _ content: Span<UInt8>,
-        _ attributes: FileAttributes,
-        of status: FileStatus,
-        at path: EntryPath
-    ) throws {
-        let carried = try reportingOthers(attributes, at: path.bytes)
-        let entry = Self.entry(status, at: path, .file(size: status.size), carried)
-        try prepare(for: entry)
         links.remember(status, at: path)
-        try writer.append(entry, content: content)
         files?.insert(status)
+        return WindowItem(
+            entry: Self.entry(status, at: path, .file(size: status.size)),
+            source: WindowItem.Source(base: base, status: status)
+        )
     }
 
-    private func appendSymbolicLink(_ item: SourceItem, at path: EntryPath) throws {
+    private func admitSymbolicLink(_ item: SourceItem, at path: EntryPath) throws -> ArchiveEntry {
         let target: [UInt8]
         let attributes: [[UInt8]]
         let after: FileStatus
@@ -192,8 +137,9 @@ extension EntryArchiver {
             throw SourceWalker.unreadable(item.path, error)
         }
         guard after.isUnchanged(since: item.status) else { throw Self.changed(path) }
+        try claim(path, isDirectory: false, item.status)
         if let first = links.nextPath(of: item.status) {
-            return try write(Self.entry(item.status, at: path, .hardLink(target: first)))
+            return Self.entry(item.status, at: path, .hardLink(target: first))
         }
         // An archive carries none of a link's attributes: the system allows `user.*` only for
         // files.
@@ -206,34 +152,146 @@ extension EntryArchiver {
                 externalLinks.append("\(path) -> \(PrintableText.escaping(target))")
             }
         }
-        try write(Self.entry(item.status, at: path, .symbolicLink(target: target)))
         links.remember(item.status, at: path)
         files?.insert(item.status)
+        return Self.entry(item.status, at: path, .symbolicLink(target: target))
     }
 
-    private func write(_ entry: ArchiveEntry) throws {
-        try prepare(for: entry)
-        try writer.append(entry)
+    /// Claims the path of a directory, before what is in it is admitted.
+    func claimDirectory(at path: EntryPath, _ status: FileStatus) throws {
+        try Self.checkIsRepresentable(path)
+        try claim(path, isDirectory: true, status)
     }
 
-    /// Notes an entry that is about to be written, and writes its missing directories.
-    private func prepare(for entry: ArchiveEntry) throws {
-        if let missing = try paths?.insert(entry.path, isDirectory: entry.kind == .directory) {
-            for path in missing { try writeDirectory(at: path, as: entry.modificationTime) }
+    /// Admits a directory whose path was claimed, after what is in it.
+    func admitDirectory(_ directory: WalkedDirectory, from base: SourceBase) -> WindowItem {
+        WindowItem(
+            entry: Self.entry(directory.status, at: EntryPath(bytes: directory.path), .directory),
+            source: WindowItem.Source(base: base, status: directory.status)
+        )
+    }
+
+    /// Takes the path for an entry, and notes the missing directories above it.
+    private func claim(_ path: EntryPath, isDirectory: Bool, _ status: FileStatus) throws {
+        if let missing = try paths?.insert(path, isDirectory: isDirectory) {
+            for path in missing {
+                entryCount += 1
+                impliedDirectories.append(
+                    ArchiveEntry(
+                        path: path,
+                        kind: .directory,
+                        permissions: 0o755,
+                        modificationTime: status.modificationTime
+                    )
+                )
+            }
         }
         entryCount += 1
     }
 
-    private func writeDirectory(at path: EntryPath, as time: FileTime) throws {
-        let directory = ArchiveEntry(
+    /// Takes the directories that nobody appended and that `path` does not lie in, the deepest first.
+    func takeImpliedDirectories(apartFrom path: EntryPath?) -> [WindowItem] {
+        var left: [WindowItem] = []
+        while let last = impliedDirectories.last {
+            if let path, path.isEqual(toOrBelow: last.path) { break }
+            left.append(WindowItem(entry: last, source: nil))
+            impliedDirectories.removeLast()
+        }
+        return left
+    }
+
+    static func checkIsRepresentable(_ path: EntryPath) throws(ArchiveError) {
+        guard let violation = path.violation else { return }
+        throw ArchiveError(.unrepresentable, "can't be archived: \(violation)", entry: path)
+    }
+
+    private static func entry(
+        _ status: FileStatus,
+        at path: EntryPath,
+        _ kind: ArchiveEntry.Kind
+    ) -> ArchiveEntry {
+        ArchiveEntry(
             path: path,
-            kind: .directory,
-            permissions: 0o755,
-            modificationTime: time,
-            extendedAttributes: []
+            kind: kind,
+            permissions: status.permissions,
+            modificationTime: status.modificationTime
         )
-        entryCount += 1
-        try writer.append(directory)
+    }
+
+    private static func changed(_ path: EntryPath) -> ArchiveError {
+        ArchiveError(.sourceChanged, "changed while it was read", entry: path)
+    }
+}
+
+// MARK: - Writing
+
+extension EntryArchiver {
+    /// Writes an item of `batch`; returns the bytes of its content that the progress does not include
+    /// yet.
+    func write(_ element: ItemBatch.Element, of batch: ItemBatch) throws -> Int {
+        let (item, place) = (element.item, element.place)
+        let path = item.entry.path
+        guard let source = item.source else {
+            try writer.append(item.entry, place)
+            return 0
+        }
+        if item.entry.kind == .directory {
+            try writeDirectory(item, source, place)
+            return 0
+        }
+        switch element.reading {
+        case .read(let attributes, let range):
+            let carried = try reportingOthers(attributes, at: path.bytes)
+            let content = batch.content(range)
+            try writer.append(item.entry.with(carried), place, content: content.span)
+            return range.count
+        case .opened(let file): try write(item, source, from: file, place)
+        case .changed: throw Self.changed(path)
+        case .none:
+            let file = try open(item, source)
+            guard try file.descriptor.status().isUnchanged(since: source.status) else {
+                throw Self.changed(path)
+            }
+            try write(item, source, from: file, place)
+        }
+        return 0
+    }
+
+    private func open(_ item: WindowItem, _ source: WindowItem.Source) throws -> OpenFile {
+        do throws(SystemError) {
+            return OpenFile(try item.open(source))
+        } catch {
+            if error.isMissing { throw SourceItem.failure(error, at: item.entry.path.bytes) }
+            throw SourceWalker.unreadable(item.entry.path.bytes, error)
+        }
+    }
+
+    private func write(
+        _ item: WindowItem,
+        _ source: WindowItem.Source,
+        from file: OpenFile,
+        _ place: WindowPlace
+    ) throws {
+        let path = item.entry.path
+        let entry = item.entry.with(try attributes(of: file, at: path.bytes))
+        try writer.append(entry, place, contentFrom: file.descriptor, onProgress: noteProgress)
+        guard try file.descriptor.status().isUnchanged(since: source.status) else {
+            throw Self.changed(path)
+        }
+    }
+
+    private func writeDirectory(
+        _ item: WindowItem,
+        _ source: WindowItem.Source,
+        _ place: WindowPlace
+    ) throws {
+        let path = item.entry.path
+        let directory = try open(item, source)
+        let attributes = try attributes(of: directory, at: path.bytes)
+        // Nothing in it is read any more.
+        try WalkedDirectory(path: path.bytes, opened: directory, status: source.status)
+            .checkIsUnchanged()
+        try writer.append(item.entry.with(attributes), place)
     }
 
     /// Reads the attributes that an archive carries, and reports the others.
@@ -259,29 +317,19 @@ extension EntryArchiver {
         }
         return attributes.carried
     }
+}
 
-    static func checkIsRepresentable(_ path: EntryPath) throws(ArchiveError) {
-        guard let violation = path.violation else { return }
-        throw ArchiveError(.unrepresentable, "can't be archived: \(violation)", entry: path)
-    }
-
-    private static func entry(
-        _ status: FileStatus,
-        at path: EntryPath,
-        _ kind: ArchiveEntry.Kind,
-        _ attributes: [ExtendedAttribute] = []
-    ) -> ArchiveEntry {
-        ArchiveEntry(
+extension ArchiveEntry {
+    /// The entry with the attributes that were read last.
+    fileprivate func with(_ attributes: [ExtendedAttribute]) -> ArchiveEntry {
+        if attributes.isEmpty { return self }
+        return ArchiveEntry(
             path: path,
             kind: kind,
-            permissions: status.permissions,
-            modificationTime: status.modificationTime,
+            permissions: permissions,
+            modificationTime: modificationTime,
             extendedAttributes: attributes
         )
-    }
-
-    private static func changed(_ path: EntryPath) -> ArchiveError {
-        ArchiveError(.sourceChanged, "changed while it was read", entry: path)
     }
 }
 
@@ -327,8 +375,12 @@ extension EntryArchiver {
         return Omission(path, .unreadableToOwner, bytes: bytes)
     }
 
-    /// Omits a file that the container's owner can't read; returns whether it did.
-    func omitsUnreadable(
+    /// Omits an item that the container's owner can't read; returns whether it did.
+    func omitsUnreadable(_ item: SourceItem) throws -> Bool {
+        try omitsUnreadable(item.name, in: item.directory, item.status, at: item.path)
+    }
+
+    private func omitsUnreadable(
         _ name: [UInt8],
         in directory: OpenFile,
         _ status: FileStatus,

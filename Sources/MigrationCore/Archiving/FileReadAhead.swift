@@ -22,12 +22,12 @@ struct ItemQueue {
         self.cancellation = cancellation
     }
 
-    /// Adds an item after the others.
+    /// Adds an item after the others, which has `place` in its window.
     ///
     /// - Returns: The items to archive before more are added, read.
-    mutating func append(_ item: PendingItem) throws -> ItemBatch? {
+    mutating func append(_ item: WindowItem, _ place: WindowPlace) throws -> ItemBatch? {
         let batch = filling ?? free.popLast() ?? ItemBatch()
-        batch.append(item)
+        batch.append(item, place)
         filling = batch.isFull ? nil : batch
         guard filling == nil else { return nil }
         try startedPipeline().submit(batch)
@@ -86,32 +86,6 @@ struct ItemQueue {
     }
 }
 
-/// Something that is to be archived, or reported as left out, when its turn comes.
-enum PendingItem {
-    /// A file, or what was one when its directory was read.
-    case file(SourceFile)
-    /// A directory by itself, without what is in it.
-    case directory(SourceItem, opened: OpenFile)
-    /// The end of a directory, of which everything came before.
-    case end(of: WalkedDirectory)
-    case other(SourceItem)
-    case omission(Omission)
-}
-
-/// A file of which no more is known than where it is.
-struct SourceFile {
-    /// The path under which the archive holds it.
-    let path: EntryPath
-    /// The open directory that holds it.
-    let directory: OpenFile
-    let name: ArraySlice<UInt8>
-
-    /// Looks at the file.
-    func item() throws(ArchiveError) -> SourceItem {
-        try SourceItem(named: [UInt8](name), at: path.bytes, in: directory)
-    }
-}
-
 // MARK: - Batches
 
 /// A few items that follow one another, of which the files are opened, and read where they are
@@ -124,19 +98,20 @@ struct SourceFile {
 final class ItemBatch: @unchecked Sendable {
     /// One item, and what became of it where it is a file.
     struct Element {
-        let item: PendingItem
+        let item: WindowItem
+        let place: WindowPlace
         var reading = Reading.none
     }
 
     /// The outcome of reading a file ahead.
     enum Reading {
         case none
-        /// It was being changed while it was read.
+        /// It is not what it was when the tree was walked, or was being changed while it was read.
         case changed
-        /// Too large to be read ahead: it is open, and was in that state before it is read.
-        case opened(OpenFile, FileStatus)
-        /// Read whole; its state was the same before and after.
-        case read(FileStatus, FileAttributes, Range<Int>)
+        /// Too large to be read ahead: it is open, and unchanged so far.
+        case opened(OpenFile)
+        /// Read whole and unchanged.
+        case read(FileAttributes, Range<Int>)
     }
 
     /// The most items in a batch.
@@ -147,9 +122,6 @@ final class ItemBatch: @unchecked Sendable {
 
     /// The most bytes of content in a batch.
     static let contentLimit = 32 * largestFile
-
-    /// The most directories that a batch holds open.
-    private static let directoryLimit = 16
 
     /// The most large files that a batch holds open.
     private static let openLimit = 8
@@ -163,35 +135,21 @@ final class ItemBatch: @unchecked Sendable {
     }
     private var used = 0
     private var opened = 0
-    private var directoryCount = 0
-    private var lastDirectory: OpenFile?
+    /// The directory of the last files, if several lie in it.
+    private var lastDirectory: (base: SourceBase, path: ArraySlice<UInt8>, opened: OpenFile)?
 
     /// Whether no more items should be added.
-    var isFull: Bool {
-        elements.count >= Self.itemLimit || directoryCount >= Self.directoryLimit
-    }
+    var isFull: Bool { elements.count >= Self.itemLimit }
 
-    /// Adds an item after the others.
-    func append(_ item: PendingItem) {
-        let directory: OpenFile? =
-            switch item {
-            case .file(let file): file.directory
-            case .directory(_, let opened): opened
-            case .end(let directory): directory.opened
-            case .other(let item): item.directory
-            case .omission: nil
-            }
-        if let directory, directory !== lastDirectory {
-            directoryCount += 1
-            lastDirectory = directory
-        }
-        elements.append(Element(item: item))
+    /// Adds an item after the others, which has `place` in its window.
+    func append(_ item: WindowItem, _ place: WindowPlace) {
+        elements.append(Element(item: item, place: place))
     }
 
     /// Lets go of the items.
     func clear() {
         elements.removeAll(keepingCapacity: true)
-        (used, opened, directoryCount, lastDirectory) = (0, 0, 0, nil)
+        (used, opened, lastDirectory) = (0, 0, nil)
     }
 
     /// The content of a file that was read.
@@ -200,25 +158,34 @@ final class ItemBatch: @unchecked Sendable {
     /// Opens and reads the files.
     func read(_ cancellation: CancellationFlag) {
         for place in elements.indices {
-            guard case .file(let file) = elements[place].item else { continue }
+            let item = elements[place].item
+            guard let source = item.source, item.entry.kind != .directory else { continue }
             if cancellation.isCancelled { return }
             do throws(SystemError) {
-                elements[place].reading = try reading(of: file)
+                elements[place].reading = try reading(of: item, source, at: place)
             } catch {
                 elements[place].reading = .none
             }
         }
     }
 
-    private func reading(of unread: SourceFile) throws(SystemError) -> Reading {
-        let file = try unread.directory.descriptor.openFile(unread.name)
-        let before = try file.status()
-        guard before.kind == .regular else { return .none }
-        if before.size > UInt64(min(Self.largestFile, bytes.count - used)) {
+    private func reading(
+        of item: WindowItem,
+        _ source: WindowItem.Source,
+        at place: Int
+    ) throws(SystemError) -> Reading {
+        let size = source.status.size
+        let isRead = size <= UInt64(min(Self.largestFile, bytes.count - used))
+        if !isRead {
             opened += 1
-            return opened > Self.openLimit ? .none : .opened(OpenFile(file), before)
+            if opened > Self.openLimit { return .none }
         }
-        let end = used + Int(before.size)
+        let file = try open(item, source, at: place)
+        guard isRead else {
+            let isUnchanged = try file.status().isUnchanged(since: source.status)
+            return isUnchanged ? .opened(OpenFile(file)) : .changed
+        }
+        let end = used + Int(size)
         var position = used
         while position < end {
             let count = try file.read(into: &bytes, from: position, count: end - position)
@@ -226,8 +193,40 @@ final class ItemBatch: @unchecked Sendable {
             position += count
         }
         let attributes = try FileAttributes(of: file)
-        guard try file.status().isUnchanged(since: before) else { return .changed }
+        // It is the file that the walk saw, and was in that state all the time.
+        guard try file.status().isUnchanged(since: source.status) else { return .changed }
         defer { used = end }
-        return .read(before, attributes, used..<end)
+        return .read(attributes, used..<end)
+    }
+
+    /// Opens a file through its directory, if the next one lies in it too.
+    private func open(
+        _ item: WindowItem,
+        _ source: WindowItem.Source,
+        at place: Int
+    ) throws(SystemError) -> FileDescriptor {
+        let path = item.entry.path
+        let name = path.lastComponent
+        let directory = path.bytes.dropLast(name.count + 1)
+        if let last = lastDirectory, last.base === source.base,
+            last.path.span.isEqual(to: directory.span)
+        {
+            return try last.opened.descriptor.openFile(name)
+        }
+        guard place + 1 < elements.count, elements[place + 1].item.source?.base === source.base,
+            elements[place + 1].item.entry.path.lies(in: directory)
+        else { return try item.open(source) }
+        let parent = EntryPath(bytes: [UInt8](directory))
+        let opened = OpenFile(try source.base.open(parent, .directory))
+        lastDirectory = (source.base, directory, opened)
+        return try opened.descriptor.openFile(name)
+    }
+}
+
+extension EntryPath {
+    /// Whether the last component comes right after `directory`.
+    fileprivate func lies(in directory: ArraySlice<UInt8>) -> Bool {
+        let own = bytes.dropLast(lastComponent.count + 1)
+        return own.span.isEqual(to: directory.span)
     }
 }

@@ -2,13 +2,26 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Reads items of a source tree and archives them in order.
+/// Archives the items of a source tree, window by window.
 final class ItemArchiver {
+    /// When an item is read.
+    enum Turn {
+        /// When its window is full, or the export ends: nobody changes it meanwhile.
+        case later
+        /// Before the call ends: it may be gone afterwards.
+        case atOnce
+    }
+
     /// Turns the items into entries, and collects the facts for the report.
     let entries: EntryArchiver
 
     let cancellation: CancellationFlag
     private var queue: ItemQueue
+    private var filler = WindowFiller()
+    /// Fills windows with what can't wait, so that those of all other items stay full.
+    private var urgentFiller = WindowFiller()
+    /// The source's own directory, which has no entry.
+    private var root: WalkedDirectory?
 
     /// Archives with `writer`; `threadCount` further threads read small files ahead.
     init(
@@ -30,30 +43,60 @@ final class ItemArchiver {
     }
 }
 
-// MARK: - Queued items
+// MARK: - Windows
 
 extension ItemArchiver {
-    /// Archives `item` after those of earlier calls, at the latest when ``settle()`` is called.
-    func appendSoon(_ item: PendingItem) throws {
-        if let batch = try queue.append(item) { try archive(batch) }
+    /// Puts an item into a window; `nil` was left out.
+    private func take(_ item: WindowItem?, _ turn: Turn) throws {
+        guard let item else { return }
+        try takeImpliedDirectories(apartFrom: item.entry.path)
+        switch turn {
+        case .later: try write(filler.add(item))
+        case .atOnce:
+            // The file that it is another name of may still wait.
+            if case .hardLink = item.entry.kind { try write(filler.takeAll()) }
+            try write(urgentFiller.add(item))
+        }
     }
 
-    /// Archives everything that waits.
+    private func takeImpliedDirectories(apartFrom path: EntryPath?) throws {
+        for directory in entries.takeImpliedDirectories(apartFrom: path) {
+            try write(filler.add(directory))
+        }
+    }
+
+    /// Writes everything that can't wait.
+    private func writeUrgentItems() throws {
+        try write(urgentFiller.takeAll())
+        try settle()
+    }
+
+    /// Writes everything that waits, after the last item.
+    func finish() throws {
+        try takeImpliedDirectories(apartFrom: nil)
+        try write(filler.takeAll())
+        try settle()
+        try root?.checkIsUnchanged()
+    }
+
+    private func write(_ window: [WindowItem]) throws {
+        for (index, item) in window.enumerated() {
+            if let batch = try queue.append(item, index == 0 ? .first : .further) {
+                try write(batch)
+            }
+        }
+    }
+
+    /// Writes the windows that are full.
     func settle() throws {
-        while let batch = try queue.takeFirst() { try archive(batch) }
+        while let batch = try queue.takeFirst() { try write(batch) }
     }
 
-    private func archive(_ batch: ItemBatch) throws {
+    private func write(_ batch: ItemBatch) throws {
         var count = 0
         for element in batch.elements {
             try cancellation.check()
-            switch element.item {
-            case .file(let file): count += try entries.append(file, element.reading, of: batch)
-            case .directory(let item, let opened): try entries.append(item, directory: opened)
-            case .end(let directory): try directory.checkIsUnchanged()
-            case .other(let item): try entries.append(item)
-            case .omission(let omission): entries.omit(omission)
-            }
+            count += try entries.write(element, of: batch)
         }
         entries.noteProgress(count)
         queue.putBack(batch)
@@ -66,49 +109,57 @@ extension ItemArchiver {
     /// Appends the item at `location` under `name`: a file, a link, or a directory with what is in
     /// it.
     ///
+    /// What lies in the container is read later; its errors then end the export.
+    ///
     /// - Returns: The bytes of content of a file; otherwise 0.
     /// - Throws: An error; the archive is unchanged only if ``EntryArchiver/entryCount`` is
     ///   unchanged.
     func appendItem(at location: SourceRoots.Location, as name: [UInt8]) throws -> UInt64 {
+        let turn: Turn = location.kind == .container ? .later : .atOnce
+        let size = try appendItem(at: location, as: name, turn)
+        if turn == .atOnce { try writeUrgentItems() }
+        return size
+    }
+
+    private func appendItem(
+        at location: SourceRoots.Location,
+        as name: [UInt8],
+        _ turn: Turn
+    ) throws -> UInt64 {
         let path = try Self.path(name)
+        let base = SourceBase(location.root, at: location.path, as: name)
         guard let itemName = location.name.map([UInt8].init) else {
             let status = try Self.reading(path) { () throws(SystemError) in
                 try location.directory.descriptor.status()
             }
-            let root = SourceItem(
-                directory: location.directory,
-                name: [],
-                path: name,
-                status: status
-            )
-            try appendDirectory(root, opened: location.directory, of: location)
+            try entries.claimDirectory(at: path, status)
+            try appendDirectory(location.directory, of: location, from: base, at: path, turn)
             return 0
-        }
-        let status = try Self.reading(path) { () throws(SystemError) in
-            try location.directory.descriptor.status(of: itemName)
         }
         let item = SourceItem(
             directory: location.directory,
             name: itemName,
             path: name,
-            status: status
+            status: try Self.reading(path) { () throws(SystemError) in
+                try location.directory.descriptor.status(of: itemName)
+            }
         )
-        switch status.kind {
+        switch item.status.kind {
         case .regular, .symbolicLink:
-            try entries.append(item)
-            return status.kind == .regular ? status.size : 0
+            try take(entries.admit(item, from: base), turn)
+            return item.status.kind == .regular ? item.status.size : 0
         case .directory:
-            let directory = location.directory
-            if try entries.omitsUnreadable(itemName, in: directory, status, at: name) { return 0 }
+            if try entries.omitsUnreadable(item) { return 0 }
             let opened = try Self.reading(path) { () throws(SystemError) in
                 OpenFile(try location.directory.descriptor.open(itemName, .directory))
             }
-            try appendDirectory(item, opened: opened, of: location)
+            try entries.claimDirectory(at: path, item.status)
+            try appendDirectory(opened, of: location, from: base, at: path, turn)
             return 0
         default:
             throw ArchiveError(
                 .unrepresentable,
-                "can't be archived: a \(status.kind)",
+                "can't be archived: a \(item.status.kind)",
                 entry: path
             )
         }
@@ -122,21 +173,22 @@ extension ItemArchiver {
     }
 
     private func appendDirectory(
-        _ item: SourceItem,
-        opened: OpenFile,
-        of location: SourceRoots.Location
+        _ opened: OpenFile,
+        of location: SourceRoots.Location,
+        from base: SourceBase,
+        at path: EntryPath,
+        _ turn: Turn
     ) throws {
-        let directory = try Self.reading(EntryPath(bytes: item.path)) { () throws(SystemError) in
+        let directory = try Self.reading(path) { () throws(SystemError) in
             try opened.descriptor.duplicate()
         }
-        try entries.append(item, directory: opened)
         let isContainer = location.kind == .container && location.name == nil
-        let bookkeeping = item.path + [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
+        let bookkeeping = path.bytes + [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
         let filter = EntryFilter(
             reason: { path, _ in isContainer && path == bookkeeping ? .leftOutByDefault : nil },
-            keepsAllFiles: { !isContainer || $0 != item.path }
+            keepsAllFiles: { !isContainer || $0 != path.bytes }
         )
-        try appendContents(of: directory, base: item.path, filter)
+        try appendContents(of: directory, base: path.bytes, filter, from: base, turn)
     }
 
     private static func reading<Result: ~Copyable>(
@@ -175,70 +227,86 @@ extension ItemArchiver {
             reason: selection.reasonForOmitting,
             keepsAllFiles: selection.keepsAllFiles
         )
-        try appendContents(of: root.descriptor.duplicate(), base: [], filter)
+        let base = SourceBase(root, at: [], as: [])
+        try appendContents(of: root.descriptor.duplicate(), base: [], filter, from: base, .later)
+        try finish()
     }
 
     /// Appends everything in `directory` that `filter` keeps; its own path in the archive is
     /// `base`.
-    func appendContents(
+    private func appendContents(
         of directory: consuming FileDescriptor,
-        base: [UInt8],
-        _ filter: EntryFilter
+        base path: [UInt8],
+        _ filter: EntryFilter,
+        from base: SourceBase,
+        _ turn: Turn
     ) throws {
-        var walker = SourceWalker(root: directory, base: base, cancellation: cancellation)
-        var visitor = Visitor(archiver: self, filter: filter)
+        var walker = SourceWalker(root: directory, base: path, cancellation: cancellation)
+        var visitor = Visitor(archiver: self, filter: filter, base: base, turn: turn)
         try walker.walk(&visitor)
-        try settle()
     }
 
     private struct Visitor: SourceVisitor {
         let archiver: ItemArchiver
         let filter: EntryFilter
+        let base: SourceBase
+        let turn: Turn
 
         static var visitsRuns: Bool { true }
 
         func visit(_ run: FileRun) throws {
             let keepsAll = filter.keepsAllFiles(run.path)
             for index in run.range {
-                let file = run.file(at: index)
-                if !keepsAll, let reason = filter.reason(file.path.bytes, false) {
-                    try omit(try file.item(), reason)
+                let path = EntryPath(bytes: run.path(at: index))
+                let status = try run.status(at: index)
+                if !keepsAll, let reason = filter.reason(path.bytes, false) {
+                    omit(path.bytes, status, reason)
+                } else if status.kind == .regular {
+                    let item = try archiver.entries.admitFile(
+                        at: path,
+                        path.lastComponent,
+                        in: run.directory,
+                        status,
+                        base
+                    )
+                    try archiver.take(item, turn)
                 } else {
-                    try archiver.appendSoon(.file(file))
+                    try visit(try run.item(at: index))
                 }
             }
         }
 
         func visit(_ item: SourceItem) throws {
             if let reason = filter.reason(item.path, false) {
-                try omit(item, reason)
+                omit(item.path, item.status, reason)
             } else {
-                try archiver.appendSoon(.other(item))
+                try archiver.take(archiver.entries.admit(item, from: base), turn)
             }
         }
 
         func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
             if let reason = filter.reason(item.path, true) {
                 let bytes = try archiver.measure(opened)
-                try archiver.appendSoon(.omission(Omission(item.path, reason, bytes: bytes)))
+                archiver.entries.omit(Omission(item.path, reason, bytes: bytes))
                 return false
             }
             if archiver.entries.reader != nil, let omission = try unreadable(item, opened) {
-                try archiver.appendSoon(.omission(omission))
+                archiver.entries.omit(omission)
                 return false
             }
-            try archiver.appendSoon(.directory(item, opened: opened))
+            try archiver.entries.claimDirectory(at: EntryPath(bytes: item.path), item.status)
             return true
         }
 
         func leave(_ directory: WalkedDirectory) throws {
-            try archiver.appendSoon(.end(of: directory))
+            guard !directory.path.isEmpty else { return archiver.root = directory }
+            try archiver.take(archiver.entries.admitDirectory(directory, from: base), turn)
         }
 
         func passesOver(_ item: SourceItem) throws -> Bool {
             guard let reason = filter.reason(item.path, true) else { return false }
             // Its size is unknown.
-            try archiver.appendSoon(.omission(Omission(item.path, reason)))
+            archiver.entries.omit(Omission(item.path, reason))
             return true
         }
 
@@ -255,9 +323,9 @@ extension ItemArchiver {
             return Omission(item.path, found.reason, bytes: try archiver.measure(opened))
         }
 
-        private func omit(_ item: SourceItem, _ reason: Omission.Reason) throws {
-            let bytes = item.status.kind == .regular ? item.status.size : 0
-            try archiver.appendSoon(.omission(Omission(item.path, reason, bytes: bytes)))
+        private func omit(_ path: [UInt8], _ status: FileStatus, _ reason: Omission.Reason) {
+            let bytes = status.kind == .regular ? status.size : 0
+            archiver.entries.omit(Omission(path, reason, bytes: bytes))
         }
     }
 

@@ -14,6 +14,9 @@ struct SourceRoots {
         let directory: OpenFile
         /// The name in the directory; `nil` for the root itself.
         let name: ArraySlice<UInt8>?
+        /// The open root that it lies in, and the path beneath that; empty for the root itself.
+        let root: OpenFile
+        let path: [UInt8]
     }
 
     private struct Root {
@@ -67,13 +70,19 @@ struct SourceRoots {
             throw Self.outside(path)
         }
         if item == root.path {
-            return Location(kind: root.kind, directory: root.directory, name: nil)
+            return Location(
+                kind: root.kind,
+                directory: root.directory,
+                name: nil,
+                root: root.directory,
+                path: []
+            )
         }
         let slash = item.bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
         let name = item.bytes[(slash + 1)...]
         let parent = item.bytes[..<slash]
         if let last, last.path.span.isEqual(to: parent.span) {
-            return Location(kind: last.kind, directory: last.directory, name: name)
+            return Self.location(item, in: root, last.directory, name)
         }
         let directory = try Self.open(BytePath(parent), in: root, for: path)
         let isRefused = try Self.reaching(path) { () throws(SystemError) in
@@ -89,7 +98,23 @@ struct SourceRoots {
         if root.kind == .container, directory !== root.directory {
             last = (parent, root.kind, directory)
         }
-        return Location(kind: root.kind, directory: directory, name: name)
+        return Self.location(item, in: root, directory, name)
+    }
+
+    private static func location(
+        _ item: BytePath,
+        in root: Root,
+        _ directory: OpenFile,
+        _ name: ArraySlice<UInt8>
+    ) -> Location {
+        let rest = item.bytes.dropFirst(root.path.bytes.count).drop { $0 == UInt8(ascii: "/") }
+        return Location(
+            kind: root.kind,
+            directory: directory,
+            name: name,
+            root: root.directory,
+            path: [UInt8](rest)
+        )
     }
 
     /// Opens the directory at `parent`; returns the open directory of `root` for the root itself.

@@ -250,12 +250,6 @@ struct FileRun {
     /// The path under which the archive holds the file at `index`.
     func path(at index: Int) -> [UInt8] { listing.path(at: index, beneath: path) }
 
-    /// The file at `index`.
-    func file(at index: Int) -> SourceFile {
-        let path = EntryPath(bytes: path(at: index))
-        return SourceFile(path: path, directory: directory, name: path.lastComponent)
-    }
-
     /// The status of the file at `index`.
     func status(at index: Int) throws(ArchiveError) -> FileStatus {
         do {

@@ -86,6 +86,7 @@ struct AppExtensionExport: ExportingExtension {
         }
         do {
             try host.session.export(call, to: intake)
+            try intake.finish()
         } catch {
             throw intake.failure ?? error
         }

@@ -30,12 +30,15 @@ final class ItemIntake {
     }
 
     /// Appends the item at `source` under `name`.
+    ///
+    /// A file of the container is read later; if that fails, the export can't succeed any more.
     func append(_ source: BytePath, as name: [UInt8]) throws {
-        try settle()
+        if let failure { throw failure }
         try beforeAppend()
         let before = archiver.entries.entryCount
         do {
             let location = try roots.locate(source)
+            try location.checkIsReadable(at: name)
             let bytes = try archiver.appendItem(at: location, as: name)
             observer.noteAppend(of: bytes, from: location.kind, name)
             noteName(name, of: source)
@@ -47,7 +50,7 @@ final class ItemIntake {
         }
     }
 
-    /// Appends the file at `source` under `name` at the latest when ``settle()`` is called.
+    /// Appends the file at `source` under `name`.
     ///
     /// If it fails, the export can't succeed any more.
     func appendSoon(_ source: BytePath, as name: [UInt8]) throws {
@@ -55,20 +58,24 @@ final class ItemIntake {
         try beforeAppend()
         try failing {
             let location = try roots.locate(source)
-            guard location.kind == .container, let file = location.name else {
+            guard location.kind == .container, location.name != nil else {
                 return try append(source, as: name)
             }
-            let path = try ItemArchiver.path(name)
-            let unread = SourceFile(path: path, directory: location.directory, name: file)
-            try archiver.appendSoon(.file(unread))
+            _ = try archiver.appendItem(at: location, as: name)
             noteName(name, of: source)
         }
     }
 
-    /// Archives everything that waits.
+    /// Archives what need not wait any longer.
     func settle() throws {
         if let failure { throw failure }
         try failing { try archiver.settle() }
+    }
+
+    /// Archives everything, after the last append.
+    func finish() throws {
+        if let failure { throw failure }
+        try failing { try archiver.finish() }
     }
 
     private func failing(_ body: () throws -> Void) throws {
@@ -97,6 +104,21 @@ final class ItemIntake {
     /// Makes every append fail from now on.
     func close(because error: any Error) {
         if failure == nil { failure = error }
+    }
+}
+
+extension SourceRoots.Location {
+    /// Throws if a file that is read later can't be read: its extension can go on without it.
+    fileprivate func checkIsReadable(at path: [UInt8]) throws {
+        guard kind == .container, let name else { return }
+        do throws(SystemError) {
+            guard try directory.descriptor.status(of: name).kind == .regular else { return }
+            _ = try directory.descriptor.openFile(name)
+        } catch {
+            // What is missing is found again.
+            guard !error.isMissing else { return }
+            throw SourceWalker.unreadable(path, error)
+        }
     }
 }
 

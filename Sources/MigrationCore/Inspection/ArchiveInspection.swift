@@ -65,7 +65,8 @@ extension ArchiveSource {
         )
     }
 
-    /// Calls `body` for each entry, in the order of the archive.
+    /// Calls `body` for each entry: a directory before what is in it and names in byte order, as far
+    /// as a window of the archive reaches, which holds some thousands of entries.
     ///
     /// In an archive file, only the frames that hold headers are read; each is checked against its
     /// hash.
@@ -91,11 +92,14 @@ extension ArchiveSource {
     ) throws -> ArchiveInspection {
         let reader = try ArchiveReader(input, access: .selective)
         var totals = ArchiveTotals()
+        var window = WindowListing()
         while let entry = try reader.next() {
             try input.cancellation.check()
             totals.count(entry)
-            try body(entry)
+            if reader.place == .first || window.isFull { try window.end(body) }
+            window.append(entry)
         }
+        try window.end(body)
         return ArchiveInspection(
             reader,
             totals: reader.totals ?? totals,
@@ -137,5 +141,34 @@ extension ArchiveSource {
                 threadCount: ThreadCount.resolve(threadCount)
             ) { progress?.completedUnitCount = Int64(clamping: $0) }
         }
+    }
+}
+
+/// The entries of a window, until they are listed in the order of a walk.
+private struct WindowListing {
+    /// The bytes of paths, targets and attributes that are held at a time.
+    private static let byteLimit = 4 << 20
+
+    private var entries: [ArchiveEntry] = []
+    private var byteCount = 0
+
+    /// Whether the entries take too much memory to be put in order with others.
+    var isFull: Bool { byteCount > Self.byteLimit }
+
+    mutating func append(_ entry: ArchiveEntry) {
+        entries.append(entry)
+        byteCount += entry.path.bytes.count
+        if case .symbolicLink(let target) = entry.kind { byteCount += target.count }
+        for attribute in entry.extendedAttributes {
+            byteCount += attribute.name.count + attribute.value.count
+        }
+    }
+
+    /// Passes the entries to `body`.
+    mutating func end(_ body: (ArchiveEntry) throws -> Void) throws {
+        entries.sort { $0.path.precedesInTree($1.path) }
+        for entry in entries { try body(entry) }
+        entries.removeAll(keepingCapacity: true)
+        byteCount = 0
     }
 }

@@ -11,10 +11,10 @@ struct EntryIndexTests {
     /// An index of five frames, in two of which no entry is listed.
     private static var sample: EntryIndexBuilder {
         var builder = EntryIndexBuilder()
-        builder.add(EntryPath("a"), at: 1024)
-        builder.add(EntryPath("a/b"), at: 1536)
-        builder.add(EntryPath("a/c"), at: 2 * chunk + 512)
-        builder.add(EntryPath("é"), at: 3 * chunk - 512)
+        builder.add(EntryPath("a/b"), at: 1024)
+        builder.add(EntryPath("a"), at: 1536)
+        builder.add(EntryPath("c"), at: 2 * chunk + 512)
+        builder.add(EntryPath("é/y"), at: 3 * chunk - 512)
         builder.add(EntryPath("é/z"), at: 3 * chunk)
         return builder
     }
@@ -33,13 +33,13 @@ struct EntryIndexTests {
 
     @Test func `writes the layout that is documented`() {
         let records =
-            record(2, "a") + record(0, "") + record(1, "a/c") + record(0, "é/z") + record(0, "")
+            record(2, "a/b") + record(0, "") + record(1, "c") + record(0, "é/z") + record(0, "")
         let head = littleEndian(0x184D_2A5C, 4) + littleEndian(4 + records.count, 4)
         #expect(Self.sample.encoded(frameCount: 5) == head + [1, 0, 0, 0] + records)
     }
 
     @Test func `says that entries are in no order`() throws {
-        for second in ["a", "A", "a/b"] {
+        for second in ["a/a", "A", "a/b"] {
             var builder = EntryIndexBuilder()
             builder.add(EntryPath("a/b"), at: 1024)
             builder.add(EntryPath(second), at: 1536)
@@ -51,15 +51,35 @@ struct EntryIndexTests {
     @Test func `finds where to read on`() throws {
         let index = try parse(Self.sample.encoded(frameCount: 5))
         let (first, third, fourth) = (UInt64(1024), 2 * Self.chunk + 512, 3 * Self.chunk)
-        for (path, offset) in [
-            ("A", nil), ("a", first), ("a/b", first), ("a/b/z", first), ("a/c", third),
-            ("a/c/b", third), ("a.b", third), ("é", third), ("é/a", third), ("é/z", fourth),
-            ("é/zz", fourth), ("ü", fourth),
+        for (path, start, end) in [
+            ("A", nil, first), ("a", nil, third), ("a/b", nil, third), ("a/c", first, third),
+            ("b", first, third), ("c", first, fourth), ("d", third, fourth), ("é", third, nil),
+            ("é/a", third, fourth), ("é/z", third, nil), ("é/zz", fourth, nil), ("ü", fourth, nil),
         ] {
-            let place = index.place(before: EntryPath(path))
-            #expect(place?.offset == offset, "\(path)")
-            #expect((place?.path == nil) == (offset == nil))
+            let range = index.range(of: EntryPath(path))
+            #expect(range == EntryIndex.Range(start: start, end: end), "\(path)")
         }
+    }
+
+    /// Two windows begin in the first of three frames, and one reaches into the last.
+    @Test func `lists the first path of the first window that begins in a frame`() throws {
+        var builder = EntryIndexBuilder()
+        let entries: [(String, UInt64, WindowPlace)] = [
+            ("b.a", 512, .first), ("a.b", 1024, .further), ("c", 1536, .first),
+            ("d", Self.chunk, .further), ("f", Self.chunk + 512, .first),
+            ("e.x", 2 * Self.chunk + 512, .further), ("g", 2 * Self.chunk + 1024, .first),
+        ]
+        for (path, offset, place) in entries {
+            let isHeld = builder.add(
+                .file(size: 0),
+                at: EntryPath(path),
+                offset: offset,
+                place
+            )
+            #expect(isHeld)
+        }
+        let bytes = builder.encoded(frameCount: 3)
+        #expect(bytes[12...].elementsEqual(record(1, "a.b") + record(0, "e.x") + record(1, "g")))
     }
 
     @Test func `leaves out what would make it large`() throws {
@@ -71,7 +91,7 @@ struct EntryIndexTests {
             builder.add(EntryPath(path), at: 1024)
             builder.add(EntryPath("z"), at: 2048)
             let index = try parse(builder.encoded(frameCount: 1), frameCount: 1)
-            #expect(index.place(before: EntryPath("z"))?.path == (isListed ? EntryPath(path) : nil))
+            #expect(index.range(of: EntryPath("z")).start == (isListed ? 1024 : nil))
         }
         var builder = EntryIndexBuilder()
         let count = EntryIndex.pathBytesLimit / 1024
@@ -104,7 +124,7 @@ struct EntryIndexTests {
         var cases = [bytes + [0], [], long]
         // The magic, the size, the order, the zeros, a block past the frame, a block of no entry, paths
         // out of order.
-        let changes = [(0, 0x5D), (4, 0), (8, 2), (9, 1), (13, 0x20), (17, 1), (16, 122)]
+        let changes = [(0, 0x5D), (4, 0), (8, 2), (9, 1), (13, 0x20), (19, 1), (16, 122)]
         for (position, value) in changes {
             var changed = bytes
             changed[position] = UInt8(value)

@@ -18,8 +18,8 @@ struct EntryMarkTests {
         Item(.file("e", time: FileTime(seconds: .max, nanoseconds: 7))),
     ]
 
-    private func mark(_ nanoseconds: UInt32) -> EntryMark {
-        EntryMark(of: .file("f", time: Self.time(nanoseconds)))
+    private func mark(_ nanoseconds: UInt32, _ place: WindowPlace = .first) -> EntryMark {
+        EntryMark(of: .file("f", time: Self.time(nanoseconds)), place)
     }
 
     private func littleEndian(_ values: UInt32...) -> [UInt8] {
@@ -33,8 +33,9 @@ struct EntryMarkTests {
     }
 
     @Test func `writes the layout that is documented`() throws {
-        let marks = [mark(0), mark(1), mark(999_999_999)]
-        #expect(marks.encoded == littleEndian(0x184D_2A5B, 12, 0, 1, 999_999_999))
+        let marks = [mark(0), mark(1, .further), mark(999_999_999, .further)]
+        #expect(marks.encoded == littleEndian(0x184D_2A5B, 12, 1 << 31, 1, 999_999_999))
+        #expect(marks.map(\.place) == [.first, .further, .further])
         #expect(try parse(marks.encoded) == marks)
         #expect([EntryMark]().encoded == [])
         #expect(try parse([]) == [])
@@ -47,7 +48,7 @@ struct EntryMarkTests {
             littleEndian(0x184D_2A5B, 4, 1, 2), littleEndian(0x184D_2A5B, 3, 1),
             littleEndian(0x184D_2A5B, 4, 1) + [0], littleEndian(0x184D_2A5B, 5, 1) + [0],
             littleEndian(0x184D_2A5B, 4, 1_000_000_000), littleEndian(0x184D_2A5B, 4, 1 << 30),
-            littleEndian(0x184D_2A5B, 4, 1 << 31), [0],
+            littleEndian(0x184D_2A5B, 4, 1 << 31 | 1_000_000_000), [0],
         ]
         for frame in wrong {
             let error = #expect(throws: ArchiveError.self, "\(frame)") { try parse(frame) }
@@ -70,9 +71,10 @@ struct EntryMarkTests {
             9 + 3 * ((Int(frame.size) + 131_071) / 131_072) + Int(frame.size) + 4
         }
         let extra = zip(frames, sizes).map { [UInt8]($0.dropFirst($1)) }
-        #expect(extra[0] == littleEndian(0x184D_2A5B, 20, 1, 999_999_999, 500_000_000, 0, 0))
+        let marks = [1, 999_999_999, 500_000_000, 0, 0].map { mark($0) }
+        #expect(extra[0] == marks.encoded)
         #expect(extra[1] == [])
-        #expect(extra[2] == littleEndian(0x184D_2A5B, 4, 7))
+        #expect(extra[2] == [mark(7)].encoded)
     }
 
     @Test func `belong to the piece in which the header begins, wherever that ends`() throws {
@@ -100,6 +102,9 @@ struct EntryMarkTests {
             (1, [mark(0)]), (2, []), (2, [mark(7), mark(0)]),
             // The hard link with a time.
             (0, [mark(1), mark(999_999_999), mark(500_000_000), mark(1), mark(0)]),
+            // An entry that is in the window of another one.
+            (0, [mark(1), mark(999_999_999, .further), mark(500_000_000), mark(0), mark(0)]),
+            (0, [mark(1, .further)] + right.dropFirst()),
         ]
         for (piece, marks) in lies {
             let lying = try archive.replacingMarks(ofPiece: piece, with: marks)

@@ -8,19 +8,21 @@ import Testing
 struct SelectedEntryReaderTests {
     private static let longName = String(repeating: "n", count: 200)
 
-    /// Entries in tree order, over many frames, with names on either side of the slash.
+    /// Entries as a walk leaves them, over many frames, with names on either side of the slash.
     private static let items: [Item] = {
         let deep = (1...6).map { [String](repeating: longName, count: $0).joined(separator: "/") }
-        return [
-            Item("A", text(10)), Item(.directory("a")), Item("a/1", text(4_200_000)),
-            Item(.directory("a/b")), Item("a/b/x", text(5_000_000)), Item("a/b/y", text(1)),
-            Item(.directory("a/b/z")), Item("a/b c", text(600)), Item("a/b.c", text(4_191_000)),
-            Item("a/b0", text(512)), Item(.symbolicLink("a b", to: "a")), Item("a-b", text(70)),
-            Item(.hardLink("a.b", to: "a/b/y")),
-        ] + deep.map { Item(.directory($0)) } + [
-            Item(deep[5] + "/x", text(4_200_000)), Item(deep[5] + "/y", text(4_200_000)),
-            Item("z", text(20)), Item(.hardLink("zz", to: "a/b/x")),
-        ]
+        let items =
+            [
+                Item("A", text(10)), Item(.directory("a")), Item("a/1", text(4_200_000)),
+                Item(.directory("a/b")), Item("a/b/x", text(5_000_000)), Item("a/b/y", text(1)),
+                Item(.directory("a/b/z")), Item("a/b c", text(600)), Item("a/b.c", text(4_191_000)),
+                Item("a/b0", text(512)), Item(.symbolicLink("a b", to: "a")), Item("a-b", text(70)),
+                Item(.hardLink("a.b", to: "a/b/y")),
+            ] + deep.map { Item(.directory($0)) } + [
+                Item(deep[5] + "/x", text(4_200_000)), Item(deep[5] + "/y", text(4_200_000)),
+                Item("z", text(20)), Item(.hardLink("zz", to: "a/b/x")),
+            ]
+        return items.sorted { $0.entry.path.isLeft(before: $1.entry.path) }
     }()
 
     private func selected(_ archive: TestArchive, _ paths: [EntryPath]) throws -> [Item] {
@@ -91,8 +93,10 @@ struct SelectedEntryReaderTests {
             _ = try #require(try reader.next())
             let offset = Int(reader.entryOffset) - (try HeaderFrame.sample.contentSize)
             let frame = offset / FrameFormat.chunkSize
+            // What comes right before may be in the frame before, and reach over another one.
+            let frames = frame - 2...frame + 1
             var damaged = archive.bytes
-            for (number, place) in places.enumerated() where ![frame, frame + 1].contains(number) {
+            for (number, place) in places.enumerated() where !frames.contains(number) {
                 damaged[place.lowerBound + place.count / 2] ^= 1
             }
             #expect(try selected(TestArchive(bytes: damaged), [path]) == expected([path]))
@@ -123,7 +127,7 @@ struct SelectedEntryReaderTests {
     @Test func `fails where the index leads to another entry`() throws {
         let items = [Item("a", text(5_000_000)), Item("b", text(10)), Item("c", text(10))]
         let archive = try TestArchive(items)
-        for (path, offset) in [("b", 5_001_216), ("bb", 5_000_704), ("b", 4_194_304)] {
+        for (path, offset) in [("b", 5_001_216), ("b", 4_194_304)] {
             var builder = EntryIndexBuilder()
             builder.add(EntryPath("a"), at: 0)
             builder.add(EntryPath(path), at: UInt64(offset))

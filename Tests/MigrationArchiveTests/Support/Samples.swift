@@ -102,3 +102,10 @@ func text(_ count: Int) -> [UInt8] {
     while bytes.count < count { bytes += line }
     return [UInt8](bytes.prefix(count))
 }
+
+extension EntryIndexBuilder {
+    /// Adds an empty file in a window of its own.
+    mutating func add(_ path: EntryPath, at offset: UInt64) {
+        _ = add(.file(size: 0), at: path, offset: offset, .first)
+    }
+}

@@ -1,0 +1,80 @@
+internal import MigrationSystem
+
+/// Cuts the entries of a tree into windows, each as full as it may be.
+///
+/// Entries come as a walk through the tree leaves them: names in byte order, and a directory once
+/// everything in it has come (``EntryPath/isLeft(before:)``). A window ends where the next entry has
+/// no room in it, so that where windows begin depends on the tree alone.
+package struct WindowCutter: Sendable {
+    /// What an entry, or a window, takes of the room in a window.
+    package struct Share: Equatable, Sendable {
+        private(set) var entries: Int
+        private(set) var contentBytes: UInt64
+        /// The bytes of paths and of link targets.
+        private(set) var pathBytes: Int
+
+        /// An empty window.
+        init() { (entries, contentBytes, pathBytes) = (0, 0, 0) }
+
+        /// The share of an entry of `kind` at `path`.
+        package init(_ kind: ArchiveEntry.Kind, at path: EntryPath) {
+            entries = 1
+            (contentBytes, pathBytes) =
+                switch kind {
+                case .file(let size): (size, path.bytes.count)
+                case .directory: (0, path.bytes.count)
+                case .symbolicLink(let target): (0, path.bytes.count + target.count)
+                case .hardLink(let target): (0, path.bytes.count + target.bytes.count)
+                }
+        }
+
+        /// Whether a window may take so much: one entry alone always fits.
+        var fits: Bool {
+            entries <= 1
+                || entries <= WindowCutter.entryLimit && contentBytes <= WindowCutter.contentLimit
+                    && pathBytes <= WindowCutter.pathLimit
+        }
+
+        static func + (left: Share, right: Share) -> Share {
+            var sum = left
+            sum.entries += right.entries
+            sum.contentBytes.addSaturating(right.contentBytes)
+            sum.pathBytes += right.pathBytes
+            return sum
+        }
+    }
+
+    /// The most entries in a window.
+    package static let entryLimit = 8192
+
+    /// The most bytes of content in a window that holds more than one entry.
+    package static let contentLimit: UInt64 = 64 << 20
+
+    /// The most bytes of paths and link targets in a window that holds more than one entry.
+    package static let pathLimit = 1 << 20
+
+    private var window = Share()
+
+    /// Begins before the first entry.
+    package init() {}
+
+    /// Takes the next entry; returns whether it begins a window.
+    package mutating func take(_ share: Share) -> Bool {
+        let isFirst = window.entries == 0
+        let grown = window + share
+        guard isFirst || !grown.fits else {
+            window = grown
+            return false
+        }
+        window = share
+        return true
+    }
+}
+
+/// Where in its window an entry lies.
+package enum WindowPlace: Sendable {
+    /// The window begins with it.
+    case first
+    /// Others of its window come before it.
+    case further
+}

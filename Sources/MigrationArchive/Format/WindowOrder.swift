@@ -1,0 +1,82 @@
+/// Follows the entries of an archive as they lie in its windows.
+///
+/// It tells whether each entry may follow the one before it, and in the end whether the archive is in
+/// tree order. It remembers two windows' bounds and no more, however many entries there are.
+package struct WindowOrder: Sendable {
+    /// What is remembered of a window, and of its first and last entry in tree order.
+    private struct Window {
+        var share = WindowCutter.Share()
+        var lastKey: WindowKey
+        var first: EntryPath
+        var firstShare: WindowCutter.Share
+        var last: EntryPath
+    }
+
+    private var previous: Window?
+    private var current: Window?
+    private var isAscending = true
+    private var isCutGreedily = true
+    private var holdsOneEntryEach = true
+
+    /// Begins before the first entry.
+    package init() {}
+
+    /// Takes the next entry; returns whether a window may hold it where it lies.
+    package mutating func take(
+        _ kind: ArchiveEntry.Kind,
+        at path: EntryPath,
+        _ place: WindowPlace
+    ) -> Bool {
+        let share = WindowCutter.Share(kind, at: path)
+        let key = WindowKey(kind, at: path)
+        if place == .first {
+            endWindow()
+            current = Window(
+                share: share,
+                lastKey: key,
+                first: path,
+                firstShare: share,
+                last: path
+            )
+            return true
+        }
+        guard var window = current.take() else { return false }
+        let isInOrder = window.lastKey < key
+        window.lastKey = key
+        window.share = window.share + share
+        if path.isLeft(before: window.first) {
+            (window.first, window.firstShare) = (path, share)
+        } else if window.last.isLeft(before: path) {
+            window.last = path
+        }
+        current = window
+        return isInOrder && window.share.fits
+    }
+
+    /// The path that a walk leaves first of those in the window, so far.
+    var firstInWindow: EntryPath? { current?.first }
+
+    private mutating func endWindow() {
+        guard let window = current else { return }
+        if let previous {
+            isAscending = isAscending && previous.last.isLeft(before: window.first)
+            isCutGreedily = isCutGreedily && !(previous.share + window.firstShare).fits
+        }
+        holdsOneEntryEach = holdsOneEntryEach && window.share.entries == 1
+        previous = window
+    }
+
+    /// Whether nothing in the window comes before what is in the windows before it, so far.
+    var isAscendingSoFar: Bool {
+        guard isAscending, let previous, let current else { return isAscending }
+        return previous.last.isLeft(before: current.first)
+    }
+
+    /// Whether the windows come in tree order, so that no path lies in two of them, and each is as full
+    /// as it may be or, where a client chose the order, holds one entry.
+    package var isInTreeOrder: Bool {
+        var ended = self
+        ended.endWindow()
+        return ended.isAscending && (ended.isCutGreedily || ended.holdsOneEntryEach)
+    }
+}

@@ -1,0 +1,79 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// Fills windows of the archive with items, in the order in which they come.
+struct WindowFiller {
+    private var cutter = WindowCutter()
+    private var items: [WindowItem] = []
+
+    /// Adds an item; returns the items of the window before, in their order, if it has no room for it.
+    mutating func add(_ item: WindowItem) -> [WindowItem] {
+        let share = WindowCutter.Share(item.entry.kind, at: item.entry.path)
+        let full = cutter.take(share) ? takeItems() : []
+        items.append(item)
+        return full
+    }
+
+    /// Ends the window; returns its items in their order.
+    mutating func takeAll() -> [WindowItem] {
+        cutter = WindowCutter()
+        return takeItems()
+    }
+
+    private mutating func takeItems() -> [WindowItem] {
+        let keys = items.map { WindowKey($0.entry.kind, at: $0.entry.path) }
+        let order = items.indices.sorted { keys[$0] < keys[$1] }
+        defer { items.removeAll(keepingCapacity: true) }
+        return order.map { items[$0] }
+    }
+}
+
+/// An item that waits for its turn in a window.
+struct WindowItem {
+    /// The entry; without the attributes that are read when its turn comes.
+    let entry: ArchiveEntry
+
+    /// Where the rest is read; `nil` for an entry that is complete.
+    let source: Source?
+
+    /// A file or directory of the source, not open.
+    struct Source {
+        let base: SourceBase
+        /// What it was when the tree was walked.
+        let status: FileStatus
+    }
+
+    /// Opens the file or directory.
+    func open(_ source: Source) throws(SystemError) -> FileDescriptor {
+        try source.base.open(entry.path, entry.kind == .directory ? .directory : .reading)
+    }
+}
+
+/// A part of the source that is archived under a path of its own.
+final class SourceBase: Sendable {
+    private let root: OpenFile
+    private let source: [UInt8]
+    private let archived: [UInt8]
+
+    /// What is at `source` beneath `root`, or `root` itself where that is empty, and is archived as
+    /// `archived`; an empty one is the archive's root.
+    init(_ root: OpenFile, at source: [UInt8], as archived: [UInt8]) {
+        (self.root, self.source, self.archived) = (root, source, archived)
+    }
+
+    /// Opens what is archived at `path`.
+    func open(
+        _ path: EntryPath,
+        _ access: FileDescriptor.Access
+    ) throws(SystemError) -> FileDescriptor {
+        if source.isEmpty, archived.isEmpty, !path.bytes.isEmpty {
+            return try root.descriptor.openBeneath(path.bytes[...], access)
+        }
+        let slash = UInt8(ascii: "/")
+        var place = source
+        place += path.bytes.dropFirst(archived.count)
+        let relative = source.isEmpty ? place.drop { $0 == slash } : place[...]
+        guard !relative.isEmpty else { return try root.descriptor.duplicate() }
+        return try root.descriptor.openBeneath(relative, access)
+    }
+}
