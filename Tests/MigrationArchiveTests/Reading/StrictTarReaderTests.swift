@@ -5,11 +5,7 @@ import Testing
 @testable import MigrationArchive
 
 struct StrictTarReaderTests {
-    private let strict: StrictStream
-
-    init() throws {
-        strict = try StrictStream()
-    }
+    private let strict = StrictStream()
 
     static let entries: [ArchiveEntry] = [
         .file("Documents/a.txt"),
