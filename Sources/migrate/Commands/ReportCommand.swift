@@ -6,9 +6,9 @@ internal import MigrationSystem
 struct ReportCommand: LockingCommand, ReplacingCommand {
     private var archive = ArchiveName()
     private var keys = DecryptionFlags()
-    private var container: [UInt8]?
+    private var container: BytePath?
     private var includesCaches = false
-    private var page: [UInt8]?
+    private var page: BytePath?
     private(set) var replacesExisting = false
     private(set) var waitLimit = Duration.zero
     private var progress = ProgressMode.auto
@@ -42,7 +42,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     var subject: String { archive.sourceText }
 
     func subject(of error: any Error) -> String {
-        error.isOfOutput ? page.map { PrintableText.escaping($0) } ?? subject : subject
+        error.isOfOutput ? page.map { PrintableText.escaping($0.bytes) } ?? subject : subject
     }
 
     func check(_ given: GivenFlags) throws(UsageError) {
@@ -76,7 +76,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
             title: archive.sourceText,
             facts: InspectionAnswer(archive, inspection: inspection).rows,
             tree: tree.withLock { $0 },
-            comparedWith: container.map { PrintableText.escaping($0) }
+            comparedWith: container.map { PrintableText.escaping($0.bytes) }
         )
         try write(page.html(), on: console)
         return .success
@@ -86,7 +86,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         guard let page else { return try console.output.write(html) }
         do throws(SystemError) {
             let file = try PendingFile.make(
-                at: PathName(resolving: page),
+                at: BytePath(resolving: page),
                 replacesExisting: replacesExisting
             )
             do throws(SystemError) {

@@ -61,7 +61,8 @@ struct InteropTests {
     @Test(
         .enabled(if: Machine.has("zstd"), "needs zstd"),
         arguments: [
-            ("tar", "zstd -dc archive | tar -xpf - -C out"), ("bsdtar", "bsdtar -xpf archive -C out"),
+            ("tar", "zstd -dc archive | tar -xpf - -C out"),
+            ("bsdtar", "bsdtar -xpf archive -C out"),
         ]
     )
     func `is restored to an ordinary user with every mode, time and link`(

@@ -77,12 +77,12 @@ struct ItemBatchTests {
             ("a/1", "a/1"), ("a/2", "a/2"), ("b/3", "b/3"), ("a/4", "a/4"), ("a/5", "x/5"),
             ("link/6", "x/6"), ("7", "8"),
         ]
-        let root = OpenFile(try FileDescriptor.open(directory.bytes, .directory))
+        let root = OpenFile(try FileDescriptor.open(directory, .directory))
         let batch = ItemBatch()
         for (source, archived) in places {
             try (directory / source).write(archived)
             let base = SourceBase(root, at: source.bytes, as: [UInt8](archived.utf8))
-            let file = OpenFile(try FileDescriptor.open((directory / source).bytes, .reading))
+            let file = OpenFile(try FileDescriptor.open(directory / source, .reading))
             let status = try file.descriptor.status()
             batch.append(Self.item(EntryPath(archived), status, base), .further)
         }
@@ -91,7 +91,7 @@ struct ItemBatchTests {
     }
 
     @Test func `opens files by paths of any length`() throws {
-        let root = OpenFile(try FileDescriptor.open(BytePath.scratch.bytes, .directory))
+        let root = OpenFile(try FileDescriptor.open(BytePath.scratch, .directory))
         let name = [UInt8](repeating: 0x6E, count: 200)
         var directory = root
         var path: [UInt8] = []

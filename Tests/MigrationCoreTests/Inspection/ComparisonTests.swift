@@ -129,7 +129,7 @@ struct ComparisonTests {
         try (places.destination / "Documents").write("a file")
         #expect(
             try await rows(places) == [
-                "Documents kind", "Documents/new onlyInArchive", "Documents/same onlyInArchive",
+                "Documents/new onlyInArchive", "Documents/same onlyInArchive", "Documents kind",
             ]
         )
     }
