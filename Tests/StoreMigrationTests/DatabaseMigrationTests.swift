@@ -198,13 +198,9 @@ struct MigratorTests {
         try TestDatabase.make(at: place["db"], titles: ["Old"], journal: "WAL")
         let store = VersionedStore(at: place["db"], .sqlite(.userVersion))
         let migrator = StoreMigrator(store) { url in
-            let database = try TestDatabase(at: url)
-            try database.run("INSERT INTO note (title) VALUES ('By the hook')")
-            // The copy of the log stays, as after a crash.
             let log = URL(filePath: url.path + "-wal")
-            let kept = try Data(contentsOf: log)
-            try database.run("PRAGMA wal_checkpoint(TRUNCATE)")
-            try kept.write(to: log)
+            // SQLite removes the log when the database is closed; it comes back, as after a crash.
+            try Self.log(ofInsertionInto: url, at: log).write(to: log)
             throw Failure()
         }
         #expect(throws: Failure.self) { try migrator.migrate(notesPlan()) }
@@ -213,6 +209,12 @@ struct MigratorTests {
         let database = try TestDatabase(at: place["db"])
         #expect(try database.texts("SELECT title FROM note") == ["Old"])
         #expect(try database.texts("PRAGMA integrity_check") == ["ok"])
+    }
+
+    private static func log(ofInsertionInto url: URL, at log: URL) throws -> Data {
+        let database = try TestDatabase(at: url)
+        try database.run("INSERT INTO note (title) VALUES ('By the hook')")
+        return try Data(contentsOf: log)
     }
 
     @Test func `calls the hook with the migrated store, once`() throws {
