@@ -120,6 +120,7 @@ let package = Package(
                 "AndroidMigration", "MigrationArchive", "MigrationCore", "MigrationSystem",
                 "StoreMigration",
             ],
+            exclude: ["Schemas"],
             swiftSettings: settings
         ),
         .target(

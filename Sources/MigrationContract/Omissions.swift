@@ -1,7 +1,8 @@
+internal import MigrationArchive
 internal import MigrationSystem
 
 /// Something that an export did not archive, or that an import did not restore.
-public struct Omission: Hashable, Sendable, Codable {
+public struct Omission: Hashable, Sendable {
     /// Why something was omitted.
     public enum Reason: String, Hashable, Sendable, Codable, CaseIterable {
         /// Caches, temporary files, the system's own data, or the container's own bookkeeping.
@@ -32,7 +33,10 @@ public struct Omission: Hashable, Sendable, Codable {
     }
 
     /// The path relative to the container, in a form that is safe to print.
-    public let path: String
+    public var path: String { PrintableText.escaping(pathBytes) }
+
+    /// The bytes of the path.
+    package let pathBytes: [UInt8]
 
     /// Why it was omitted.
     public let reason: Reason
@@ -45,11 +49,41 @@ public struct Omission: Hashable, Sendable, Codable {
     /// Details that the path does not give, such as the name of an attribute.
     public let detail: String?
 
-    package init(path: String, reason: Reason, bytes: UInt64, detail: String?) {
-        self.path = path
+    package init(path: [UInt8], reason: Reason, bytes: UInt64, detail: String?) {
+        pathBytes = path
         self.reason = reason
         self.bytes = bytes
         self.detail = detail
+    }
+}
+
+extension Omission: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case bytes, detail, path, pathBase64, reason
+    }
+
+    /// Encodes the omission, its path exactly: as `pathBase64` if it is not valid UTF-8.
+    ///
+    /// - Parameter encoder: The encoder.
+    /// - Throws: The errors of the encoder.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(ExactName(pathBytes), forKey: .path, or: .pathBase64)
+        try container.encode(reason, forKey: .reason)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encodeIfPresent(detail, forKey: .detail)
+    }
+
+    /// Decodes what ``encode(to:)`` encodes.
+    ///
+    /// - Parameter decoder: The decoder.
+    /// - Throws: The errors of the decoder.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        pathBytes = try container.decodeName(forKey: .path, or: .pathBase64).bytes
+        reason = try container.decode(Reason.self, forKey: .reason)
+        bytes = try container.decode(UInt64.self, forKey: .bytes)
+        detail = try container.decodeIfPresent(String.self, forKey: .detail)
     }
 }
 

@@ -6,10 +6,26 @@ internal import MigrationSystem
 struct CommandRunner: Sendable {
     let context: CommandContext
 
+    /// Whether an error is a JSON document.
+    private let answersInJSON: Bool
+
+    private let arguments: [[UInt8]]
+
     private var console: Console { context.console }
 
-    /// Runs the command that `arguments` ask for; errors go to standard error.
-    func run(_ arguments: [[UInt8]]) async -> ExitCode {
+    /// Makes a runner of the command that `arguments` ask for.
+    init(_ arguments: [[UInt8]], in context: CommandContext) {
+        self.context = context
+        self.arguments = arguments
+        let flags = ["--json", "--json-lines"].map { [UInt8]($0.utf8) }
+        // Where the words can't be understood, they still tell how the answer was to be.
+        answersInJSON = arguments.prefix { $0 != [UInt8]("--".utf8) }.contains(
+            where: flags.contains
+        )
+    }
+
+    /// Runs the command; errors go to standard error.
+    func run() async -> ExitCode {
         do throws(UsageError) {
             switch try Invocation(arguments) {
             case .help(let command): return print(HelpPage(of: command).text)
@@ -63,26 +79,36 @@ extension CommandRunner {
         }
         if let number = context.signals?.received, isInterruption(error) || isEnd(error) {
             // An extension that ignored the cancellation deserves a line of its own.
-            if isIgnoredCancellation(error) { logError(error, from: command) }
-            console.log("migrate: interrupted")
-            return .signal(number)
+            if isIgnoredCancellation(error) { log(error, from: command) }
+            let code = ExitCode.signal(number)
+            log(ErrorAnswer(code: code, name: "interrupted", message: "interrupted"), as: "")
+            return code
         }
         if isBrokenPipe(error) { return OutputError.brokenPipe.exitCode }
-        logError(error, from: command)
-        return command?.exitCode(for: error) ?? ExitCode(for: error)
+        return log(error, from: command)
     }
 
-    private func logError(_ error: any Error, from command: (any Command)?) {
-        let operation = command?.operation(endedBy: error)
-        console.log("migrate: error: \(ErrorMessage(error, of: operation))")
+    @discardableResult
+    private func log(_ error: any Error, from command: (any Command)?) -> ExitCode {
+        let code = command?.exitCode(for: error) ?? ExitCode(for: error)
+        log(ErrorAnswer(error, of: command?.operation(endedBy: error), code: code), as: "error: ")
+        return code
     }
 
     private func report(_ error: UsageError) -> ExitCode {
-        console.log("migrate: error: \(error.message)")
+        log(ErrorAnswer(code: .usage, name: "usage", message: error.message), as: "error: ")
+        guard !answersInJSON else { return .usage }
         console.log("Usage: \(error.command?.synopsis ?? HelpPage.topSynopsis)")
         let page = error.command.map { "migrate \($0.name) --help" } ?? "migrate --help"
         console.log("See '\(page)' for more.")
         return .usage
+    }
+
+    private func log(_ answer: ErrorAnswer, as kind: String) {
+        guard answersInJSON, let line = try? JSONText.lineOfDocument(answer) else {
+            return console.log("migrate: \(kind)\(answer.message)")
+        }
+        console.log(line)
     }
 
     private func isInterruption(_ error: any Error) -> Bool {

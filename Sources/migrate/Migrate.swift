@@ -22,7 +22,7 @@ struct Migrate {
         _ arguments: [[UInt8]],
         in context: CommandContext
     ) async -> ExitCode {
-        let task = Task { await CommandRunner(context: context).run(arguments) }
+        let task = Task { await CommandRunner(arguments, in: context).run() }
         context.signals?.onSignal { task.cancel() }
         return await task.value
     }

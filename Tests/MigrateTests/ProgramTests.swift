@@ -45,7 +45,7 @@ struct ProgramTests {
     }
 
     @Test(arguments: [
-        [], ["frobnicate"], ["help", "frobnicate"], ["inspect"], ["status"], ["list", "a", "b"],
+        [], ["frobnicate"], ["help", "frobnicate"], ["inspect"], ["status"], ["inspect", "a", "b"],
         ["run", "--container", "x", "ls"], ["run", "--container", "x", "--"],
         ["completions", "tcsh"], ["import", "a", "--container", "c", "--threads", "0"],
         ["extract", "a", "--to", ""], ["verify", ""],

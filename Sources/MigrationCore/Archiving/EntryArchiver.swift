@@ -39,7 +39,7 @@ final class EntryArchiver {
     private(set) var omissions = OmissionList()
 
     /// The first 1,000 links that lead out of the container, printable.
-    private(set) var externalLinks: [String] = []
+    private(set) var externalLinks: [ExternalLink] = []
 
     /// The number of links that lead out of the container.
     private(set) var externalLinkCount = 0
@@ -149,7 +149,7 @@ extension EntryArchiver {
         if path.leadsOut(withTarget: target) {
             externalLinkCount += 1
             if externalLinks.count < 1_000 {
-                externalLinks.append("\(path) -> \(PrintableText.escaping(target))")
+                externalLinks.append(ExternalLink(path: path, target: target))
             }
         }
         links.remember(item.status, at: path)

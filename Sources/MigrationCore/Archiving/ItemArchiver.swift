@@ -346,11 +346,6 @@ extension ItemArchiver {
 extension Omission {
     /// The omission of the item at `path`.
     init(_ path: [UInt8], _ reason: Reason, bytes: UInt64 = 0, detail: String? = nil) {
-        self.init(
-            path: PrintableText.escaping(path),
-            reason: reason,
-            bytes: bytes,
-            detail: detail
-        )
+        self.init(path: path, reason: reason, bytes: bytes, detail: detail)
     }
 }

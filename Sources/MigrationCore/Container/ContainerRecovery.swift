@@ -184,7 +184,10 @@ public struct RecoveryReport: Sendable {
     public let problem: MigrationError?
 
     /// Where data that had no place was moved, as printable paths.
-    public let kept: [String]
+    public var kept: [String] { keptPaths.map { PrintableText.escaping($0) } }
+
+    /// The bytes of these paths.
+    package let keptPaths: [[UInt8]]
 }
 
 extension MigrationHost {
@@ -214,19 +217,19 @@ extension MigrationHost {
             try ContainerRecovery.recover(path, root: lock.root)
             let record = try container.storedImportRecord()
             guard wasCutOff else {
-                return RecoveryReport(outcome: .nothing, problem: nil, kept: [])
+                return RecoveryReport(outcome: .nothing, problem: nil, keptPaths: [])
             }
             let outcome: RecoveryReport.Outcome =
                 record?.outcome == .success ? .completed : .rolledBack
-            return RecoveryReport(outcome: outcome, problem: nil, kept: [])
+            return RecoveryReport(outcome: outcome, problem: nil, keptPaths: [])
         } catch {
             guard discards else { throw error }
             problem = error
         }
         do throws(SystemError) {
             let discarding = Discarding(path: path, root: lock.root)
-            let kept = try discarding.run().map { PrintableText.escaping($0) }
-            return RecoveryReport(outcome: .discarded, problem: problem, kept: kept)
+            let kept = try discarding.run().map(\.path)
+            return RecoveryReport(outcome: .discarded, problem: problem, keptPaths: kept)
         } catch {
             let message = "the rest of an interrupted import can't be given up"
             throw MigrationError(.containerInvalid, message, path: path, cause: error)

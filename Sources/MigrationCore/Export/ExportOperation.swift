@@ -172,8 +172,8 @@ public struct ExportReport: Sendable {
     /// The omissions: data of the container that the archive does not hold.
     public let omissions: OmissionList
 
-    /// Archived symbolic links that lead out of the container, printable, at most 1,000 of them.
-    public let externalLinks: [String]
+    /// Archived symbolic links that lead out of the container, at most 1,000 of them.
+    public let externalLinks: [ExternalLink]
 
     /// How many symbolic links lead out of the container.
     public let externalLinkCount: Int
@@ -185,6 +185,18 @@ public struct ExportReport: Sendable {
     /// The report of the session with the app's extension; `nil` if the whole container was
     /// exported.
     public let appExtension: ExtensionReport?
+}
+
+/// A symbolic link that leads out of the container it was exported from.
+public struct ExternalLink: Hashable, Sendable, CustomStringConvertible {
+    /// The path of the link in the container.
+    public let path: EntryPath
+
+    /// The bytes of its target.
+    public let target: [UInt8]
+
+    /// The path and the target, in a form that is safe to print.
+    public var description: String { "\(path) -> \(PrintableText.escaping(target))" }
 }
 
 extension ArchiveStatement {

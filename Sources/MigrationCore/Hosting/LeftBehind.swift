@@ -7,12 +7,15 @@ internal import MigrationSystem
 /// ``ExportOptions/expectsComplete`` it is an error.
 public struct LeftBehind: Sendable, Codable, Equatable {
     /// A file or a link that was not appended, or a directory without any appended file.
-    public struct Item: Sendable, Codable, Equatable {
+    public struct Item: Sendable, Equatable {
         /// The app group that holds it; `nil` for the container.
         public let group: String?
 
         /// The printable path, relative to the container or the group.
-        public let path: String
+        public var path: String { PrintableText.escaping(pathBytes) }
+
+        /// The bytes of the path.
+        package let pathBytes: [UInt8]
 
         /// The number of files and links; 0 for a directory that can't be opened.
         public let files: Int
@@ -39,6 +42,38 @@ public struct LeftBehind: Sendable, Codable, Equatable {
     /// The number of paths that a migration may need, outside of `Library/Caches`, `tmp` and
     /// `SystemData`.
     public private(set) var neededCount = 0
+}
+
+extension LeftBehind.Item: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case bytes, files, group, isPurgeable, path, pathBase64
+    }
+
+    /// Encodes the item, its path exactly: as `pathBase64` if it is not valid UTF-8.
+    ///
+    /// - Parameter encoder: The encoder.
+    /// - Throws: The errors of the encoder.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(group, forKey: .group)
+        try container.encode(ExactName(pathBytes), forKey: .path, or: .pathBase64)
+        try container.encode(files, forKey: .files)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(isPurgeable, forKey: .isPurgeable)
+    }
+
+    /// Decodes what ``encode(to:)`` encodes.
+    ///
+    /// - Parameter decoder: The decoder.
+    /// - Throws: The errors of the decoder.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        group = try container.decodeIfPresent(String.self, forKey: .group)
+        pathBytes = try container.decodeName(forKey: .path, or: .pathBase64).bytes
+        files = try container.decode(Int.self, forKey: .files)
+        bytes = try container.decode(UInt64.self, forKey: .bytes)
+        isPurgeable = try container.decode(Bool.self, forKey: .isPurgeable)
+    }
 }
 
 // MARK: - Collecting
@@ -78,7 +113,7 @@ extension LeftBehind {
         add(
             Item(
                 group: group,
-                path: PrintableText.escaping(path),
+                pathBytes: path,
                 files: files - mark.files,
                 bytes: bytes - mark.bytes,
                 isPurgeable: isPurgeable
@@ -194,7 +229,7 @@ extension LeftBehind {
         private func item(at path: [UInt8], files: Int, bytes: UInt64) -> Item {
             Item(
                 group: group,
-                path: PrintableText.escaping(path),
+                pathBytes: path,
                 files: files,
                 bytes: bytes,
                 isPurgeable: levels.last?.isPurgeable ?? Self.purgeable.contains(path)

@@ -158,7 +158,7 @@ extension MigrationExtension {
     var groupOmissions: [Omission] {
         omittedGroups.sorted().map { identifier in
             Omission(
-                path: PrintableText.escaping(identifier),
+                path: [UInt8](identifier.utf8),
                 reason: .applicationGroup,
                 bytes: 0,
                 detail: nil

@@ -158,6 +158,6 @@ extension Omission {
             (reason, detail) = (.externalLink, PrintableText.escaping(target))
         case .reserved: reason = .leftOutByDefault
         }
-        self.init(path: omission.path.description, reason: reason, bytes: 0, detail: detail)
+        self.init(path: omission.path.bytes, reason: reason, bytes: 0, detail: detail)
     }
 }

@@ -70,6 +70,7 @@ extension ArchiveSource {
     ) async throws -> Int {
         try await inspectComparing(
             with: container,
+            only: [],
             includesCaches: includesCaches,
             host: host,
             progress: progress,
@@ -78,9 +79,12 @@ extension ArchiveSource {
     }
 
     /// Compares an archive with a container, and describes the archive.
+    ///
+    /// If `paths` holds any, only what is at them and below them is compared.
     @concurrent
     package func inspectComparing(
         with container: MigrationDataContainer,
+        only paths: [EntryPath],
         includesCaches: Bool,
         host: MigrationHost,
         progress: Progress?,
@@ -102,6 +106,7 @@ extension ArchiveSource {
                 let comparison = ContainerComparison(
                     root: lock.root,
                     selection: selection,
+                    paths: paths,
                     cancellation: cancellation,
                     report: body
                 )
@@ -124,6 +129,8 @@ extension ArchiveSource {
 private final class ContainerComparison {
     private let root: OpenFile
     private let selection: ContainerSelection
+    private let paths: [EntryPath]
+    private var missing: Set<EntryPath>
     private let cancellation: CancellationFlag
     private let report: (ArchiveDifference) throws -> Void
     private var count = 0
@@ -134,11 +141,14 @@ private final class ContainerComparison {
     init(
         root: OpenFile,
         selection: ContainerSelection,
+        paths: [EntryPath],
         cancellation: CancellationFlag,
         report: @escaping (ArchiveDifference) throws -> Void
     ) {
         self.root = root
         self.selection = selection
+        self.paths = paths
+        missing = Set(paths)
         self.cancellation = cancellation
         self.report = report
     }
@@ -148,6 +158,7 @@ private final class ContainerComparison {
         var comparator = try EntryComparator(root: root, report: add)
         while let entry = try reader.next() {
             try cancellation.check()
+            guard isCompared(entry.path) else { continue }
             seen.insert(entry.path.hashValue)
             try comparator.compare(entry, from: reader)
             onProgress(reader.consumedBytes)
@@ -158,7 +169,18 @@ private final class ContainerComparison {
             cancellation: cancellation
         )
         try walker.walk(&visitor)
+        if let path = paths.first(where: missing.contains) {
+            let message = "neither the archive nor the container has such an entry"
+            throw ArchiveError(.notFound, message, entry: path)
+        }
         return count
+    }
+
+    private func isCompared(_ path: EntryPath) -> Bool {
+        if paths.isEmpty { return true }
+        let found = paths.filter(path.isEqual(toOrBelow:))
+        missing.subtract(found)
+        return !found.isEmpty
     }
 
     private func add(_ difference: ArchiveDifference) throws {
@@ -193,6 +215,9 @@ private final class ContainerComparison {
         default: return false
         }
         let path = EntryPath(bytes: item.path)
+        guard isCompared(path) else {
+            return isDirectory && paths.contains { $0.isEqual(toOrBelow: path) }
+        }
         if !seen.contains(path.hashValue) {
             try add(ArchiveDifference(path: path, kind: .onlyInContainer, detail: ""))
         }

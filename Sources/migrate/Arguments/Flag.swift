@@ -206,7 +206,8 @@ struct Argument<Owner>: Sendable {
         }
     }
 
-    private init<Value>(
+    /// Declares words with an effect of their own for each.
+    init<Value>(
         _ name: String,
         count: ArgumentDescription.Count,
         as reader: ValueReader<Value>,

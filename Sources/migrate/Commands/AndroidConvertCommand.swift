@@ -165,8 +165,7 @@ struct AndroidConvertCommand: ReplacingCommand {
 
 /// The answer of `migrate android convert`.
 struct ConversionAnswer: Answer {
-    let schema = "migrate/android-convert/1"
-    let archive: String
+    let archive: ArchiveName
     let bytes: UInt64
     let fingerprint: String?
     let header: ArchiveHeader?
@@ -177,13 +176,13 @@ struct ConversionAnswer: Answer {
     let totals: ArchiveTotals
 
     init(_ output: ArchiveName, report: ConversionReport) {
-        archive = output.destinationText
+        archive = output
         bytes = report.bytes
         fingerprint = report.fingerprint?.description
         header = report.header
         lost = report.lost
         omitted = report.omitted
-        package = PrintableText.escaping(report.package)
+        package = report.package
         salvaged = report.salvaged
         totals = report.totals
     }
@@ -191,10 +190,31 @@ struct ConversionAnswer: Answer {
     var text: String {
         let version =
             header.map { ", version '\(PrintableText.escaping($0.resourcesVersion))'" } ?? ""
-        return "\(archive): \(package)\(version): \(TotalsText(totals)) in \(ByteCount(bytes))\n"
+        let start = "\(archive.destinationText): \(PrintableText.escaping(package))\(version)"
+        return start + ": \(TotalsText(totals)) in \(ByteCount(bytes))\n"
             + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
             + Self.lines("left out", list: omitted)
             + salvagedLines + Self.lines("lost", list: lost)
+    }
+
+    var schema: String { "migrate/android-convert/1" }
+
+    private enum CodingKeys: String, CodingKey {
+        case archive, archiveBase64, bytes, fingerprint, header, lost, omitted, package, salvaged
+        case totals
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
+        try container.encodeIfPresent(header, forKey: .header)
+        try container.encode(lost, forKey: .lost)
+        try container.encode(omitted, forKey: .omitted)
+        try container.encode(package, forKey: .package)
+        try container.encode(salvaged, forKey: .salvaged)
+        try container.encode(totals, forKey: .totals)
     }
 
     private var salvagedLines: String {

@@ -49,7 +49,6 @@ struct AndroidLintCommand: Command {
 
 /// The answer of `migrate android lint`.
 struct LintAnswer: Answer {
-    let schema = "migrate/android-lint/1"
     let findings: [LintFinding]
     private let file: String
 
@@ -59,8 +58,10 @@ struct LintAnswer: Answer {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case schema, findings
+        case findings
     }
+
+    var schema: String { "migrate/android-lint/1" }
 
     var text: String {
         findings.reduce("") { text, finding in

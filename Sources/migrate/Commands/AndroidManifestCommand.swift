@@ -89,7 +89,6 @@ struct ManifestAnswer: Answer {
         let contentVersion: String
     }
 
-    private let schema = "migrate/android-manifest/1"
     private let apps: [App]
     private let package: String
     private let platform: String
@@ -107,6 +106,8 @@ struct ManifestAnswer: Answer {
         platform = manifest.platform
         signatures = manifest.signatures
     }
+
+    var schema: String { "migrate/android-manifest/1" }
 
     var text: String {
         let rows =

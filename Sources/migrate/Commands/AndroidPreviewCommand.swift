@@ -1,5 +1,6 @@
 internal import AndroidMigration
 internal import MigrationArchive
+internal import MigrationCore
 internal import MigrationSystem
 
 /// `migrate android preview`: shows the data that an Android app hands over by its rules.
@@ -52,15 +53,16 @@ struct PreviewAnswer: Answer {
         let isIncluded: Bool
 
         private enum Key: String, CodingKey {
-            case domain, path, iosPath, bytes, rule
+            case domain, path, pathBase64, iosPath, iosPathBase64, bytes, rule
         }
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(item.domain, forKey: .domain)
-            try container.encode(item.path.description, forKey: .path)
+            try container.encode(ExactName(item.path.bytes), forKey: .path, or: .pathBase64)
             if isIncluded {
-                try container.encode(item.iosPath.description, forKey: .iosPath)
+                let name = ExactName(item.iosPath.bytes)
+                try container.encode(name, forKey: .iosPath, or: .iosPathBase64)
             }
             try container.encode(item.bytes, forKey: .bytes)
             try container.encode(item.rule, forKey: .rule)
@@ -68,10 +70,12 @@ struct PreviewAnswer: Answer {
     }
 
     private enum Key: String, CodingKey {
-        case schema, section, eligible, reasons, included, excluded
+        case section, eligible, reasons, included, excluded
     }
 
     private let preview: Preview
+
+    var schema: String { "migrate/android-preview/1" }
 
     init(_ preview: Preview) {
         self.preview = preview
@@ -79,7 +83,6 @@ struct PreviewAnswer: Answer {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        try container.encode("migrate/android-preview/1", forKey: .schema)
         try container.encode(preview.section, forKey: .section)
         try container.encode(preview.isEligible, forKey: .eligible)
         try container.encode(preview.reasons, forKey: .reasons)

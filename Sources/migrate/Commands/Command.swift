@@ -42,21 +42,26 @@ extension Command {
     }
 
     /// The flag of this command that helps against `error`, if any.
-    private func hint(for error: any Error) -> String? {
+    private func hint(for error: any Error) -> ErrorMessage.Hint? {
         switch error {
         case let error as ArchiveError: DecryptionFlags.hint(for: error.code)
-        case let error as MigrationError where error.code == .containerBusy:
-            (self as? any LockingCommand)?.waitHint
-        case let error as MigrationError where error.code == .outputExists:
-            self is any ReplacingCommand ? "use --force to replace it" : nil
-        case let error as MigrationError where error.code == .containerHoldsData:
-            self is ImportCommand ? "use --replace to replace it" : nil
-        case let error as MigrationError where error.code == .statusUnreadable:
-            self is StatusCommand && !(error.cause is SystemError) ? "use --clear to clear it" : nil
-        case let error as MigrationError where error.code == .outputFailed:
-            self is ExportCommand && (error.cause as? SystemError)?.code == ENOENT
-                ? "the directory of --out must exist" : error.cause.flatMap(hint)
-        case let error as MigrationError: error.cause.flatMap(hint)
+        case let error as MigrationError: hint(for: error) ?? error.cause.flatMap(hint)
+        default: nil
+        }
+    }
+
+    private func hint(for error: MigrationError) -> ErrorMessage.Hint? {
+        switch error.code {
+        case .containerBusy: (self as? any LockingCommand)?.waitHint
+        case .outputExists where self is any ReplacingCommand:
+            ErrorMessage.Hint(flag: "--force", advice: "use --force to replace it")
+        case .containerHoldsData where self is ImportCommand:
+            ErrorMessage.Hint(flag: "--replace", advice: "use --replace to replace it")
+        case .statusUnreadable where self is StatusCommand && !(error.cause is SystemError):
+            ErrorMessage.Hint(flag: "--clear", advice: "use --clear to clear it")
+        case .outputFailed
+        where self is ExportCommand && (error.cause as? SystemError)?.code == ENOENT:
+            ErrorMessage.Hint(flag: "--out", advice: "the directory of --out must exist")
         default: nil
         }
     }
@@ -87,7 +92,10 @@ extension LockingCommand {
     }
 
     /// The hint for an error that names another process that uses the container.
-    fileprivate var waitHint: String? { waitLimit > .zero ? nil : "use --wait <s> to wait for it" }
+    fileprivate var waitHint: ErrorMessage.Hint? {
+        guard waitLimit == .zero else { return nil }
+        return ErrorMessage.Hint(flag: "--wait", advice: "use --wait <s> to wait for it")
+    }
 }
 
 extension Error {

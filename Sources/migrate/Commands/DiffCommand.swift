@@ -7,6 +7,7 @@ struct DiffCommand: LockingCommand {
     private var archive = ArchiveName()
     private var keys = DecryptionFlags()
     private var container: BytePath = ""
+    private var selection = PathArguments()
     private var includesCaches = false
     private(set) var waitLimit = Duration.zero
     private var answersInJSON = false
@@ -15,10 +16,13 @@ struct DiffCommand: LockingCommand {
     static let name = "diff"
     static let abstract = "Show the differences between an archive and a container."
 
-    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+    static var arguments: [Argument<Self>] {
+        [.archive(to: \.archive), PathArguments.argument(at: \.selection)]
+    }
 
     static var flags: [Flag<Self>] {
         Flag.container(help: "The container to compare with.", to: \.container)
+        PathArguments.included(at: \.selection)
         Flag.includeCaches(sets: \.includesCaches)
         DecryptionFlags.included(at: \.keys)
         Flag.wait(to: \.waitLimit)
@@ -40,14 +44,15 @@ struct DiffCommand: LockingCommand {
         let console = context.console
         let source = try archive.source(on: console, keys: keys)
         let other = try MigrationDataContainer(atPath: container)
-        let rows = RowOutput(to: console.output, inJSON: answersInJSON)
-        try rows.begin()
+        let rows = RowOutput(to: console.output, as: answersInJSON ? .json : .text)
+        try rows.begin(DiffHead(archive: archive, container: container))
         let (differences, inspection) = try await ProgressDisplay.showing(
             progress,
             on: console
         ) { progress in
             try await source.inspectComparing(
                 with: other,
+                only: selection.paths,
                 includesCaches: includesCaches,
                 host: host(on: console),
                 progress: progress
@@ -63,11 +68,33 @@ struct DiffCommand: LockingCommand {
 
 // MARK: - Answer
 
+/// What a comparison says before the differences.
+private struct DiffHead: RowsHead {
+    let archive: ArchiveName
+    let container: [UInt8]
+
+    static let schema = "migrate/diff/1"
+    static let rows = "differences"
+
+    private enum CodingKeys: String, CodingKey {
+        case archive, archiveBase64, container, containerBase64
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
+        let name = ExactName(self.container)
+        try container.encode(name, forKey: .container, or: .containerBase64)
+    }
+}
+
 /// A difference as a row of the answer.
 struct DifferenceRow: Row {
     let path: EntryPath
     let kind: ArchiveDifference.Kind
     let detail: String
+
+    static let schema = "migrate/difference/1"
 
     var line: String {
         let ending = detail.isEmpty ? "" : " (\(detail))"
@@ -104,8 +131,7 @@ extension DifferenceRow {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        try container.encode(path.description, forKey: .path)
-        try container.encodeIfPresent(JSONText.base64(of: path.bytes), forKey: .pathBase64)
+        try container.encode(ExactName(path.bytes), forKey: .path, or: .pathBase64)
         try container.encode(kind, forKey: .kind)
         if !detail.isEmpty { try container.encode(detail, forKey: .detail) }
     }

@@ -168,12 +168,11 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
 /// The answer of `migrate export`.
 struct ExportAnswer: Answer {
     var appExtension: ExtensionReport?
-    let archive: String
-    let archiveBase64: String?
+    let archive: ArchiveName
     let archiveBytes: UInt64
     let compressedStreamBytes: UInt64
     let externalLinkCount: Int
-    let externalLinks: [String]
+    let externalLinks: [ExternalLink]
     let fingerprint: String
     let header: ArchiveHeader
     var leftBehind: LeftBehind?
@@ -181,9 +180,12 @@ struct ExportAnswer: Answer {
     let streamBytes: UInt64
     let totals: ArchiveTotals
 
+    var schema: String { "migrate/export/1" }
+
     var text: String {
         let share = percentage(archiveBytes, of: totals.contentBytes).map { " (\($0))" } ?? ""
-        return "\(archive): \(TotalsText(totals)) in \(ByteCount(archiveBytes))\(share)\n"
+        let size = "\(ByteCount(archiveBytes))\(share)"
+        return "\(archive.destinationText): \(TotalsText(totals)) in \(size)\n"
             + "fingerprint \(fingerprint)\n"
             + OmissionLines(title: "left out", omissions: omissions).text
             + (leftBehind.map { LeftBehindLines($0).text } ?? "")
@@ -194,8 +196,7 @@ extension ExportAnswer {
     init(_ archive: ArchiveName, report: ExportReport) {
         self.init(
             appExtension: report.appExtension,
-            archive: archive.destinationText,
-            archiveBase64: JSONText.base64(of: archive.path.bytes),
+            archive: archive,
             archiveBytes: report.archiveBytes,
             compressedStreamBytes: report.compressedStreamBytes,
             externalLinkCount: report.externalLinkCount,
@@ -207,5 +208,43 @@ extension ExportAnswer {
             streamBytes: report.streamBytes,
             totals: report.totals
         )
+    }
+}
+
+extension ExportAnswer {
+    private enum CodingKeys: String, CodingKey {
+        case appExtension, archive, archiveBase64, archiveBytes, compressedStreamBytes
+        case externalLinkCount, externalLinks, fingerprint, header, leftBehind, omissions
+        case streamBytes, totals
+    }
+
+    private struct EncodedLink: Encodable {
+        let link: ExternalLink
+
+        private enum CodingKeys: String, CodingKey {
+            case path, pathBase64, target, targetBase64
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(ExactName(link.path.bytes), forKey: .path, or: .pathBase64)
+            try container.encode(ExactName(link.target), forKey: .target, or: .targetBase64)
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(appExtension, forKey: .appExtension)
+        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
+        try container.encode(archiveBytes, forKey: .archiveBytes)
+        try container.encode(compressedStreamBytes, forKey: .compressedStreamBytes)
+        try container.encode(externalLinkCount, forKey: .externalLinkCount)
+        try container.encode(externalLinks.map(EncodedLink.init), forKey: .externalLinks)
+        try container.encode(fingerprint, forKey: .fingerprint)
+        try container.encode(header, forKey: .header)
+        try container.encodeIfPresent(leftBehind, forKey: .leftBehind)
+        try container.encode(omissions, forKey: .omissions)
+        try container.encode(streamBytes, forKey: .streamBytes)
+        try container.encode(totals, forKey: .totals)
     }
 }

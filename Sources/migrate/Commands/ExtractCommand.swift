@@ -5,7 +5,7 @@ internal import MigrationSystem
 /// `migrate extract`: extracts some or all entries into a directory.
 struct ExtractCommand: Command {
     private(set) var archive = ArchiveName()
-    private(set) var paths: [EntryPath] = []
+    private(set) var selection = PathArguments()
     private var keys = DecryptionFlags()
     private var directory: BytePath = ""
     private var options = ImportOptions()
@@ -16,26 +16,19 @@ struct ExtractCommand: Command {
     static let abstract = "Extract some or all entries of an archive into a directory."
 
     static var arguments: [Argument<Self>] {
-        [
-            .archive(to: \.archive),
-            Argument("path", count: .any, as: .entryPath, appendingTo: \.paths)
-                .help("An entry, with everything below it; without any, all entries."),
-        ]
+        [.archive(to: \.archive), PathArguments.argument(at: \.selection)]
     }
 
     static var flags: [Flag<Self>] {
         Flag("to", value: "dir", as: .directory, to: \.directory)
             .help("The destination directory, which is created if it is missing.")
             .required
+        PathArguments.included(at: \.selection)
         Flag.externalLinks(to: \.options.externalLinks)
         Flag.expect(to: \.options.expectedFingerprint)
         DecryptionFlags.included(at: \.keys)
         Flag.json(sets: \.answersInJSON)
         Flag.progress(to: \.progress)
-    }
-
-    mutating func check(_ given: GivenFlags) throws(UsageError) {
-        if paths.contains(EntryPath("")) { paths = [] }
     }
 
     var subject: String { archive.sourceText }
@@ -50,26 +43,19 @@ struct ExtractCommand: Command {
         let report = try await ProgressDisplay.showing(progress, on: console) { progress in
             try await source.extract(
                 toPath: directory,
-                only: paths,
+                only: selection.paths,
                 options: options,
                 progress: progress
             )
         }
         console.logMissingProof(of: archive.sourceText, in: report)
-        let answer = ImportAnswer(archive, verb: "extracted", into: directory, report: report)
+        let answer = ImportAnswer(
+            action: .extract,
+            archive: archive,
+            destination: directory,
+            report: report
+        )
         try console.output.write(answer, inJSON: answersInJSON)
         return .success
-    }
-}
-
-extension ValueReader where Value == EntryPath {
-    /// A path as people type it: `./Documents/` is `Documents`, and `.` is everything.
-    fileprivate static var entryPath: Self {
-        ValueReader<BytePath>.path.map { path in
-            let (dot, slash) = (UInt8(ascii: "."), UInt8(ascii: "/"))
-            var rest = path.trimmed.bytes[...]
-            while rest.starts(with: [dot, slash]) { rest = rest.dropFirst(2).drop { $0 == slash } }
-            return EntryPath(bytes: rest.elementsEqual([dot]) ? [] : Array(rest))
-        }
     }
 }

@@ -82,7 +82,12 @@ struct ImportCommand: LockingCommand {
         let report = try await report(of: source, into: destination, on: console)
         console.logMissingProof(of: archive.sourceText, in: report)
         console.logLeftovers(of: report)
-        let answer = ImportAnswer(archive, verb: "imported", into: container, report: report)
+        let answer = ImportAnswer(
+            action: .import,
+            archive: archive,
+            destination: container,
+            report: report
+        )
         try console.output.write(answer, inJSON: answersInJSON)
         try console.logFindings(of: report.appExtension)
         return .success
@@ -115,53 +120,47 @@ struct ImportCommand: LockingCommand {
 
 /// The answer of `migrate import` and `migrate extract`.
 struct ImportAnswer: Answer {
-    var appExtension: ExtensionReport?
-    let archive: String
-    let archiveBase64: String?
-    let destination: String
-    let destinationBase64: String?
-    let fingerprint: String?
-    let hasTrailer: Bool
-    let header: ArchiveHeader?
-    let lacksEndMark: Bool
-    let leftovers: [String]
-    let omissions: OmissionList
-    let replacedData: Bool
-    let totals: ArchiveTotals
+    /// What was done with the archive.
+    enum Action: String, Sendable {
+        case extract, `import`
 
-    /// The participle for the text: `imported` or `extracted`.
-    let verb: String
+        /// The participle for the text.
+        var done: String { "\(rawValue)ed" }
+    }
+
+    let action: Action
+    let archive: ArchiveName
+    let destination: [UInt8]
+    let report: ImportReport
+
+    var schema: String { "migrate/\(action.rawValue)/1" }
+
+    var text: String {
+        let place = PrintableText.escaping(destination)
+        let proof = report.fingerprint.map { "fingerprint \($0)\n" } ?? ""
+        let replacement = report.replacedData ? "replaced the data that was there\n" : ""
+        return "\(archive.sourceText): \(action.done) into \(place): \(TotalsText(report.totals))\n"
+            + proof + replacement
+            + OmissionLines(title: "not restored", omissions: report.omissions).text
+    }
 
     private enum CodingKeys: String, CodingKey {
         case appExtension, archive, archiveBase64, destination, destinationBase64, fingerprint
         case hasTrailer, header, lacksEndMark, leftovers, omissions, replacedData, totals
     }
 
-    var text: String {
-        let proof = fingerprint.map { "fingerprint \($0)\n" } ?? ""
-        let replacement = replacedData ? "replaced the data that was there\n" : ""
-        return "\(archive): \(verb) into \(destination): \(TotalsText(totals))\n" + proof
-            + replacement + OmissionLines(title: "not restored", omissions: omissions).text
-    }
-}
-
-extension ImportAnswer {
-    init(_ archive: ArchiveName, verb: String, into path: BytePath, report: ImportReport) {
-        self.init(
-            appExtension: report.appExtension,
-            archive: archive.sourceText,
-            archiveBase64: JSONText.base64(of: archive.path.bytes),
-            destination: PrintableText.escaping(path),
-            destinationBase64: JSONText.base64(of: path.bytes),
-            fingerprint: report.fingerprint?.description,
-            hasTrailer: report.hasTrailer,
-            header: report.header,
-            lacksEndMark: report.lacksEndMark,
-            leftovers: report.leftovers.map(\.description),
-            omissions: report.omissions,
-            replacedData: report.replacedData,
-            totals: report.totals,
-            verb: verb
-        )
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(report.appExtension, forKey: .appExtension)
+        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
+        try container.encode(ExactName(destination), forKey: .destination, or: .destinationBase64)
+        try container.encodeIfPresent(report.fingerprint?.description, forKey: .fingerprint)
+        try container.encode(report.hasTrailer, forKey: .hasTrailer)
+        try container.encodeIfPresent(report.header, forKey: .header)
+        try container.encode(report.lacksEndMark, forKey: .lacksEndMark)
+        try container.encode(report.leftovers.map(\.description), forKey: .leftovers)
+        try container.encode(report.omissions, forKey: .omissions)
+        try container.encode(report.replacedData, forKey: .replacedData)
+        try container.encode(report.totals, forKey: .totals)
     }
 }

@@ -49,8 +49,7 @@ struct InspectCommand: Command {
 
 /// The answer of `migrate inspect` about an archive.
 struct InspectionAnswer: Answer {
-    let archive: String
-    let archiveBase64: String?
+    let archive: ArchiveName
     let archiveBytes: UInt64?
     let fingerprint: String?
     let frameCount: Int?
@@ -58,12 +57,14 @@ struct InspectionAnswer: Answer {
     let streamBytes: UInt64?
     let totals: ArchiveTotals?
 
+    var schema: String { "migrate/inspect/1" }
+
     var text: String { Table(rows: rows).text }
 
     /// The properties, each with its name.
     var rows: [(name: String, value: String)] {
         let proof = fingerprint ?? "none: nothing proves that it is complete"
-        return [("archive", archive)] + headerRows + totalsRows + sizeRows
+        return [("archive", archive.sourceText)] + headerRows + totalsRows + sizeRows
             + [("fingerprint", proof)]
     }
 
@@ -111,8 +112,7 @@ struct InspectionAnswer: Answer {
 extension InspectionAnswer {
     init(_ archive: ArchiveName, inspection: ArchiveInspection) {
         self.init(
-            archive: archive.sourceText,
-            archiveBase64: JSONText.base64(of: archive.path.bytes),
+            archive: archive,
             archiveBytes: inspection.archiveBytes,
             fingerprint: inspection.fingerprint?.description,
             frameCount: inspection.frameCount,
@@ -123,6 +123,24 @@ extension InspectionAnswer {
     }
 }
 
+extension InspectionAnswer {
+    private enum CodingKeys: String, CodingKey {
+        case archive, archiveBase64, archiveBytes, fingerprint, frameCount, header, streamBytes
+        case totals
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
+        try container.encodeIfPresent(archiveBytes, forKey: .archiveBytes)
+        try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
+        try container.encodeIfPresent(frameCount, forKey: .frameCount)
+        try container.encodeIfPresent(header, forKey: .header)
+        try container.encodeIfPresent(streamBytes, forKey: .streamBytes)
+        try container.encodeIfPresent(totals, forKey: .totals)
+    }
+}
+
 /// The answer of `migrate inspect` about an Android backup.
 struct BackupAnswer: Answer {
     private struct Loss: Encodable {
@@ -130,8 +148,7 @@ struct BackupAnswer: Answer {
         let reason: String
     }
 
-    private let schema = "migrate/android-backup/1"
-    private let backup: String
+    private let backup: ArchiveName
     private let isCompressed: Bool
     private let isEncrypted: Bool
     private let lost: [Loss]
@@ -140,7 +157,7 @@ struct BackupAnswer: Answer {
     private let version: Int?
 
     init(_ name: ArchiveName, summary: BackupSummary) {
-        backup = name.sourceText
+        backup = name
         isCompressed = summary.form?.isCompressed ?? false
         isEncrypted = summary.form?.isEncrypted ?? false
         version = summary.form?.version
@@ -154,13 +171,30 @@ struct BackupAnswer: Answer {
         )
     }
 
+    var schema: String { "migrate/android-backup/1" }
+
+    private enum CodingKeys: String, CodingKey {
+        case backup, backupBase64, isCompressed, isEncrypted, lost, packages, transfers, version
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(backup.exact, forKey: .backup, or: .backupBase64)
+        try container.encode(isCompressed, forKey: .isCompressed)
+        try container.encode(isEncrypted, forKey: .isEncrypted)
+        try container.encode(lost, forKey: .lost)
+        try container.encode(packages, forKey: .packages)
+        try container.encode(transfers, forKey: .transfers)
+        try container.encodeIfPresent(version, forKey: .version)
+    }
+
     var text: String {
         let form =
             version.map { version in
                 "an Android backup, version \(version)"
                     + (isCompressed ? ", compressed" : "") + (isEncrypted ? ", encrypted" : "")
             } ?? "data of an Android app"
-        var rows = [("backup", backup), ("form", form)]
+        var rows = [("backup", backup.sourceText), ("form", form)]
         for (name, domains) in packages.sorted(by: { $0.key < $1.key }) {
             rows.append(("package", name.isEmpty ? "not named" : PrintableText.escaping(name)))
             for domain in StorageDomain.allCases {

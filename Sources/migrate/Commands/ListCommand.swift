@@ -8,17 +8,27 @@ struct ListCommand: Command {
     private var archive = ArchiveName()
     private var keys = DecryptionFlags()
     private var backup = BackupFlags()
-    private var answersInJSON = false
+    private var selection = PathArguments()
+    private var format = RowFormat.text
 
     static let name = "list"
     static let abstract = "List the entries of an archive, as 'tar -tv' does."
 
-    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+    static var arguments: [Argument<Self>] {
+        [.archive(to: \.archive), PathArguments.argument(at: \.selection)]
+    }
+
+    private static let jsonLines = Flag<Self>("json-lines", sets: \.format, to: .jsonLines)
+        .help("Answer with one JSON document a line, each an entry.")
 
     static var flags: [Flag<Self>] {
+        PathArguments.included(at: \.selection)
         DecryptionFlags.included(at: \.keys)
         BackupFlags.passwordFile.included(at: \.backup)
-        Flag.json(sets: \.answersInJSON)
+        Flag("json", sets: \.format, to: .json)
+            .help("Answer with one JSON document.")
+            .excluding(jsonLines)
+        jsonLines
     }
 
     var onlyAnswers: Bool { true }
@@ -27,15 +37,17 @@ struct ListCommand: Command {
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
-        let rows = RowOutput(to: console.output, inJSON: answersInJSON)
-        try rows.begin()
+        let rows = RowOutput(to: console.output, as: format)
+        try rows.begin(ListHead(archive: archive))
+        let search = selection.search()
         let inspection = try await BackupOperations.inspect(
             archive.source(on: console, keys: keys),
             at: backup.place(of: archive, on: console),
             spoolingTo: TemporaryDirectory.path
         ) { entry in
-            try rows.write(EntryRow(entry))
+            if search.finds(entry.path) { try rows.write(EntryRow(entry)) }
         }
+        try search.checkCompleteness()
         try rows.end()
         switch inspection {
         case .archive(let inspection):
@@ -52,9 +64,28 @@ struct ListCommand: Command {
 
 // MARK: - Answer
 
+/// What a list says before its entries.
+private struct ListHead: RowsHead {
+    let archive: ArchiveName
+
+    static let schema = "migrate/list/1"
+    static let rows = "entries"
+
+    private enum CodingKeys: String, CodingKey {
+        case archive, archiveBase64
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
+    }
+}
+
 /// An archive entry as a row of the answer.
 struct EntryRow: Row {
     let entry: ArchiveEntry
+
+    static let schema = "migrate/entry/1"
 
     init(_ entry: ArchiveEntry) {
         self.entry = entry
@@ -108,24 +139,30 @@ struct EntryRow: Row {
 
 extension EntryRow {
     private enum Key: String, CodingKey {
-        case extendedAttributes, kind, linkTarget, linkTargetBase64, modificationTime, path
-        case pathBase64, permissions, size
+        case extendedAttributes, extendedAttributesBase64, kind, linkTarget, linkTargetBase64
+        case modificationTime, path, pathBase64, permissions, size
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        try container.encode(path, forKey: .path)
-        try container.encodeIfPresent(JSONText.base64(of: entry.path.bytes), forKey: .pathBase64)
+        // The root has no name; "." stands for it in a command too.
+        let path = entry.path.bytes.isEmpty ? [UInt8(ascii: ".")] : entry.path.bytes
+        try container.encode(ExactName(path), forKey: .path, or: .pathBase64)
         let octal = String(entry.permissions, radix: 8)
         let zeros = String(repeating: "0", count: max(4 - octal.count, 0))
         try container.encode(zeros + octal, forKey: .permissions)
         let time = Timestamp(entry.modificationTime).universalNanoseconds
         try container.encode(time, forKey: .modificationTime)
-        if !entry.extendedAttributes.isEmpty {
-            let names = entry.extendedAttributes.map { PrintableText.escaping($0.name) }
-            try container.encode(names, forKey: .extendedAttributes)
-        }
+        try encodeAttributes(into: &container)
         try encodeKind(into: &container)
+    }
+
+    private func encodeAttributes(into container: inout KeyedEncodingContainer<Key>) throws {
+        let names = entry.extendedAttributes.map { ExactName($0.name) }
+        let texts = names.compactMap(\.text)
+        if !texts.isEmpty { try container.encode(texts, forKey: .extendedAttributes) }
+        let others = names.filter { $0.text == nil }.map(\.base64)
+        if !others.isEmpty { try container.encode(others, forKey: .extendedAttributesBase64) }
     }
 
     private func encodeKind(into container: inout KeyedEncodingContainer<Key>) throws {
@@ -139,7 +176,6 @@ extension EntryRow {
         try container.encode(kind, forKey: .kind)
         if case .file(let size) = entry.kind { try container.encode(size, forKey: .size) }
         guard let target else { return }
-        try container.encode(PrintableText.escaping(target), forKey: .linkTarget)
-        try container.encodeIfPresent(JSONText.base64(of: target), forKey: .linkTargetBase64)
+        try container.encode(ExactName(target), forKey: .linkTarget, or: .linkTargetBase64)
     }
 }

@@ -106,6 +106,8 @@ struct PreflightAnswer: Answer {
         self.report = report
     }
 
+    var schema: String { "migrate/preflight/1" }
+
     var text: String {
         let rows =
             wasStarted

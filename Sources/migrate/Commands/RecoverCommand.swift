@@ -32,26 +32,35 @@ struct RecoverCommand: Command {
 
 /// The answer of `migrate recover`.
 struct RecoverAnswer: Answer {
-    let recovery: String
-    var problem: String?
-    var kept: [String]
+    private let report: RecoveryReport
 
     init(_ report: RecoveryReport) {
-        recovery = report.outcome.rawValue
-        problem = report.problem.map { ErrorMessage($0).description }
-        kept = report.kept
+        self.report = report
     }
+
+    var schema: String { "migrate/recover/1" }
+
+    private var problem: String? { report.problem.map { ErrorMessage($0).description } }
 
     var text: String {
         let first =
-            switch recovery {
-            case RecoveryReport.Outcome.nothing.rawValue: "nothing to recover"
-            case RecoveryReport.Outcome.rolledBack.rawValue:
-                "rolled back: the container holds what it held before the import"
-            case RecoveryReport.Outcome.completed.rawValue:
-                "completed: the container holds what was being imported"
-            default: "discarded" + (problem.map { ": " + $0 } ?? "")
+            switch report.outcome {
+            case .nothing: "nothing to recover"
+            case .rolledBack: "rolled back: the container holds what it held before the import"
+            case .completed: "completed: the container holds what was being imported"
+            case .discarded: "discarded" + (problem.map { ": " + $0 } ?? "")
             }
-        return ([first] + kept.map { "kept  " + $0 }).joined(separator: "\n") + "\n"
+        return ([first] + report.kept.map { "kept  " + $0 }).joined(separator: "\n") + "\n"
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case kept, problem, recovery
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(report.keptPaths.map(EncodedPath.init), forKey: .kept)
+        try container.encodeIfPresent(problem, forKey: .problem)
+        try container.encode(report.outcome.rawValue, forKey: .recovery)
     }
 }

@@ -45,6 +45,8 @@ struct StatusAnswer: Answer {
 
     let status: Status
 
+    var schema: String { "migrate/status/1" }
+
     var exitCode: ExitCode {
         switch status {
         case .success: .success
@@ -85,6 +87,24 @@ struct StatusAnswer: Answer {
 }
 
 extension StatusAnswer {
+    private enum CodingKeys: String, CodingKey {
+        case bundleIdentifier, date, failure, fingerprint, platform, readDate, resourcesVersion
+        case status
+    }
+
+    /// Encodes all keys, whatever is known: what is not is `null`.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(status, forKey: .status)
+        try container.encode(bundleIdentifier, forKey: .bundleIdentifier)
+        try container.encode(date, forKey: .date)
+        try container.encode(failure, forKey: .failure)
+        try container.encode(fingerprint, forKey: .fingerprint)
+        try container.encode(platform, forKey: .platform)
+        try container.encode(readDate, forKey: .readDate)
+        try container.encode(resourcesVersion, forKey: .resourcesVersion)
+    }
+
     init(_ record: ImportRecord?, readDate: Date?) {
         guard let record else {
             self.init(status: .none)

@@ -41,8 +41,17 @@ struct VerifyCommand: Command {
         let console = context.console
         let signature = try signature.requirement(for: archive)
         let source = try archive.source(on: console, keys: keys)
-        let inspection = try await ProgressDisplay.showing(progress, on: console) { progress in
-            try await source.verify(scope, externalLinks: externalLinks, progress: progress)
+        let inspection: ArchiveInspection
+        do {
+            inspection = try await ProgressDisplay.showing(progress, on: console) { progress in
+                try await source.verify(scope, externalLinks: externalLinks, progress: progress)
+            }
+        } catch let error as ArchiveError where ExitCode(error.code) == .badArchive {
+            if answersInJSON {
+                let answer = UnsoundAnswer(archive: archive, checked: scope)
+                try console.output.write(answer, inJSON: true)
+            }
+            throw error
         }
         try expected?.check(inspection.fingerprint)
         console.logMissingProof(of: archive.sourceText, in: inspection)
@@ -56,7 +65,7 @@ struct VerifyCommand: Command {
     }
 }
 
-// MARK: - Answer
+// MARK: - Answers
 
 /// The answer of `migrate verify`: the checks, and the properties of an archive that was read whole.
 struct VerificationAnswer: Answer {
@@ -66,21 +75,23 @@ struct VerificationAnswer: Answer {
     /// The result of checking the required signature.
     var signature: String?
 
+    var schema: String { "migrate/verify/1" }
+
     private enum CodingKeys: String, CodingKey {
-        case checked
-        case signature
+        case checked, signature, sound
     }
 
     var text: String {
+        let name = inspection.archive.sourceText
         guard let fingerprint = inspection.fingerprint else {
-            return "\(inspection.archive): readable to its end, without a fingerprint\n"
+            return "\(name): readable to its end, without a fingerprint\n"
         }
         let frames = inspection.frameCount.map { GroupedCount($0).of("frame", "frames") + ", " }
         let finding =
             checked == .everything
             ? "sound, read as an import would" : "hashes match, entries not read"
         let proof = "\(frames ?? "")fingerprint \(fingerprint)"
-        return (["\(inspection.archive): \(finding), \(proof)"] + [signature].compactMap(\.self))
+        return (["\(name): \(finding), \(proof)"] + [signature].compactMap(\.self))
             .map { "\($0)\n" }.joined()
     }
 
@@ -89,5 +100,29 @@ struct VerificationAnswer: Answer {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(checked, forKey: .checked)
         try container.encodeIfPresent(signature, forKey: .signature)
+        // Nothing proves another program's archive complete.
+        let sound: Bool? = inspection.fingerprint == nil ? nil : true
+        try container.encode(sound, forKey: .sound)
+    }
+}
+
+/// The answer of `migrate verify` about an archive that is not sound; the error says why.
+private struct UnsoundAnswer: Answer {
+    let archive: ArchiveName
+    let checked: VerificationScope
+
+    var schema: String { "migrate/verify/1" }
+
+    var text: String { "" }
+
+    private enum CodingKeys: String, CodingKey {
+        case archive, archiveBase64, checked, sound
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
+        try container.encode(checked, forKey: .checked)
+        try container.encode(false, forKey: .sound)
     }
 }

@@ -14,6 +14,9 @@ struct ArchiveName: Hashable, Sendable {
     /// Whether the name stands for standard input or output.
     var isStandardStream: Bool { path == "-" }
 
+    /// The name as JSON holds it.
+    var exact: ExactName { ExactName(bytes) }
+
     /// The archive to read, decrypted with `keys`.
     func source(on console: Console, keys: DecryptionFlags) throws -> ArchiveSource {
         let source = try source(on: console)

@@ -64,10 +64,18 @@ struct DecryptionFlags: FlagGroup {
     }
 
     /// The flags that help if an archive can't be opened.
-    static func hint(for code: ArchiveError.Code) -> String? {
+    static func hint(for code: ArchiveError.Code) -> ErrorMessage.Hint? {
         switch code {
-        case .keyMissing: "give '--identity', '--passphrase' or '--passphrase-file'"
-        case .workFactorTooLarge: "'--max-work-factor' allows more"
+        case .keyMissing:
+            ErrorMessage.Hint(
+                flag: "--identity",
+                advice: "give '--identity', '--passphrase' or '--passphrase-file'"
+            )
+        case .workFactorTooLarge:
+            ErrorMessage.Hint(
+                flag: "--max-work-factor",
+                advice: "'--max-work-factor' allows more"
+            )
         default: nil
         }
     }

@@ -1,8 +1,12 @@
 internal import Foundation
+internal import MigrationCore
 internal import MigrationSystem
 
 /// The answer of a command: one model, shown as text or as JSON.
 protocol Answer: Encodable, Sendable {
+    /// The name of the JSON Schema that the answer matches, such as `migrate/status/1`.
+    var schema: String { get }
+
     /// The answer for a person, each line ended.
     var text: String { get }
 }
@@ -18,39 +22,105 @@ extension TextOutput {
 
 /// One line of a long answer: text, or an element of a JSON array.
 protocol Row: Encodable {
+    /// The name of the JSON Schema of a row that is a document of its own.
+    static var schema: String { get }
+
     /// The row for a person, without the end of the line.
     var line: String { get }
+}
+
+/// What begins the JSON document whose last member is an array of rows.
+protocol RowsHead: Encodable {
+    /// The name of the document's JSON Schema.
+    static var schema: String { get }
+
+    /// The name of the array.
+    static var rows: String { get }
+}
+
+/// The forms of an answer of many rows.
+enum RowFormat: Sendable {
+    /// Lines for a person.
+    case text
+
+    /// One JSON document.
+    case json
+
+    /// One JSON document a line.
+    case jsonLines
 }
 
 /// Writes rows one by one, in constant memory.
 final class RowOutput: Sendable {
     private let output: TextOutput
-    private let isJSON: Bool
+    private let format: RowFormat
     private let isEmpty = Monitor(true)
 
-    init(to output: TextOutput, inJSON: Bool) {
+    init(to output: TextOutput, as format: RowFormat) {
         self.output = output
-        isJSON = inJSON
+        self.format = format
     }
 
-    /// Opens the array.
-    func begin() throws(OutputError) {
-        if isJSON { try output.write("[") }
+    /// Opens the document.
+    func begin<Head: RowsHead>(_ head: Head) throws {
+        guard format == .json else { return }
+        let text = try JSONText.line(Described(content: head, schema: Head.schema))
+        try output.write(text.dropLast() + ",\"\(Head.rows)\":[")
     }
 
     /// Appends `row`.
-    func write(_ row: some Row) throws {
-        guard isJSON else { return try output.write(row.line + "\n") }
-        let text = try JSONText.line(row)
-        try isEmpty.withLock { isEmpty in
-            try output.write((isEmpty ? "\n" : ",\n") + text)
-            isEmpty = false
+    func write<Written: Row>(_ row: Written) throws {
+        switch format {
+        case .text: try output.write(row.line + "\n")
+        case .jsonLines:
+            let document = Described(content: row, schema: Written.schema)
+            try output.write(try JSONText.line(document) + "\n")
+        case .json:
+            let text = try JSONText.line(row)
+            try isEmpty.withLock { isEmpty in
+                try output.write((isEmpty ? "\n" : ",\n") + text)
+                isEmpty = false
+            }
         }
     }
 
-    /// Closes the array; an array that is not closed shows a reader that rows are missing.
+    /// Closes the document; one that is not closed shows a reader that rows are missing.
     func end() throws(OutputError) {
-        if isJSON { try output.write("\n]\n") }
+        if format == .json { try output.write("\n]}\n") }
+    }
+}
+
+/// A value with the name of its JSON Schema.
+private struct Described<Content: Encodable>: Encodable {
+    let content: Content
+    let schema: String
+
+    private enum CodingKeys: String, CodingKey {
+        case schema
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try content.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(schema, forKey: .schema)
+    }
+}
+
+/// A path of any bytes as an object of its own.
+struct EncodedPath: Encodable {
+    private let path: ExactName
+
+    private enum CodingKeys: String, CodingKey {
+        case path, pathBase64
+    }
+
+    init(_ bytes: [UInt8]) {
+        path = ExactName(bytes)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(path, forKey: .path, or: .pathBase64)
     }
 }
 
@@ -71,9 +141,10 @@ struct Table: Sendable {
 
 /// Encodes values as JSON that is safe to print.
 enum JSONText {
-    /// The document of `value` over several lines, keys sorted.
-    static func document(_ value: some Encodable) throws -> String {
-        try text(of: value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) + "\n"
+    /// The document of `answer` over several lines, keys sorted.
+    static func document(_ answer: some Answer) throws -> String {
+        let value = Described(content: answer, schema: answer.schema)
+        return try text(of: value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) + "\n"
     }
 
     /// The text of `value` in one line, keys sorted.
@@ -81,10 +152,9 @@ enum JSONText {
         try text(of: value, [.sortedKeys, .withoutEscapingSlashes])
     }
 
-    /// The Base64 form of bytes that are not valid UTF-8; `nil` for text.
-    static func base64(of bytes: [UInt8]) -> String? {
-        let isText = String(validating: bytes, as: UTF8.self) != nil
-        return isText ? nil : Data(bytes).base64EncodedString()
+    /// The document of `answer` in one line, keys sorted.
+    static func lineOfDocument(_ answer: some Answer) throws -> String {
+        try line(Described(content: answer, schema: answer.schema))
     }
 
     private static func text(

@@ -18,8 +18,17 @@ struct ErrorMessage: CustomStringConvertible {
         /// The file or directory that the operation worked on.
         let subject: String
 
-        /// The flag that helps, if any.
-        var hint: String?
+        /// What helps, if anything.
+        var hint: Hint?
+    }
+
+    /// What helps against an error.
+    struct Hint: Sendable {
+        /// The flag that helps most, such as `--wait`.
+        let flag: String
+
+        /// The advice for a person.
+        let advice: String
     }
 
     private static let margin = "\n    "
@@ -40,7 +49,7 @@ struct ErrorMessage: CustomStringConvertible {
         let isNamed = (error as? MigrationError)?.isAbout(subject) ?? false
         self.description =
             (isNamed ? name : "\(name) \(subject)") + ": " + description
-            + (operation.hint.map { "; \($0)" } ?? "")
+            + (operation.hint.map { "; \($0.advice)" } ?? "")
     }
 
     private static func text(of error: any Error) -> String {
@@ -94,5 +103,77 @@ struct ProgramStartError: Error, CustomStringConvertible {
 
     var description: String {
         "the command can't be run: \(PrintableText.escaping(commandLine.first ?? [])): \(cause)"
+    }
+}
+
+// MARK: - JSON
+
+/// An error as a JSON document.
+struct ErrorAnswer: Answer {
+    /// The exit code.
+    let code: ExitCode
+
+    /// The name of the error, stable across releases.
+    let name: String
+
+    /// The message for a person.
+    let message: String
+
+    /// The file, directory or entry that the error is about, if it names one.
+    var path: [UInt8]?
+
+    /// The flag that helps, if any.
+    var flag: String?
+
+    var schema: String { "migrate/error/1" }
+
+    var text: String { "\(message)\n" }
+
+    private enum CodingKeys: String, CodingKey {
+        case code, flag, message, name, path, pathBase64
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(code.rawValue, forKey: .code)
+        try container.encode(name, forKey: .name)
+        try container.encode(message, forKey: .message)
+        if let path { try container.encode(ExactName(path), forKey: .path, or: .pathBase64) }
+        try container.encodeIfPresent(flag, forKey: .flag)
+    }
+}
+
+extension ErrorAnswer {
+    /// Makes the document of an error that ended `operation` with `code`.
+    init(_ error: any Error, of operation: ErrorMessage.Operation?, code: ExitCode) {
+        self.init(
+            code: code,
+            name: Self.name(of: error),
+            message: ErrorMessage(error, of: operation).description,
+            path: Self.path(of: error),
+            flag: operation?.hint?.flag
+        )
+    }
+
+    private static func name(of error: any Error) -> String {
+        switch error {
+        case let error as MigrationError: error.code.description
+        case let error as ArchiveError: error.code.description
+        case let error as AndroidMigrationError: error.code.description
+        case is UsageError: "usage"
+        case is OutputError: "outputFailed"
+        case is ProgramStartError: "commandNotStarted"
+        case is CancellationError: "interrupted"
+        case is SystemError: "systemError"
+        default: "failure"
+        }
+    }
+
+    private static func path(of error: any Error) -> [UInt8]? {
+        switch error {
+        case let error as MigrationError: error.pathBytes ?? error.cause.flatMap(path)
+        case let error as ArchiveError: error.entry?.bytes
+        default: nil
+        }
     }
 }

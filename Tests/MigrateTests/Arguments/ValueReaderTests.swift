@@ -60,7 +60,7 @@ struct ValueReaderTests {
             "unexpected argument 'ls': put '--' before the command to run"
         ),
         (["run", "--container", "d"], "argument '-- <command>...' is missing"),
-        (["list", "a", "b"], "unexpected argument 'b'"),
+        (["inspect", "a", "b"], "unexpected argument 'b'"),
         (["completions", "fsh"], "unknown shell 'fsh'; did you mean 'fish'?"),
         (["completions", "tcsh"], "unknown shell 'tcsh'; it must be one of bash, zsh, fish"),
         (

@@ -1,9 +1,9 @@
 import Foundation
 import MigrationArchive
-import MigrationCore
 import MigrationSystem
 import Testing
 
+@testable import MigrationCore
 @testable import migrate
 
 struct AnswerTests {
@@ -38,12 +38,11 @@ struct AnswerTests {
 
     private static func export(omitting count: Int) throws -> ExportAnswer {
         ExportAnswer(
-            archive: "notes.tar.zst",
-            archiveBase64: nil,
+            archive: ArchiveName([UInt8]("notes.tar.zst".utf8)),
             archiveBytes: 31_000_000,
             compressedStreamBytes: 30_998_000,
             externalLinkCount: 1,
-            externalLinks: ["Documents/link"],
+            externalLinks: [ExternalLink(path: EntryPath("Documents/link"), target: [0x2F, 0xFF])],
             fingerprint: "5f0c",
             header: header,
             omissions: try omissions(count),
@@ -54,8 +53,7 @@ struct AnswerTests {
 
     private static func inspection(of fingerprint: String?) -> InspectionAnswer {
         InspectionAnswer(
-            archive: "notes.tar.zst",
-            archiveBase64: nil,
+            archive: ArchiveName([UInt8]("notes.tar.zst".utf8)),
             archiveBytes: 31_000_000,
             fingerprint: fingerprint,
             frameCount: fingerprint == nil ? nil : 21,
@@ -102,33 +100,45 @@ struct AnswerTests {
         let lines = { (text: String) in Set(text.split { "\n,".contains($0) }.map(String.init)) }
         let added = try lines(JSONText.document(answer))
             .subtracting(lines(JSONText.document(inspection)))
-        #expect(added == [#"  "checked" : "everything""#])
+        #expect(
+            added == [
+                #"  "checked" : "everything""#, #"  "schema" : "migrate/verify/1""#,
+                #"  "sound" : true"#,
+            ]
+        )
         let quick = VerificationAnswer(inspection: inspection, checked: .hashes)
         #expect(quick.text == "notes.tar.zst: hashes match, entries not read, \(end)")
+        #expect(try JSONText.document(quick).contains(#""sound" : true"#))
         let foreign = VerificationAnswer(inspection: Self.inspection(of: nil), checked: .everything)
         #expect(foreign.text == "notes.tar.zst: readable to its end, without a fingerprint\n")
+        #expect(try JSONText.document(foreign).contains(#""sound" : null"#))
     }
 
     @Test func `answers an import`() throws {
-        let answer = ImportAnswer(
-            archive: "notes.tar.zst",
-            archiveBase64: nil,
-            destination: "/data/\\xE9",
-            destinationBase64: "L2RhdGEv6Q==",
-            fingerprint: "5f0c",
-            hasTrailer: false,
+        let leftover = "a leftover of an import can't be removed"
+        var report = ImportReport(
             header: Self.header,
+            fingerprint: nil,
             lacksEndMark: false,
-            leftovers: ["a leftover of an import can't be removed: /data/.notes.migration-staging"],
+            hasTrailer: false,
+            isAndroidBackup: false,
+            totals: Self.totals,
             omissions: try Self.omissions(1),
             replacedData: true,
-            totals: Self.totals,
-            verb: "imported"
+            appExtension: nil
+        )
+        report.leftovers = [
+            MigrationError(.outputFailed, leftover, path: [UInt8]("/data/.staging".utf8))
+        ]
+        let answer = ImportAnswer(
+            action: .import,
+            archive: ArchiveName([UInt8]("notes.tar.zst".utf8)),
+            destination: [UInt8]("/data/".utf8) + [0xE9],
+            report: report
         )
         #expect(
             answer.text == """
                 notes.tar.zst: imported into /data/\\xE9: 1,204 files, 87 directories, 12 links; 84.2 MB
-                fingerprint 5f0c
                 replaced the data that was there
                 not restored: tmp/0 (1.5 kB, by default)
 
@@ -139,7 +149,12 @@ struct AnswerTests {
 
     @Test func `answers with a status`() throws {
         #expect(StatusAnswer(status: .none).text == "none\n")
-        #expect(try JSONText.line(StatusAnswer(status: .none)) == #"{"status":"none"}"#)
+        #expect(
+            try JSONText.lineOfDocument(StatusAnswer(status: .none))
+                == #"{"bundleIdentifier":null,"date":null,"failure":null,"fingerprint":null,"#
+                + #""platform":null,"readDate":null,"resourcesVersion":null,"#
+                + #""schema":"migrate/status/1","status":"none"}"#
+        )
         let date = Timestamp(FileTime(seconds: 1_709_210_096))
         let full = NSError(
             domain: "Notes",

@@ -58,7 +58,7 @@ struct CommandTests {
     ])
     func `takes paths to extract as people type them`(_ words: String, _ paths: [String]) throws {
         let extract = try command("extract a --to d \(words)", as: ExtractCommand.self)
-        #expect(extract.paths == paths.map { EntryPath($0) })
+        #expect(extract.selection.paths == paths.map { EntryPath($0) })
     }
 
     @Test func `passes everything after two dashes to the app`() throws {

@@ -65,9 +65,9 @@ struct EntryRowTests {
         let link = row([0xE9], .symbolicLink(target: [0xFF]), 0o777)
         #expect(
             try JSONText.line(link)
-                == #"{"kind":"symbolicLink","linkTarget":"\\xFF","linkTargetBase64":"/w==","#
-                + #""modificationTime":"2024-02-29T12:34:56.000000005Z","path":"\\xE9","#
-                + #""pathBase64":"6Q==","permissions":"0777"}"#
+                == #"{"kind":"symbolicLink","linkTargetBase64":"/w==","#
+                + #""modificationTime":"2024-02-29T12:34:56.000000005Z","pathBase64":"6Q==","#
+                + #""permissions":"0777"}"#
         )
     }
 

@@ -49,7 +49,7 @@ struct EncryptionTests {
         try export("--recipient", Self.recipient, to: "archive.age")
         try place.export(as: "plain")
         #expect(try place.bytes(of: "archive.age").starts(with: "age-encryption.org/v1\n".utf8))
-        let plain = try place.migrate("list", "--json", place.path("plain"))
+        let plain = try place.migrate("list", "--json-lines", place.path("plain"))
         let commands = [
             ["inspect"], ["list"], ["verify"], ["extract", "Documents/numbers", "--to", "out"],
             ["diff", "--container", "source"],
@@ -65,7 +65,7 @@ struct EncryptionTests {
             #expect(denied.errors.contains("'--identity'"))
         }
         let listed = try place.shell(
-            "MIGRATE_IDENTITY=key \"$migrate\" list --json archive.age"
+            "MIGRATE_IDENTITY=key \"$migrate\" list --json-lines archive.age"
         )
         #expect(listed.standardOutput == plain.standardOutput)
     }

@@ -102,15 +102,52 @@ struct OddNameTests {
         }
     }
 
-    @Test func `are given back in JSON byte for byte`() throws {
+    @Test func `are given back in JSON exactly, and name the same entry again`() throws {
         let place = try Workplace()
-        try place.shell("mkdir source; odd=$(printf 'x\\377y'); echo x > source/\"$odd\"")
+        // Shown to a person, the first two are alike in all but a backslash, and the third is no text.
+        let names: [[UInt8]] = [
+            [0x61, 0x1B], [UInt8]("a\\x1B".utf8), [0x78, 0xFF, 0x79], [UInt8]("x\\xFFy".utf8),
+            [UInt8]("größe\u{202E}\u{2028}".utf8), [UInt8]("*?[a]".utf8), [UInt8]("q\"\n".utf8),
+        ]
+        let source = URL(filePath: place.path("source"), directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: source, withIntermediateDirectories: true)
+        for (number, name) in names.enumerated() {
+            let path = [UInt8](source.path.utf8) + [UInt8(ascii: "/")] + name
+            let script = "printf %s \(number) > \"$0\""
+            let words = ["-c", script].map { [UInt8]($0.utf8) } + [path]
+            let shell = try MigrateCommand.start(words, program: "/bin/sh").wait()
+            try #require(shell.exitCode == 0, "\(shell.errors)")
+        }
         try place.export()
-        let result = try place.migrate("list", place.path("archive"), "--json")
-        let rows =
-            try JSONSerialization.jsonObject(with: Data(result.standardOutput)) as? [[String: Any]]
-        let path = try #require(rows?.first?["pathBase64"] as? String)
-        #expect(Data(base64Encoded: path) == Data([0x78, 0xFF, 0x79]))
-        #expect(rows?.first?["path"] as? String == "x\\xFFy")
+        let archive = place.path("archive")
+        let list = try place.migrate("list", archive, "--json")
+        let document = try JSONSerialization.jsonObject(with: Data(list.standardOutput))
+        let entries = try #require((document as? [String: Any])?["entries"] as? [[String: Any]])
+        #expect(entries.count == names.count)
+        var found: Set<[UInt8]> = []
+        for (number, entry) in entries.enumerated() {
+            let name: [UInt8]
+            let word: [String]
+            if let path = entry["path"] as? String {
+                name = [UInt8](path.utf8)
+                word = [path]
+            } else {
+                let path = try #require(entry["pathBase64"] as? String)
+                name = [UInt8](try #require(Data(base64Encoded: path)))
+                word = ["--path-base64", path]
+            }
+            found.insert(name)
+            let to = place.path("out\(number)")
+            let extracted = try MigrateCommand.run(["extract", archive, "--to", to] + word)
+            #expect(extracted.exitCode == 0, "\(extracted.errors)")
+            let files = try place.shell("ls out\(number) | wc -l; cat out\(number)/*").output
+            let expected = try #require(names.firstIndex(of: name))
+            #expect(files.hasSuffix("\(expected)"), "\(entry): \(files)")
+            for command in [["list", archive], ["diff", archive, "--container", source.path]] {
+                let result = try MigrateCommand.run(command + ["--json"] + word)
+                #expect(result.exitCode == 0, "\(result.errors)")
+            }
+        }
+        #expect(found == Set(names))
     }
 }

@@ -130,14 +130,17 @@ struct RoundTripTests {
             answers[command[0]] = try JSONSerialization.jsonObject(
                 with: Data(result.standardOutput)
             )
+            let schema = (answers[command[0]] as? [String: Any])?["schema"] as? String
+            #expect(schema == "migrate/\(command[0])/1")
         }
+        #expect((answers["verify"] as? [String: Any])?["sound"] as? Bool == true)
         let fingerprints = ["export", "inspect", "verify", "import", "extract", "status"].map {
             (answers[$0] as? [String: Any])?["fingerprint"] as? String
         }
         #expect(Set(fingerprints).count == 1)
         #expect(fingerprints[0]?.count == 64)
-        #expect((answers["list"] as? [Any])?.count == 11)
-        #expect((answers["diff"] as? [Any])?.count == 0)
+        #expect(((answers["list"] as? [String: Any])?["entries"] as? [Any])?.count == 11)
+        #expect(((answers["diff"] as? [String: Any])?["differences"] as? [Any])?.count == 0)
         #expect((answers["status"] as? [String: Any])?["status"] as? String == "success")
     }
 }

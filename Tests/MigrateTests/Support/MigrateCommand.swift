@@ -50,6 +50,7 @@ struct MigrateCommand {
     private let errors: StreamFile
     private let reader: StreamFile?
     private let writer: StreamFile?
+    private let answerForm: AnswerForm?
 
     /// Runs `migrate` with `arguments` and waits for its end.
     static func run(
@@ -92,7 +93,8 @@ struct MigrateCommand {
             output: outputFile,
             errors: errorFile,
             reader: ends?.reader,
-            writer: writer
+            writer: writer,
+            answerForm: program == path ? AnswerForm(arguments) : nil
         )
     }
 
@@ -128,12 +130,14 @@ struct MigrateCommand {
             guard errno == EINTR else { throw Failure(call: "waitpid", code: errno) }
         }
         let signal = status & 0x7F
-        return Result(
+        let result = Result(
             exitCode: signal == 0 ? status >> 8 & 0xFF : nil,
             signal: signal == 0 ? nil : signal,
             standardOutput: try output.bytes(),
             standardError: try errors.bytes()
         )
+        try answerForm?.expectSchemas(in: result)
+        return result
     }
 }
 

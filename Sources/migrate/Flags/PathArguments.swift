@@ -1,0 +1,77 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
+
+/// The entries that a command line names, each with everything below it.
+struct PathArguments: FlagGroup {
+    private var named: [EntryPath] = []
+
+    static var flags: [Flag<Self>] {
+        Flag("path-base64", value: "base64", as: .encodedEntryPath, appendingTo: \.named)
+            .help(
+                "An entry by its 'pathBase64' in JSON, for a name that is no text; may be repeated."
+            )
+    }
+
+    /// The words that name entries, for a command that keeps them at `path`.
+    static func argument<Owner>(at path: Property<Owner, Self>) -> Argument<Owner> {
+        Argument("path", count: .any, as: .entryPath) { $0[keyPath: path].named.append($1) }
+            .help("An entry, with everything below it; without any, all entries.")
+    }
+
+    /// The entries; none stands for all.
+    var paths: [EntryPath] { named.contains(EntryPath("")) ? [] : named }
+
+    /// Makes a search for the entries.
+    func search() -> PathSearch { PathSearch(paths) }
+}
+
+/// A search for entries by their paths, which finds out if one is missing.
+final class PathSearch: Sendable {
+    private let paths: [EntryPath]
+    private let missing: Monitor<Set<EntryPath>>
+
+    fileprivate init(_ paths: [EntryPath]) {
+        self.paths = paths
+        missing = Monitor(Set(paths))
+    }
+
+    /// Whether `path` is one of the paths or lies below one.
+    func finds(_ path: EntryPath) -> Bool {
+        if paths.isEmpty { return true }
+        let found = paths.filter(path.isEqual(toOrBelow:))
+        if !found.isEmpty { missing.withLock { $0.subtract(found) } }
+        return !found.isEmpty
+    }
+
+    /// Throws if nothing was found at one of the paths.
+    func checkCompleteness() throws(ArchiveError) {
+        let missing = missing.withLock { $0 }
+        guard let path = paths.first(where: missing.contains) else { return }
+        throw ArchiveError(.notFound, "the archive has no such entry", entry: path)
+    }
+}
+
+extension ValueReader where Value == EntryPath {
+    /// A path as people type it: `./Documents/` is `Documents`, and `.` is everything.
+    fileprivate static var entryPath: Self {
+        ValueReader<[UInt8]>.path.map { path in
+            let (dot, slash) = (UInt8(ascii: "."), UInt8(ascii: "/"))
+            var rest = path[...]
+            while rest.starts(with: [dot, slash]) { rest = rest.dropFirst(2).drop { $0 == slash } }
+            while rest.count > 1, rest.last == slash { rest.removeLast() }
+            return EntryPath(bytes: rest.elementsEqual([dot]) ? [] : Array(rest))
+        }
+    }
+
+    /// A path in Base64, taken as it is.
+    fileprivate static var encodedEntryPath: Self {
+        ValueReader<String>.text.map { (text) throws(ValueError) in
+            guard let path = Data(base64Encoded: text), !path.isEmpty else {
+                throw .invalid("is not the Base64 form of a path")
+            }
+            return EntryPath(bytes: [UInt8](path))
+        }
+    }
+}
