@@ -43,6 +43,23 @@ void migration_raise_event(int event) {
   (void)!eventfd_write(event, 1);
 }
 
+int migration_mark(int file, off_t number) {
+  struct flock range = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = number, .l_len = 1};
+  return fcntl(file, F_OFD_SETLK, &range);
+}
+
+int migration_remove_marks(int file) {
+  struct flock range = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+  return fcntl(file, F_OFD_SETLK, &range);
+}
+
+int migration_is_marked_elsewhere(int file, off_t number) {
+  // Only a lock for writing would conflict with one for reading.
+  struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = number, .l_len = 1};
+  if (fcntl(file, F_OFD_GETLK, &range) == -1) return -1;
+  return range.l_type != F_UNLCK;
+}
+
 ssize_t migration_read_directory(int directory, void *buffer, size_t capacity) {
   return syscall(SYS_getdents64, directory, buffer, capacity);
 }

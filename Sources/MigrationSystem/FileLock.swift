@@ -1,3 +1,4 @@
+internal import CMigrationShims
 internal import Glibc
 
 extension FileDescriptor {
@@ -20,8 +21,28 @@ extension FileDescriptor {
 
     /// Unlocks now, even if a process that was just started has a copy of the descriptor.
     package borrowing func unlock() {
+        _ = migration_remove_marks(rawValue)
         _ = flock(rawValue, LOCK_UN)
     }
+
+    // MARK: - Marks
+
+    /// Puts mark number `number` on the open file, beside those of others; it ends as the lock does.
+    package borrowing func mark(_ number: Int) throws(SystemError) {
+        let rawValue = rawValue
+        _ = try retryingOnInterrupt("fcntl") { migration_mark(rawValue, number) }
+    }
+
+    /// Whether the open file has mark number `number` by another descriptor.
+    package borrowing func isMarkedElsewhere(_ number: Int) throws(SystemError) -> Bool {
+        let rawValue = rawValue
+        return try retryingOnInterrupt("fcntl") {
+            migration_is_marked_elsewhere(rawValue, number)
+        } == 1
+    }
+
+    // MARK: - Holders
+
     /// The processes that hold a lock on the file of `identity`, as far as the system tells.
     ///
     /// The system names the process that took the lock. If that one has ended, a process that it

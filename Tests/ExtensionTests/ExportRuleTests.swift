@@ -119,7 +119,7 @@ struct ExportRuleTests {
         _ hosting: Hosting
     ) async throws {
         let stage = try Stage("append Documents")
-        let holder = try LockHolder(stage.source, LOCK_SH)
+        let holder = try LockHolder(asAppOf: stage.source)
         defer { holder.release() }
         let error = await #expect(throws: MigrationError.self) {
             try await stage.export(stage.scripted(hosting))

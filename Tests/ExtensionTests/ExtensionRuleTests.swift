@@ -62,10 +62,10 @@ struct ExtensionRuleTests {
         let progress = Progress(totalUnitCount: -1)
         let task = Task { try await stage.export(stage.scripted(hosting), progress: progress) }
         try await stage.waitForAppend(progress)
-        #expect(throws: CallFailure.self) { try LockHolder(stage.source, LOCK_SH) }
+        #expect(throws: CallFailure.self) { try LockHolder(asAppOf: stage.source) }
         try (stage.source / "settings/go").write("")
         _ = try await task.value
-        #expect(throws: Never.self) { try LockHolder(stage.source, LOCK_SH) }
+        #expect(throws: Never.self) { try LockHolder(asAppOf: stage.source) }
     }
 
     @Test(arguments: Hosting.allCases)
@@ -80,10 +80,10 @@ struct ExtensionRuleTests {
         let hosted = scripted
         let task = Task { try await stage.importArchive(hosted) }
         while !(group / "begun").exists { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(throws: CallFailure.self) { try LockHolder(stage.destination, LOCK_SH) }
+        #expect(throws: CallFailure.self) { try LockHolder(asAppOf: stage.destination) }
         try (group / "go").write("")
         _ = try await task.value
-        #expect(throws: Never.self) { try LockHolder(stage.destination, LOCK_SH) }
+        #expect(throws: Never.self) { try LockHolder(asAppOf: stage.destination) }
     }
 
     @Test(arguments: Hosting.allCases, ["/Documents", "", "/.."])

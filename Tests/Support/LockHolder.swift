@@ -13,6 +13,27 @@ package final class LockHolder {
         }
     }
 
+    /// Locks the container at `path` as a running app does, which readers must not do meanwhile.
+    public convenience init(asAppOf path: BytePath) throws {
+        try self.init(path, LOCK_SH)
+        // F_OFD_GETLK and F_OFD_SETLK, which Glibc's module lacks.
+        let (readers, app) = (Self.range(F_WRLCK, at: 1), Self.range(F_RDLCK, at: 0))
+        var range = app
+        guard fcntl(descriptor, 37, &range) == 0 else { throw CallFailure("fcntl \(path)") }
+        range = readers
+        guard fcntl(descriptor, 36, &range) == 0, range.l_type == F_UNLCK else {
+            throw CallFailure("fcntl \(path)")
+        }
+    }
+
+    private static func range(_ type: Int32, at start: Int) -> flock {
+        var range = flock()
+        range.l_type = Int16(type)
+        range.l_start = start
+        range.l_len = 1
+        return range
+    }
+
     /// Gives the lock back.
     package func release() {
         guard descriptor >= 0 else { return }

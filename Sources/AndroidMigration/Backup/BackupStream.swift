@@ -202,7 +202,7 @@ final class BackupSpool {
             written += UInt64(bytes.count)
             guard written <= writableBytes else {
                 let message =
-                    "the backup holds more than the \(writableBytes) bytes that are free for "
+                    "the backup holds more than the \(ByteCount(writableBytes)) that are free for "
                     + "unpacking it"
                 throw AndroidMigrationError(.outputFailed, message)
             }

@@ -31,6 +31,15 @@ int migration_make_event(void);
 /// Raises an event; it stays raised.
 void migration_raise_event(int event);
 
+/// Puts a read lock on byte `number` of `file`, a directory too, beside those of others (F_OFD_SETLK).
+int migration_mark(int file, off_t number);
+
+/// Removes all such locks of `file` itself.
+int migration_remove_marks(int file);
+
+/// Whether another descriptor has byte `number` of `file` locked so: 1, 0, or -1 for an error.
+int migration_is_marked_elsewhere(int file, off_t number);
+
 /// Reads directory records (getdents64) into `buffer`.
 ssize_t migration_read_directory(int directory, void *buffer, size_t capacity);
 

@@ -34,6 +34,12 @@ package struct ContainerLayout {
     /// An `.xcappdata` bundle, as Xcode downloads it, has the container in `AppData` and the
     /// identifier in `AppDataInfo.plist`.
     package init(at path: BytePath) throws(MigrationError) {
+        do throws(SystemError) {
+            // Otherwise the error would name a file of Xcode's that need not exist.
+            _ = try FileDescriptor.open(path, .directory)
+        } catch {
+            if error.isDenied { throw Self.unreadable(path, error) }
+        }
         let appData = path / "AppData"
         let info = try Self.propertyList(at: path / "AppDataInfo.plist")
         let hasAppData = try Self.isDirectory(appData)

@@ -1,12 +1,25 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// The right to use a container: shared for a running app, exclusive for a migration.
+/// The right to use a container: of apps together, of readers together, or of one writer alone.
 ///
-/// The lock is on the container directory itself. An import exchanges that directory, so after
+/// The lock is on the container directory itself. Apps and readers share it, and each kind has a mark
+/// on it that the other looks for. An import exchanges that directory, so after
 /// locking it, the path must still lead to the same directory. A lock ends with the process that
 /// holds it.
 struct ContainerLock {
+    /// What a container is used for.
+    enum Use: Sendable {
+        /// A running app, which other apps may run beside.
+        case app
+
+        /// An export or a comparison, which others may run beside.
+        case reading
+
+        /// An import or a recovery, which nothing may run beside.
+        case writing
+    }
+
     private static let attempts = 16
 
     /// The locked root directory.
@@ -17,14 +30,11 @@ struct ContainerLock {
     /// Locks the container at `path` without waiting.
     ///
     /// - Throws: ``MigrationError`` of code `containerBusy` if someone else holds it.
-    init(
-        _ path: BytePath,
-        _ mode: FileDescriptor.LockMode
-    ) throws(MigrationError) {
+    init(_ path: BytePath, for use: Use) throws(MigrationError) {
         for _ in 0..<Self.attempts {
             do throws(SystemError) {
                 let file = OpenFile(try FileDescriptor.open(path, .directory))
-                let claimed = try LockClaim.make(locking: file, mode)
+                let claimed = try LockClaim.make(locking: file, for: use)
                 if try FileDescriptor.status(atPath: path).identity == claimed.identity {
                     root = file
                     claim = claimed
@@ -89,11 +99,22 @@ struct LockWait: Sendable {
     /// Called once with the reason for the wait.
     var handler: (@Sendable (MigrationError) -> Void)?
 
-    /// Locks the container at `path` exclusively, as soon as nobody else holds it.
+    /// Locks the container at `path` for writing, as soon as nobody else holds it.
     ///
     /// - Throws: ``MigrationError``; `CancellationError`.
-    func lock(_ path: BytePath) throws -> ContainerLock {
-        try untilFree(path) { () throws(MigrationError) in try ContainerLock(path, .exclusive) }
+    func lockForWriting(_ path: BytePath) throws -> ContainerLock {
+        try untilFree(path) { () throws(MigrationError) in
+            try ContainerLock(path, for: .writing)
+        }
+    }
+
+    /// Recovers the container at `path` and locks it for reading, as soon as only readers hold it.
+    ///
+    /// - Throws: ``MigrationError``; `CancellationError`.
+    func lockForReading(_ path: BytePath) throws -> ContainerLock {
+        try untilFree(path) { () throws(MigrationError) in
+            try ContainerRecovery.lockWhole(path, for: .reading)
+        }
     }
 
     /// Repeats `body` until it no longer throws `containerBusy` for the container at `path`.
@@ -153,13 +174,41 @@ private final class LockClaim: Sendable {
     /// Locks the open directory without waiting.
     static func make(
         locking file: OpenFile,
-        _ mode: FileDescriptor.LockMode
+        for use: ContainerLock.Use
     ) throws(SystemError) -> LockClaim {
         let identity = try file.descriptor.status().identity
         return try state.withLock { state throws(SystemError) in
-            try file.descriptor.lock(mode)
+            try lock(file, for: use)
             state.held[identity, default: 0] += 1
             return LockClaim(on: identity)
+        }
+    }
+
+    private static func lock(
+        _ file: OpenFile,
+        for use: ContainerLock.Use
+    ) throws(SystemError) {
+        let (app, reading) = (0, 1)
+        switch use {
+        case .writing: try file.descriptor.lock(.exclusive)
+        case .app: try share(file, marking: app, unlessMarked: reading)
+        case .reading: try share(file, marking: reading, unlessMarked: app)
+        }
+    }
+
+    /// Marks first and looks then, so of two that begin at once at most one goes on.
+    private static func share(
+        _ file: OpenFile,
+        marking mark: Int,
+        unlessMarked rival: Int
+    ) throws(SystemError) {
+        try file.descriptor.lock(.shared)
+        do throws(SystemError) {
+            try file.descriptor.mark(mark)
+            if try file.descriptor.isMarkedElsewhere(rival) { throw .busy }
+        } catch {
+            file.descriptor.unlock()
+            throw error
         }
     }
 

@@ -12,7 +12,7 @@ enum ContainerRecovery {
     static func recoverIfIdle(_ path: BytePath) throws(MigrationError) -> Bool {
         guard try needsRecovery(path) else { return true }
         do {
-            let lock = try ContainerLock(path, .exclusive)
+            let lock = try ContainerLock(path, for: .writing)
             defer { lock.release() }
             return try recover(path, root: lock.root)
         } catch {
@@ -21,13 +21,16 @@ enum ContainerRecovery {
         }
     }
 
-    /// Takes a shared lock on the container at `path` after recovering it.
+    /// Recovers the container at `path`, and locks it for an app or for reading.
     ///
     /// - Throws: ``MigrationError``, of code `containerBusy` if a commit was interrupted and can't
     ///   be finished because others use the container.
-    static func lockWhole(_ path: BytePath) throws(MigrationError) -> ContainerLock {
+    static func lockWhole(
+        _ path: BytePath,
+        for use: ContainerLock.Use
+    ) throws(MigrationError) -> ContainerLock {
         try recoverIfIdle(path)
-        let lock = try ContainerLock(path, .shared)
+        let lock = try ContainerLock(path, for: use)
         do throws(MigrationError) {
             if let bookkeeping = try openBookkeeping(of: path, root: lock.root),
                 let journal = try ImportJournal.read(from: bookkeeping, of: path),
@@ -68,6 +71,11 @@ enum ContainerRecovery {
     static func isCutOff(_ path: BytePath, root: OpenFile) throws(MigrationError) -> Bool {
         guard let bookkeeping = try openBookkeeping(of: path, root: root) else { return false }
         return try ImportJournal.read(from: bookkeeping, of: path) != nil
+    }
+
+    /// Throws if the bookkeeping of the container open as `root` can't be read or understood.
+    static func checkBookkeeping(of path: BytePath, root: OpenFile) throws(MigrationError) {
+        _ = try isCutOff(path, root: root)
     }
 
     /// Recovers the container whose root is locked and open as `root`.
@@ -209,7 +217,7 @@ extension MigrationHost {
         discards: Bool = false
     ) throws(MigrationError) -> RecoveryReport {
         let path = container.rootPath
-        let lock = try ContainerLock(path, .exclusive)
+        let lock = try ContainerLock(path, for: .writing)
         defer { lock.release() }
         let problem: MigrationError
         do {

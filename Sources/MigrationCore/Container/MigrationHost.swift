@@ -91,7 +91,7 @@ extension MigrationHost {
     private func lockWhole(_ container: MigrationDataContainer) throws -> ContainerLock {
         let path = container.rootPath
         return try wait(CancellationFlag()).untilFree(path) { () throws(MigrationError) in
-            try ContainerRecovery.lockWhole(path)
+            try ContainerRecovery.lockWhole(path, for: .app)
         }
     }
 

@@ -117,7 +117,7 @@ public struct ExportOptions: Sendable {
     /// Patterns of files to omit.
     ///
     /// An app's extension decides this itself.
-    public var exclusions: [ExclusionPattern] = []
+    public var exclusions: [PathPattern] = []
 
     /// Whether the export fails if it meets something that no archive can hold.
     ///
@@ -222,9 +222,9 @@ struct ExportOperation {
     let wait: LockWait
 
     func run() throws -> ExportReport {
-        let lock = try wait.lock(container.rootPath)
+        let lock = try wait.lockForReading(container.rootPath)
         defer { lock.release() }
-        try ContainerRecovery.recover(container.rootPath, root: lock.root)
+        try ContainerRecovery.checkBookkeeping(of: container.rootPath, root: lock.root)
         let hosted = try hostedExtension(root: lock.root)
         defer { hosted.end() }
         guard let destination else {
@@ -289,7 +289,8 @@ struct ExportOperation {
         let needed = properties.isCompressible ? content / 4 : content
         guard needed > available else { return }
         let message =
-            "the archive needs at least about \(needed) bytes, and \(available) are free"
+            "the archive needs at least about \(ByteCount(needed)), "
+            + "\(ByteCount(available)) are free"
         throw MigrationError(.outOfSpace, message, path: destination?.path)
     }
 

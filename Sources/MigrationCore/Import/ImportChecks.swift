@@ -92,7 +92,7 @@ struct ImportChecks {
         let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
         let available = try staging.directory.descriptor.availableSpace()
         guard needed > available else { return }
-        let message = "the container needs \(needed) bytes, and \(available) are free"
+        let message = "the container needs \(ByteCount(needed)), \(ByteCount(available)) are free"
         throw MigrationError(.outOfSpace, message, path: path)
     }
 

@@ -124,7 +124,7 @@ struct ImportOperation {
             try early.readAhead()
             try makeContainer()
         }
-        let lock = try wait.lock(path)
+        let lock = try wait.lockForWriting(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
         try wait.untilFree(path) { () throws(MigrationError) in

@@ -52,7 +52,7 @@ extension ArchiveSource {
     /// differences if the archive has no entry for them. An interrupted import is finished first.
     ///
     /// - Parameters:
-    ///   - container: The container, which apps may use meanwhile, but no migration.
+    ///   - container: The container, which others may read meanwhile, but no app and no import may use.
     ///   - includesCaches: Whether to compare `Library/Caches` too.
     ///   - host: The host, whose limit applies while a migration uses the container.
     ///   - progress: Gets the archive's bytes as its total, and how many were compared.
@@ -93,9 +93,7 @@ extension ArchiveSource {
         defer { progress?.endUpdates() }
         return try await withOperationThread { cancellation in
             let path = container.rootPath
-            let lock = try host.wait(cancellation).untilFree(path) { () throws(MigrationError) in
-                try ContainerRecovery.lockWhole(path)
-            }
+            let lock = try host.wait(cancellation).lockForReading(path)
             defer { lock.release() }
             let input = try open(cancellation)
             let threadCount = ThreadCount.resolve(nil)

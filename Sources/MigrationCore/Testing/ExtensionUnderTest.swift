@@ -159,7 +159,7 @@ extension MigrationDataContainer {
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and
     ///   `outputFailed`; `CancellationError`.
     package func clear() throws {
-        let lock = try MigrationHost.forTests.wait(CancellationFlag()).lock(rootPath)
+        let lock = try MigrationHost.forTests.wait(CancellationFlag()).lockForWriting(rootPath)
         defer { lock.release() }
         do throws(SystemError) {
             let listing = try DirectoryListing(of: lock.root.descriptor)

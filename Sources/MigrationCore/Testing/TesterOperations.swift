@@ -85,7 +85,7 @@ struct TesterImport {
     func run() throws {
         let (path, opened) = try openDirectory()
         let root = subject.container.rootPath
-        let lock = try MigrationHost.forTests.wait(cancellation).lock(root)
+        let lock = try MigrationHost.forTests.wait(cancellation).lockForWriting(root)
         defer { lock.release() }
         try ContainerRecovery.recover(root, root: lock.root)
         let host = try AppExtensionHost.begin(
@@ -159,7 +159,7 @@ struct TesterCompletion {
 
     /// Persists the status in the container.
     func register(_ cancellation: CancellationFlag) throws {
-        let lock = try MigrationHost.forTests.wait(cancellation).lock(path)
+        let lock = try MigrationHost.forTests.wait(cancellation).lockForWriting(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
         do {

@@ -1,17 +1,93 @@
 import Foundation
 import Glibc
 import MigrationArchive
-import MigrationCore
 import MigrationSystem
 import TestSupport
 import Testing
 
+@testable import MigrationCore
+
 @Suite(.scratchDirectory)
 struct LockTests {
-    @Test(arguments: [LOCK_SH, LOCK_EX])
-    func `refuses an export while the container is in use`(_ lock: Int32) async throws {
+    private static let uses: [ContainerLock.Use] = [.app, .reading, .writing]
+
+    private func lock(_ path: BytePath, for use: ContainerLock.Use) throws -> ContainerLock {
+        try ContainerLock(PathName(absolute: [UInt8](path.bytes)), for: use)
+    }
+
+    @Test(arguments: uses, uses)
+    func `lets apps share with apps and readers with readers`(
+        _ first: ContainerLock.Use,
+        _ second: ContainerLock.Use
+    ) throws {
         let places = try Places()
-        let holder = try LockHolder(places.source, lock)
+        let holder = try lock(places.source, for: first)
+        if first == second, first != .writing {
+            let other = try lock(places.source, for: second)
+            // What the first gives back, the other still has.
+            holder.release()
+            for use in Self.uses where use != second {
+                #expect(throws: MigrationError.self) { try lock(places.source, for: use) }
+            }
+            other.release()
+        } else {
+            let error = #expect(throws: MigrationError.self) {
+                try lock(places.source, for: second)
+            }
+            #expect(error?.code == .containerBusy)
+            holder.release()
+        }
+        try lock(places.source, for: second).release()
+    }
+
+    @Test func `locks the directory at the path while imports exchange it`() async throws {
+        let places = try await Places.withSmallArchive()
+        try places.destination.makeDirectory()
+        let path = places.destination
+        let imports = Task {
+            var host = MigrationHost()
+            host.waitLimit = .seconds(1_800)
+            var options = ImportOptions()
+            options.replacesExisting = true
+            for _ in 0..<12 {
+                _ = try await host.importArchive(
+                    .file(path: places.archive),
+                    into: places.destinationContainer,
+                    options: options
+                )
+            }
+        }
+        let isOver = Monitor(false)
+        let end = Task {
+            defer { isOver.withLock { $0 = true } }
+            try await imports.value
+        }
+        var count = 0
+        while !isOver.withLock({ $0 }) || count == 0 {
+            do {
+                let held = try lock(path, for: count.isMultiple(of: 2) ? .app : .reading)
+                for _ in 0..<3 {
+                    let present = try FileDescriptor.status(atPath: [UInt8](path.bytes)).identity
+                    #expect(try held.root.descriptor.status().identity == present)
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+                held.release()
+                count += 1
+            } catch let error as MigrationError {
+                #expect(error.code == .containerBusy, "\(error)")
+            }
+            await Task.yield()
+        }
+        try await end.value
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+    }
+
+    @Test(arguments: [ContainerLock.Use.app, .writing])
+    func `refuses an export while the container is in use`(
+        _ use: ContainerLock.Use
+    ) async throws {
+        let places = try Places()
+        let holder = try lock(places.source, for: use)
         let error = await #expect(throws: MigrationError.self) { try await places.exportSource() }
         #expect(error?.code == .containerBusy)
         #expect(try places.root.names() == ["source"])
@@ -19,11 +95,13 @@ struct LockTests {
         try await places.exportSource()
     }
 
-    @Test(arguments: [LOCK_SH, LOCK_EX])
-    func `refuses an import while the container is in use`(_ lock: Int32) async throws {
+    @Test(arguments: uses)
+    func `refuses an import while the container is in use`(
+        _ use: ContainerLock.Use
+    ) async throws {
         let places = try await Places.withSmallArchive()
         let old = try places.makeOldDestination()
-        let holder = try LockHolder(places.destination, lock)
+        let holder = try lock(places.destination, for: use)
         let error = await #expect(throws: MigrationError.self) {
             try await places.importArchive(replacing: true)
         }
@@ -34,11 +112,18 @@ struct LockTests {
         try await places.importArchive(replacing: true)
     }
 
-    @Test func `holds the container alone while it exports`() async throws {
+    @Test func `lets others read while it exports, but nothing else`() async throws {
         let places = try Places()
         try (places.source / "file").write("content")
         let mutator = Mutator {
-            #expect(throws: CallFailure.self) { try LockHolder(places.source, LOCK_SH) }
+            #expect(throws: CallFailure.self) { try LockHolder(asAppOf: places.source) }
+            #expect(throws: CallFailure.self) { try LockHolder(places.source, LOCK_EX) }
+            let reader = try? ContainerLock(
+                PathName(absolute: [UInt8](places.source)),
+                for: .reading
+            )
+            #expect(reader != nil)
+            reader?.release()
         }
         try await places.exportSource(progress: mutator)
         #expect(mutator.hasRun)
@@ -56,19 +141,21 @@ struct LockTests {
         try LockHolder(places.destination, LOCK_EX).release()
     }
 
-    @Test func `compares while an app runs, not while a migration does`() async throws {
+    @Test func `compares while others read, not while an app or an import runs`() async throws {
         let places = try await Places.withSmallArchive()
         let container = try MigrationDataContainer(atPath: places.source)
         let source = ArchiveSource.file(path: places.archive)
-        let app = try LockHolder(places.source, LOCK_SH)
-        #expect(try await source.compare(with: container) { _ in } == 0)
-        app.release()
-        let migration = try LockHolder(places.source, LOCK_EX)
-        let error = await #expect(throws: MigrationError.self) {
-            try await source.compare(with: container) { _ in }
+        for use in Self.uses {
+            let holder = try lock(places.source, for: use)
+            do {
+                #expect(try await source.compare(with: container) { _ in } == 0)
+                #expect(use == .reading)
+            } catch let error as MigrationError {
+                #expect(error.code == .containerBusy)
+                #expect(use != .reading)
+            }
+            holder.release()
         }
-        #expect(error?.code == .containerBusy)
-        migration.release()
     }
 
     @Test func `takes a lock whose holder died`() async throws {
@@ -146,7 +233,7 @@ struct LockTests {
         return host
     }
 
-    @Test func `exports one container several times at once where it may wait`() async throws {
+    @Test func `exports one container several times at once`() async throws {
         let places = try Places()
         try (places.source / "zeros").write("")
         try (places.source / "zeros").truncate(to: 9 << 20)
@@ -154,7 +241,7 @@ struct LockTests {
         let prints = try await withThrowingTaskGroup(of: String.self) { group in
             for number in 1...4 {
                 group.addTask {
-                    try await Self.patientHost().export(
+                    try await MigrationHost().export(
                         container,
                         to: .file(
                             path: places.root / "\(number)",
@@ -169,12 +256,16 @@ struct LockTests {
         #expect(try places.root.names() == ["1", "2", "3", "4", "source"])
     }
 
-    @Test(arguments: [LOCK_SH, LOCK_EX])
-    func `waits until the container is free`(_ lock: Int32) async throws {
+    @Test(arguments: [ContainerLock.Use.app, .writing])
+    func `waits until the container is free`(_ use: ContainerLock.Use) async throws {
         let places = try Places()
         let container = try MigrationDataContainer(atPath: places.source)
-        let holder = Monitor<LockHolder?>(try LockHolder(places.source, lock))
-        let host = Self.patientHost { holder.withLock { $0 = nil } }
+        let holder = Monitor<ContainerLock?>(try lock(places.source, for: use))
+        let host = Self.patientHost {
+            holder.withLock {
+                $0?.release(); $0 = nil
+            }
+        }
         let archive = ArchiveDestination.file(path: places.archive, replacesExisting: false)
         _ = try await host.export(container, to: archive)
         #expect(holder.withLock { $0 == nil })

@@ -130,7 +130,11 @@ struct RoundTripTests {
         try (places.source / "out").makeSymbolicLink(to: "../elsewhere")
         try (places.source / "absolute").makeSymbolicLink(to: "/etc/hosts")
         let report = try await places.exportSource()
-        #expect(report.externalLinks.map(\.description) == ["absolute -> /etc/hosts", "out -> ../elsewhere"])
+        #expect(
+            report.externalLinks.map(\.description) == [
+                "absolute -> /etc/hosts", "out -> ../elsewhere",
+            ]
+        )
         let error = await #expect(throws: ArchiveError.self) { try await places.importArchive() }
         #expect(error?.code == .refused)
         #expect(try places.contents(of: places.destination).nodes.isEmpty)
