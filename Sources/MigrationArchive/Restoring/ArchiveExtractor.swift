@@ -26,6 +26,8 @@ package final class ArchiveExtractor {
         package var isLenient = false
         /// The paths to restore with everything below them; empty for all.
         package var selection: [EntryPath] = []
+        /// Selects further entries by their path and whether they are directories.
+        package var selects: (@Sendable (EntryPath, _ isDirectory: Bool) -> Bool)?
         /// Paths that are not selected but have hard links that are: they are restored and then removed.
         package var linkTargets: Set<EntryPath> = []
         /// Names in the root that belong to the destination: they and everything below are omitted.
@@ -37,9 +39,13 @@ package final class ArchiveExtractor {
 
         package init() {}
 
-        /// Whether the entry at `path` is selected.
-        func selects(_ path: EntryPath) -> Bool {
-            selection.isEmpty || selection.contains(where: path.isEqual(toOrBelow:))
+        /// Whether everything is restored.
+        var selectsAll: Bool { selection.isEmpty && selects == nil }
+
+        /// Whether the directory at `path` is restored for its own sake.
+        func includesDirectory(at path: EntryPath) -> Bool {
+            selectsAll || selection.contains(where: path.isEqual(toOrBelow:))
+                || selects?(path, true) ?? false
         }
     }
 
@@ -156,7 +162,7 @@ package final class ArchiveExtractor {
             noteOmissions(of: archive)
             if options.reserved.contains(where: entry.path.isEqual(toOrBelow:)) {
                 tally.note(EntryOmission(path: entry.path, kind: .reserved))
-            } else if isSelected(entry.path) {
+            } else if isSelected(entry.path, isDirectory: entry.kind == .directory) {
                 try restore(entry, from: archive)
             } else if options.linkTargets.contains(entry.path) {
                 try foundTargets.insert(entry.path)
@@ -170,9 +176,9 @@ package final class ArchiveExtractor {
         }
     }
 
-    private func isSelected(_ path: EntryPath) -> Bool {
-        if options.selection.isEmpty { return true }
-        var isSelected = false
+    private func isSelected(_ path: EntryPath, isDirectory: Bool) -> Bool {
+        if options.selectsAll { return true }
+        var isSelected = options.selects?(path, isDirectory) ?? false
         for selected in options.selection where path.isEqual(toOrBelow: selected) {
             foundSelection.insert(selected)
             isSelected = true
@@ -183,7 +189,9 @@ package final class ArchiveExtractor {
     /// Notes the parts of selected entries that the reader could not give.
     private func noteOmissions(of archive: any RestorableArchive) {
         for omission in archive.takeOmissions()
-        where isSelected(omission.path) || options.linkTargets.contains(omission.path) {
+        where isSelected(omission.path, isDirectory: false)
+            || options.linkTargets.contains(omission.path)
+        {
             tally.note(omission)
         }
     }

@@ -72,7 +72,7 @@ extension ExtractionTally {
 
     /// Counts the directory at `path`, which has no entry of its own.
     func countImpliedDirectory(at path: EntryPath) {
-        if options.selects(path) { totals.directories += 1 }
+        if options.includesDirectory(at: path) { totals.directories += 1 }
     }
 
     /// Counts the link at `path`.

@@ -129,7 +129,7 @@ extension RestoredTree {
         for (index, component) in components.enumerated().dropFirst(cursor.depth) {
             let name = [UInt8](component)
             let path = EntryPath(joining: components.prefix(index + 1))
-            let awaitsEntry = !options.isLenient && options.selects(path)
+            let awaitsEntry = !options.isLenient && options.includesDirectory(at: path)
             try directory.makeDirectory(name, permissions: awaitsEntry ? 0o700 : 0o755)
             try setOwner(of: name, in: directory)
             tally.countImpliedDirectory(at: path)

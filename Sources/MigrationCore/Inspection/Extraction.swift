@@ -40,6 +40,7 @@ extension ArchiveSource {
     package func extract(
         toPath directory: BytePath,
         only paths: [EntryPath],
+        matching patterns: [PathPattern] = [],
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
@@ -50,6 +51,7 @@ extension ArchiveSource {
                 source: self,
                 directory: directory,
                 paths: paths,
+                patterns: PatternSearch(patterns),
                 options: options,
                 progress: progress,
                 cancellation: cancellation
@@ -66,6 +68,7 @@ struct Extraction {
     let source: ArchiveSource
     let directory: BytePath
     let paths: [EntryPath]
+    let patterns: PatternSearch
     let options: ImportOptions
     let progress: Progress?
     let cancellation: CancellationFlag
@@ -79,11 +82,11 @@ struct Extraction {
         let input = try source.open(cancellation)
         let threadCount = ThreadCount.resolve(options.threadCount)
         let access: ArchiveReader.Access =
-            paths.isEmpty ? .whole(threadCount: threadCount) : .selective
+            selectsAll ? .whole(threadCount: threadCount) : .selective
         let reader = try ArchiveReader(input, access: access)
         // A pipe has no fingerprint until everything was read.
         if input.size != nil { try options.expectedFingerprint?.check(reader.fingerprint) }
-        let linkTargets = input.size == nil || paths.isEmpty ? [] : try select(in: reader)
+        let linkTargets = input.size == nil || selectsAll ? [] : try select(in: reader)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
         do {
@@ -93,6 +96,8 @@ struct Extraction {
             throw error
         }
     }
+
+    private var selectsAll: Bool { paths.isEmpty && patterns.isEmpty }
 
     private func openDirectory() throws(MigrationError) -> (OpenFile, wasMade: Bool) {
         do throws(SystemError) {
@@ -124,9 +129,9 @@ struct Extraction {
     /// Limits `reader` to the selection, if it can seek, and finds unselected files that selected
     /// hard links refer to.
     private func select(in reader: ArchiveReader) throws -> Set<EntryPath> {
-        let isConfined = try reader.select(paths)
+        let isConfined = try patterns.isEmpty && reader.select(paths)
         if reader.totals?.hardLinks == 0 { return [] }
-        var search = LinkTargetSearch(for: paths, cancellation: cancellation)
+        var search = LinkTargetSearch(for: paths, patterns, cancellation: cancellation)
         repeat {
             let scan =
                 try isConfined
@@ -148,6 +153,7 @@ struct Extraction {
         defer { if !isMovedIn { try? root.descriptor.removeTree(Self.stagingName) } }
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
         extraction.selection = paths
+        if !patterns.isEmpty { extraction.selects = patterns.finds }
         extraction.linkTargets = linkTargets
         let extractor = try ArchiveExtractor.restore(
             reader,
@@ -156,6 +162,7 @@ struct Extraction {
             progress: progress
         )
         try options.expectedFingerprint?.check(reader.fingerprint)
+        try patterns.checkCompleteness()
         try moveIn(staging, to: root)
         isMovedIn = true
         return ImportReport(
@@ -254,6 +261,7 @@ private struct LinkTargetSearch {
     private static let pathOverhead = 128
 
     private let selection: [EntryPath]
+    private let patterns: PatternSearch
     private let cancellation: CancellationFlag
     private var depth = 0
     private var byteCount = 0
@@ -264,8 +272,13 @@ private struct LinkTargetSearch {
     /// Whether the last scan found a target, which may itself be a hard link.
     private(set) var hasGrown = false
 
-    init(for selection: [EntryPath], cancellation: CancellationFlag) {
+    init(
+        for selection: [EntryPath],
+        _ patterns: PatternSearch,
+        cancellation: CancellationFlag
+    ) {
         self.selection = selection
+        self.patterns = patterns
         self.cancellation = cancellation
     }
 
@@ -285,6 +298,7 @@ private struct LinkTargetSearch {
 
     private func isSelected(_ path: EntryPath) -> Bool {
         selection.contains(where: path.isEqual(toOrBelow:))
+            || patterns.finds(path, isDirectory: false)
     }
 
     private mutating func add(_ target: EntryPath, of path: EntryPath) throws(ArchiveError) {

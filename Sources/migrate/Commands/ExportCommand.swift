@@ -12,12 +12,14 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     private(set) var appExtension = ExtensionFlags()
     private(set) var options = ExportOptions()
     private var activity: BytePath?
+    private var exclusions = ExclusionFlags()
     private(set) var encryption = EncryptionFlags()
     private(set) var signingKey: BytePath?
     private(set) var replacesExisting = false
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
     private var isVerbose = false
+    private var isQuiet = false
     private(set) var progress = ProgressMode.auto
 
     static let name = "export"
@@ -28,7 +30,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             help: "The container: a directory or an .xcappdata bundle.",
             to: \.container
         )
-        Flag("out", value: "archive", as: .archive, to: \.archive)
+        Flag("out", short: "o", value: "archive", as: .archive, to: \.archive)
             .help("The archive to write, or '-' for standard output.")
             .required
         Flag.bundleIdentifier(
@@ -59,6 +61,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         Flag.force(replacing: "an archive", sets: \.replacesExisting)
         Flag.json(sets: \.answersInJSON)
         Flag.verbose(sets: \.isVerbose)
+        Flag.quiet(sets: \.isQuiet)
         Flag.progress(to: \.progress)
     }
 
@@ -72,7 +75,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     /// The files that an export without an extension includes.
     @FlagList<Self> private static var selection: [Flag<Self>] {
         Flag.includeCaches(sets: \.options.includesCaches)
-        Flag.exclude(appendingTo: \.options.exclusions)
+        ExclusionFlags.included(at: \.exclusions)
     }
 
     @FlagList<Self> private static var extensionFlags: [Flag<Self>] {
@@ -115,9 +118,12 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             bundleIdentifier: bundleIdentifier
         )
         var options = options
+        options.exclusions = try exclusions.patterns()
         options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
-        let report = try await ProgressDisplay.showing(progress, on: console) {
-            [options] progress in
+        let report = try await ProgressDisplay.showing(
+            isQuiet ? .none : progress,
+            on: console
+        ) { [options] progress in
             try await host(on: console).export(
                 source,
                 to: destination,
@@ -139,7 +145,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         }
         warn(ofLinksIn: report, on: console)
         let stream = archive.isStandardStream ? console.errors : console.output
-        try stream.write(answer, inJSON: answersInJSON)
+        if !isQuiet { try stream.write(answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
         if let signingKey {
             try ArchiveStatement(report).sign(

@@ -10,6 +10,7 @@ struct ExtractCommand: Command {
     private var directory: BytePath = ""
     private var options = ImportOptions()
     private var answersInJSON = false
+    private var isQuiet = false
     private var progress = ProgressMode.auto
 
     static let name = "extract"
@@ -20,14 +21,16 @@ struct ExtractCommand: Command {
     }
 
     static var flags: [Flag<Self>] {
-        Flag("to", value: "dir", as: .directory, to: \.directory)
+        Flag("to", short: "t", value: "dir", as: .directory, to: \.directory)
             .help("The destination directory, which is created if it is missing.")
             .required
+        PathArguments.pattern.included(at: \.selection)
         PathArguments.included(at: \.selection)
         Flag.externalLinks(to: \.options.externalLinks)
         Flag.expect(to: \.options.expectedFingerprint)
         DecryptionFlags.included(at: \.keys)
         Flag.json(sets: \.answersInJSON)
+        Flag.quiet(sets: \.isQuiet)
         Flag.progress(to: \.progress)
     }
 
@@ -40,10 +43,14 @@ struct ExtractCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let source = try archive.source(on: console, keys: keys)
-        let report = try await ProgressDisplay.showing(progress, on: console) { progress in
+        let report = try await ProgressDisplay.showing(
+            isQuiet ? .none : progress,
+            on: console
+        ) { progress in
             try await source.extract(
                 toPath: directory,
                 only: selection.paths,
+                matching: selection.patterns,
                 options: options,
                 progress: progress
             )
@@ -55,7 +62,7 @@ struct ExtractCommand: Command {
             destination: directory,
             report: report
         )
-        try console.output.write(answer, inJSON: answersInJSON)
+        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         return .success
     }
 }

@@ -13,6 +13,7 @@ struct FingerprintCommand: LockingCommand {
     private var appExtension = ExtensionFlags()
     private var options = ExportOptions()
     private var activity: BytePath?
+    private var exclusions = ExclusionFlags()
     private var isVerbose = false
 
     static let name = "fingerprint"
@@ -51,7 +52,7 @@ struct FingerprintCommand: LockingCommand {
     @FlagList<Self> private static var ofWholeContainers: [Flag<Self>] {
         Flag.resourcesVersion(to: \.options.resourcesVersion)
         Flag.includeCaches(sets: \.options.includesCaches)
-        Flag.exclude(appendingTo: \.options.exclusions)
+        ExclusionFlags.included(at: \.exclusions)
     }
 
     func check(_ given: GivenFlags) throws(UsageError) {
@@ -67,6 +68,7 @@ struct FingerprintCommand: LockingCommand {
             bundleIdentifier: bundleIdentifier
         )
         var options = options
+        options.exclusions = try exclusions.patterns()
         options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
         let report = try await ProgressDisplay.showing(progress, on: console) {
             [options] progress in
@@ -96,6 +98,8 @@ struct FingerprintAnswer: Answer {
         omissions = report.omissions
         totals = report.totals
     }
+
+    var schema: String { "migrate/fingerprint/1" }
 
     var text: String { "\(fingerprint)\n" }
 }

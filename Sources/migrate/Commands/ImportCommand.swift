@@ -13,6 +13,7 @@ struct ImportCommand: LockingCommand {
     private(set) var options = ImportOptions()
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
+    private var isQuiet = false
     private var isVerbose = false
     private(set) var progress = ProgressMode.auto
     private var importer: AppIdentity?
@@ -56,6 +57,7 @@ struct ImportCommand: LockingCommand {
         Flag.wait(to: \.waitLimit)
         Flag.threads(to: \.options.threadCount)
         Flag.json(sets: \.answersInJSON)
+        Flag.quiet(sets: \.isQuiet)
         Flag.verbose(sets: \.isVerbose)
         Flag.progress(to: \.progress)
     }
@@ -88,7 +90,7 @@ struct ImportCommand: LockingCommand {
             destination: container,
             report: report
         )
-        try console.output.write(answer, inJSON: answersInJSON)
+        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
         return .success
     }
@@ -99,7 +101,10 @@ struct ImportCommand: LockingCommand {
         on console: Console
     ) async throws -> ImportReport {
         do {
-            return try await ProgressDisplay.showing(progress, on: console) { progress in
+            return try await ProgressDisplay.showing(
+                isQuiet ? .none : progress,
+                on: console
+            ) { progress in
                 try await host(on: console).importArchive(
                     source,
                     into: destination,

@@ -22,6 +22,7 @@ struct ListCommand: Command {
         .help("Answer with one JSON document a line, each an entry.")
 
     static var flags: [Flag<Self>] {
+        PathArguments.pattern.included(at: \.selection)
         PathArguments.included(at: \.selection)
         DecryptionFlags.included(at: \.keys)
         BackupFlags.passwordFile.included(at: \.backup)
@@ -45,7 +46,7 @@ struct ListCommand: Command {
             at: backup.place(of: archive, on: console),
             spoolingTo: TemporaryDirectory.path
         ) { entry in
-            if search.finds(entry.path) { try rows.write(EntryRow(entry)) }
+            if search.finds(entry) { try rows.write(EntryRow(entry)) }
         }
         try search.checkCompleteness()
         try rows.end()

@@ -11,6 +11,7 @@ struct VerifyCommand: Command {
     private var expected: Fingerprint?
     private var externalLinks = ExternalLinkPolicy.refuse
     private var answersInJSON = false
+    private var isQuiet = false
     private var progress = ProgressMode.auto
 
     static let name = "verify"
@@ -28,6 +29,7 @@ struct VerifyCommand: Command {
         SignatureFlags.included(at: \.signature)
         DecryptionFlags.included(at: \.keys)
         Flag.json(sets: \.answersInJSON)
+        Flag.quiet(sets: \.isQuiet)
         Flag.progress(to: \.progress)
     }
 
@@ -43,7 +45,10 @@ struct VerifyCommand: Command {
         let source = try archive.source(on: console, keys: keys)
         let inspection: ArchiveInspection
         do {
-            inspection = try await ProgressDisplay.showing(progress, on: console) { progress in
+            inspection = try await ProgressDisplay.showing(
+                isQuiet ? .none : progress,
+                on: console
+            ) { progress in
                 try await source.verify(scope, externalLinks: externalLinks, progress: progress)
             }
         } catch let error as ArchiveError where ExitCode(error.code) == .badArchive {
@@ -60,7 +65,7 @@ struct VerifyCommand: Command {
             checked: scope,
             signature: try signature?.check(ArchiveStatement(inspection))
         )
-        try console.output.write(answer, inJSON: answersInJSON)
+        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         return .success
     }
 }

@@ -8,7 +8,7 @@ extension Flag {
         help: String,
         to path: Property<Owner, BytePath>
     ) -> Flag {
-        Flag("container", value: "dir", as: .directory, to: path).help(help).required
+        Flag("container", short: "c", value: "dir", as: .directory, to: path).help(help).required
     }
 
     static func bundleIdentifier(
@@ -44,7 +44,7 @@ extension Flag {
         replacing kind: String,
         sets path: Property<Owner, Bool>
     ) -> Flag {
-        Flag("force", sets: path).help("Replace \(kind) of that name.")
+        Flag("force", short: "f", sets: path).help("Replace \(kind) of that name.")
     }
 
     static func level(
@@ -83,11 +83,6 @@ extension Flag {
             .help("The version of the data's format, for the importing app; 1.0 by default.")
     }
 
-    static func exclude(appendingTo path: Property<Owner, [ExclusionPattern]>) -> Flag {
-        Flag("exclude", value: "pattern", as: .exclusion, appendingTo: path)
-            .help("Leave out files that match the pattern; may be repeated.")
-    }
-
     static func wait(to path: Property<Owner, Duration>) -> Flag {
         Flag("wait", value: "s", as: .seconds, to: path)
             .help(
@@ -103,6 +98,12 @@ extension Flag {
     static func verbose(sets path: Property<Owner, Bool>) -> Flag {
         Flag("verbose", short: "v", sets: path)
             .help("Print more, such as the limits of the extension's confinement.")
+    }
+
+    static func quiet(sets path: Property<Owner, Bool>) -> Flag {
+        Flag("quiet", short: "q", sets: path)
+            .help("Print nothing but warnings and errors.")
+            .excluding(Flag.json(sets: path))
     }
 
     static func progress(to path: Property<Owner, ProgressMode>) -> Flag {
@@ -122,19 +123,6 @@ extension ValueReader where Value == Fingerprint {
                 throw .invalid("is not a fingerprint of 64 hexadecimal digits")
             }
             return fingerprint
-        }
-    }
-}
-
-extension ValueReader where Value == ExclusionPattern {
-    /// A pattern of `--exclude`.
-    fileprivate static var exclusion: Self {
-        ValueReader<String>.text.map { (pattern) throws(ValueError) in
-            do throws(MigrationError) {
-                return try ExclusionPattern(pattern)
-            } catch {
-                throw .refused("\(error)")
-            }
         }
     }
 }

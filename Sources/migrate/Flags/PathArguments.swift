@@ -6,6 +6,18 @@ internal import MigrationSystem
 /// The entries that a command line names, each with everything below it.
 struct PathArguments: FlagGroup {
     private var named: [EntryPath] = []
+    private(set) var patterns: [PathPattern] = []
+
+    static let pattern = Flag<Self>(
+        "glob",
+        value: "pattern",
+        as: .pathPattern,
+        appendingTo: \.patterns
+    )
+    .help(
+        "Entries that match the pattern, such as '*.jpg' or 'Documents/**/*.pdf', with everything "
+            + "below them; may be repeated."
+    )
 
     static var flags: [Flag<Self>] {
         Flag("path-base64", value: "base64", as: .encodedEntryPath, appendingTo: \.named)
@@ -24,29 +36,34 @@ struct PathArguments: FlagGroup {
     var paths: [EntryPath] { named.contains(EntryPath("")) ? [] : named }
 
     /// Makes a search for the entries.
-    func search() -> PathSearch { PathSearch(paths) }
+    func search() -> PathSearch { PathSearch(paths, patterns) }
 }
 
-/// A search for entries by their paths, which finds out if one is missing.
+/// A search for entries by paths and patterns, which finds out if one is missing.
 final class PathSearch: Sendable {
     private let paths: [EntryPath]
     private let missing: Monitor<Set<EntryPath>>
+    private let patterns: PatternSearch
 
-    fileprivate init(_ paths: [EntryPath]) {
+    fileprivate init(_ paths: [EntryPath], _ patterns: [PathPattern]) {
         self.paths = paths
+        self.patterns = PatternSearch(patterns)
         missing = Monitor(Set(paths))
     }
 
-    /// Whether `path` is one of the paths or lies below one.
-    func finds(_ path: EntryPath) -> Bool {
-        if paths.isEmpty { return true }
+    /// Whether `entry` is one of those, or lies below one.
+    func finds(_ entry: ArchiveEntry) -> Bool {
+        if paths.isEmpty, patterns.isEmpty { return true }
+        let path = entry.path
+        let isMatched = patterns.finds(path, isDirectory: entry.kind == .directory)
         let found = paths.filter(path.isEqual(toOrBelow:))
         if !found.isEmpty { missing.withLock { $0.subtract(found) } }
-        return !found.isEmpty
+        return isMatched || !found.isEmpty
     }
 
     /// Throws if nothing was found at one of the paths.
     func checkCompleteness() throws(ArchiveError) {
+        try patterns.checkCompleteness()
         let missing = missing.withLock { $0 }
         guard let path = paths.first(where: missing.contains) else { return }
         throw ArchiveError(.notFound, "the archive has no such entry", entry: path)
@@ -72,6 +89,19 @@ extension ValueReader where Value == EntryPath {
                 throw .invalid("is not the Base64 form of a path")
             }
             return EntryPath(bytes: [UInt8](path))
+        }
+    }
+}
+
+extension ValueReader where Value == PathPattern {
+    /// A pattern for paths.
+    static var pathPattern: Self {
+        ValueReader<String>.text.map { (pattern) throws(ValueError) in
+            do throws(MigrationError) {
+                return try PathPattern(pattern)
+            } catch {
+                throw .refused("\(error)")
+            }
         }
     }
 }

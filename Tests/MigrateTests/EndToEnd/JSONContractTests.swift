@@ -45,6 +45,22 @@ struct JSONContractTests {
         }
     }
 
+    @Test func `says what was left out and where links lead, exactly`() throws {
+        let place = try Workplace()
+        try place.shell(
+            "mkdir -p source/tmp; printf x > \"source/$(printf 'p\\033')\"; "
+                + "mkfifo \"source/$(printf 'q\\377')\"; ln -s /etc \"source/$(printf 'l\\033')\""
+        )
+        let words = ["--container", place.path("source"), "--out", place.path("archive"), "--json"]
+        let answer = try object(MigrateCommand.run(["export"] + words).standardOutput)
+        let omissions = try #require(answer["omissions"] as? [String: Any])
+        let items = try #require(omissions["items"] as? [[String: Any]])
+        #expect(items.contains { $0["pathBase64"] as? String == "cf8=" })
+        let links = try #require(answer["externalLinks"] as? [[String: Any]])
+        #expect(links.first?["path"] as? String == "l\u{1B}")
+        #expect(links.first?["target"] as? String == "/etc")
+    }
+
     @Test func `says in a field whether an archive is sound`() throws {
         let place = try Workplace()
         try place.makeContainer()

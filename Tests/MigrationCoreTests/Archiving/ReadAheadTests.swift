@@ -45,7 +45,7 @@ struct ReadAheadTests {
     @Test func `reports what it leaves out of a large directory in its order`() async throws {
         let places = try makeSource()
         var options = ExportOptions()
-        options.exclusions = [try ExclusionPattern("10[0-9]5")]
+        options.exclusions = [try PathPattern("10[0-9]5")]
         let report = try await places.exportSource(options: options)
         let names = (0..<10).map { "many/10\($0)5" }
         #expect(report.omissions.items.map(\.path) == names)

@@ -160,7 +160,7 @@ struct ExportFailureTests {
         try (places.source / "tmp").makeDirectory()
         try (places.source / "tmp").setMode(0)
         var options = ExportOptions()
-        options.exclusions = [try ExclusionPattern("later/")]
+        options.exclusions = [try PathPattern("later/")]
         let report = try await places.exportSource(options: options)
         #expect(report.omissions.items.map(\.path) == ["Documents/later", "tmp"])
     }

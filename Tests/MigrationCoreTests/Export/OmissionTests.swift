@@ -65,7 +65,7 @@ struct OmissionTests {
     @Test func `reports what patterns leave out, with its bytes`() async throws {
         let places = try makeSource()
         var options = ExportOptions()
-        options.exclusions = try ["*.tmp", "Documents/tmp/"].map { try ExclusionPattern($0) }
+        options.exclusions = try ["*.tmp", "Documents/tmp/"].map { try PathPattern($0) }
         let report = try await places.exportSource(options: options)
         #expect(
             rows(report.omissions).filter { $0.contains("excluded") } == [
@@ -83,7 +83,7 @@ struct OmissionTests {
         try (places.source / "a.tmp").write("content")
         try (places.source / "b").makeHardLink(to: places.source / "a.tmp")
         var options = ExportOptions()
-        options.exclusions = [try ExclusionPattern("*.tmp")]
+        options.exclusions = [try PathPattern("*.tmp")]
         let report = try await places.exportSource(options: options)
         #expect(report.totals.files == 1)
         #expect(report.totals.hardLinks == 0)
@@ -154,7 +154,7 @@ struct OmissionTests {
             try (places.source / BytePath([UInt8]("\(index).tmp".utf8))).write("12")
         }
         var options = ExportOptions()
-        options.exclusions = [try ExclusionPattern("*.tmp")]
+        options.exclusions = [try PathPattern("*.tmp")]
         let report = try await places.exportSource(options: options)
         #expect(report.omissions.items.count == 1_000)
         #expect(report.omissions.count == 1_005)

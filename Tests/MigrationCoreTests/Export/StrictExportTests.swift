@@ -78,7 +78,7 @@ struct StrictExportTests {
         try (places.source / "tmp").makeDirectory()
         try (places.source / "tmp/fifo").makeFIFO()
         try (places.source / "left.sock").makeSocket()
-        let pattern = try ExclusionPattern("*.sock")
+        let pattern = try PathPattern("*.sock")
         let report = try await strictExport(places) { $0.exclusions = [pattern] }
         #expect(report.omissions.items.map(\.path) == ["left.sock", "tmp"])
     }
