@@ -70,9 +70,17 @@ public final class ArchiveReader: RestorableArchive {
     /// Whether a client reads, whose task may be cancelled; operations of this project have a flag.
     private var followsTask = false
     private var failure: (any Error)?
+    /// Whether something was passed over because it is damaged.
+    private var hasGap = false
 
     /// Looks at the start of `input`, and at its end if that can be reached.
-    package init(_ input: ArchiveInput, access: Access) throws {
+    ///
+    /// With `toleratingDamage`, an end that is missing or damaged is not looked at before it is reached.
+    package init(
+        _ input: ArchiveInput,
+        access: Access,
+        toleratingDamage: Bool = false
+    ) throws {
         self.input = input
         threadCount = access.threadCount
         archiveBytes = input.fileSize
@@ -87,7 +95,12 @@ public final class ArchiveReader: RestorableArchive {
         case .migration(let frame):
             header = frame.header
             try input.pass(frame)
-            knownIndex = try input.readIndex(after: frame)
+            do throws(ArchiveError) {
+                knownIndex = try input.readIndex(after: frame)
+            } catch {
+                guard toleratingDamage, error.isOfArchive else { throw error }
+                knownIndex = nil
+            }
             let source: any ChunkSource
             if case .selective = access, let knownIndex {
                 prefetcher = nil
@@ -212,7 +225,7 @@ public final class ArchiveReader: RestorableArchive {
     package var frameCount: Int? { index?.frames.count }
 
     private func checkTotals() throws {
-        guard let strict, entries === strict else { return }
+        guard let strict, entries === strict, !hasGap else { return }
         guard let index else {
             throw ArchiveError(.truncated, "the archive ends before its hashes")
         }
@@ -314,6 +327,39 @@ extension ArchiveReader {
         guard entryIndex.isInTreeOrder else { return false }
         entries = SelectedEntryReader(reading: strict, index: entryIndex, paths: paths)
         return true
+    }
+}
+
+// MARK: - Going on behind damage
+
+extension ArchiveReader {
+    /// Goes on with the first entry that the index lists in a later piece that is sound.
+    ///
+    /// The totals and the index of entries are then not compared with the archive. An archive that is
+    /// read in order, or whose index is damaged, can't be read on.
+    ///
+    /// - Returns: Whether there is such an entry.
+    package func passOverDamage() throws -> Bool {
+        hasGap = true
+        guard let strict, entries === strict, prefetcher == nil, let knownIndex else {
+            return false
+        }
+        let entryIndex: EntryIndex
+        do {
+            entryIndex = try readEntryIndex(listedIn: knownIndex)
+        } catch let error as ArchiveError where error.isOfArchive {
+            return false
+        }
+        var piece = strict.piece + 1
+        while let start = entryIndex.start(inPieceOrAfter: piece) {
+            do {
+                try strict.seek(to: strict.firstOffset + start)
+                return true
+            } catch let error as ArchiveError where error.isOfArchive {
+                piece = Int(start / UInt64(FrameFormat.chunkSize)) + 1
+            }
+        }
+        return false
     }
 }
 

@@ -28,6 +28,10 @@ public struct Omission: Hashable, Sendable {
         /// those.
         case externalLink
 
+        /// It is damaged, or nothing that may be restored, in an extraction that goes on behind such
+        /// entries.
+        case damaged
+
         /// It is an app group that the person left out; the path is the group's identifier.
         case applicationGroup
     }

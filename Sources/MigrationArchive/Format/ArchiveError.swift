@@ -172,11 +172,19 @@ extension ArchiveError: CustomStringConvertible {
 /// The place of an error in an archive, added by callers that know it.
 extension ArchiveError {
     /// Whether the archive is at fault, so that a place in it is useful.
-    private var isOfArchive: Bool {
+    var isOfArchive: Bool {
         switch code {
         case .damaged, .entryExists, .refused, .truncated, .unsupported: true
         default: false
         }
+    }
+
+    /// Whether bytes are not those that were written, so that it is not known where the next entry is.
+    var isDamage: Bool { code == .damaged || code == .truncated }
+
+    /// The description without the entry's path.
+    var withoutEntry: String {
+        ArchiveError(code, message, offset: offset, cause: cause).description
     }
 
     /// The same error at `offset` of the tar stream, unless it has an offset of its own.

@@ -75,6 +75,11 @@ struct EntryIndex: Equatable, Sendable {
         return range.lowerBound
     }
 
+    /// Returns where the first window that is listed in piece number `piece` or behind it begins.
+    func start(inPieceOrAfter piece: Int) -> UInt64? {
+        records.first { Int($0.frame) >= piece }.map(offset)
+    }
+
     private func offset(of record: Record) -> UInt64 {
         let block = UInt64(bytes.littleEndian(at: Int(record.start), as: UInt16.self))
         return UInt64(record.frame) * UInt64(FrameFormat.chunkSize)

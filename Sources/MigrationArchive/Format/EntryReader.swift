@@ -43,6 +43,9 @@ package protocol RestorableArchive: EntryReader {
 
     /// The flag that ends all reading.
     var cancellation: CancellationFlag { get }
+
+    /// Goes on behind what is damaged; returns `false` where nothing can be read on.
+    func passOverDamage() throws -> Bool
 }
 
 // MARK: - Omissions
@@ -58,6 +61,8 @@ package struct EntryOmission: Hashable, Sendable {
         case externalLink(target: [UInt8])
         /// The entry itself, because its path belongs to the destination and not to the data.
         case reserved
+        /// The entry itself, or all entries from it on, because of the damage that the text describes.
+        case damaged(String)
     }
 
     package let path: EntryPath
@@ -67,6 +72,7 @@ package struct EntryOmission: Hashable, Sendable {
     var byteCount: Int {
         switch kind {
         case .extendedAttribute(let text), .externalLink(let text): path.bytes.count + text.count
+        case .damaged(let text): path.bytes.count + text.utf8.count
         case .specialPermissions, .reserved: path.bytes.count
         }
     }

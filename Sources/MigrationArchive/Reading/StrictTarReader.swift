@@ -71,6 +71,11 @@ final class StrictTarReader: EntryReader {
         return entry
     }
 
+    /// The piece of the stream that is being read, or that could not be read.
+    var piece: Int {
+        Int((max(stream.offset, firstOffset) - firstOffset) / UInt64(FrameFormat.chunkSize))
+    }
+
     /// Checks that the entry lies where its window holds it, and that no other there has its path.
     private func follow(_ entry: ArchiveEntry, at offset: UInt64) throws {
         // Reading may begin within a window, which is then passed over.

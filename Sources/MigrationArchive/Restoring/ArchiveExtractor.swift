@@ -30,6 +30,8 @@ package final class ArchiveExtractor {
         package var selects: (@Sendable (EntryPath, _ isDirectory: Bool) -> Bool)?
         /// Paths that are not selected but have hard links that are: they are restored and then removed.
         package var linkTargets: Set<EntryPath> = []
+        /// Whether entries that are damaged or refused are omitted, instead of failing everything.
+        package var passesOverDamage = false
         /// Names in the root that belong to the destination: they and everything below are omitted.
         package var reserved: [EntryPath] = []
         /// The most bytes of content that may be restored.
@@ -57,6 +59,9 @@ package final class ArchiveExtractor {
     /// How new files get their permissions; `nil` if no files are made.
     private let mode: NewFileMode?
     private var foundSelection: Set<EntryPath> = []
+    /// The last entry whose header was read.
+    private var lastPath: EntryPath?
+    private var isCutOff = false
     private var foundTargets = PathHashes(of: "files that hard links lead to")
 
     /// How much was restored so far.
@@ -67,6 +72,9 @@ package final class ArchiveExtractor {
 
     /// How many parts of the archive were not restored.
     package var omissionCount: Int { tally.omissionCount }
+
+    /// Whether something was omitted because it is damaged or refused.
+    package var isIncomplete: Bool { tally.damageCount > 0 }
 
     /// How many directories were opened so far.
     var openCount: Int { tree.openCount }
@@ -145,7 +153,8 @@ package final class ArchiveExtractor {
     /// Makes the writers, unless no file is made, only one thread is allowed, or a later entry may
     /// replace an earlier one.
     private func makeWriters(for archive: any RestorableArchive) -> FileWriters? {
-        guard let mode, !options.isLenient, archive.threadCount > 1 else { return nil }
+        guard let mode, !options.isLenient, !options.passesOverDamage, archive.threadCount > 1
+        else { return nil }
         // If the system gives no more threads, this one writes.
         return try? FileWriters(
             threadCount: archive.threadCount,
@@ -158,7 +167,7 @@ package final class ArchiveExtractor {
         of archive: any RestorableArchive,
         onProgress: (UInt64) -> Void
     ) throws {
-        while let entry = try archive.next() {
+        while let entry = try nextEntry(of: archive) {
             noteOmissions(of: archive)
             if options.reserved.contains(where: entry.path.isEqual(toOrBelow:)) {
                 tally.note(EntryOmission(path: entry.path, kind: .reserved))
@@ -171,9 +180,24 @@ package final class ArchiveExtractor {
             onProgress(archive.consumedBytes)
         }
         noteOmissions(of: archive)
-        if let missing = options.selection.first(where: { !foundSelection.contains($0) }) {
+        if !isIncomplete,
+            let missing = options.selection.first(where: { !foundSelection.contains($0) })
+        {
             throw ArchiveError(.notFound, "the archive has no such entry", entry: missing)
         }
+    }
+
+    private func nextEntry(of archive: any RestorableArchive) throws -> ArchiveEntry? {
+        while !isCutOff {
+            do {
+                let entry = try archive.next()
+                lastPath = entry?.path
+                return entry
+            } catch let error as ArchiveError where options.passesOverDamage && error.isOfArchive {
+                try passOverDamage(of: archive, because: ": \(error)")
+            }
+        }
+        return nil
     }
 
     private func isSelected(_ path: EntryPath, isDirectory: Bool) -> Bool {
@@ -210,8 +234,29 @@ package final class ArchiveExtractor {
                 try restoreHardLink(entry, to: target, at: archive.entryOffset)
             }
         } catch {
-            throw ArchiveError.located(error, restoring: entry.path, at: archive.entryOffset)
+            let error = ArchiveError.located(
+                error,
+                restoring: entry.path,
+                at: archive.entryOffset
+            )
+            guard try tally.passesOver(error, of: entry.path) else { throw error }
+            // Another kind of failure is that of the entry alone, and the next one follows it.
+            guard let error = error as? ArchiveError, error.isDamage else { return }
+            try passOverDamage(of: archive, because: "")
         }
+    }
+
+    /// Goes on behind damage, and notes that entries whose names are not known may be missing.
+    private func passOverDamage(
+        of archive: any RestorableArchive,
+        because reason: String
+    ) throws {
+        isCutOff = try !archive.passOverDamage()
+        let gap =
+            isCutOff
+            ? "everything that follows it is missing" : "what follows it may be missing in part"
+        let path = lastPath ?? EntryPath(".")
+        tally.note(EntryOmission(path: path, kind: .damaged(gap + reason)))
     }
 
     /// The permissions without the bits that would give a program another user's rights.
@@ -261,10 +306,18 @@ extension ArchiveExtractor {
             made = try file.make(mode ?? NewFileMode())
         }
         guard var writer = made.take() else { return }
-        try archive.readContent { offset, piece in
-            try writer.write(piece, at: offset)
+        do {
+            try archive.readContent { offset, piece in
+                try writer.write(piece, at: offset)
+            }
+            try writer.finish(file.entry)
+        } catch {
+            // What was not read whole is not restored, even if all others are.
+            if options.passesOverDamage {
+                try file.directory.removeFile(ByteString(file.entry.path.lastComponent))
+            }
+            throw error
         }
-        try writer.finish(file.entry)
     }
 }
 

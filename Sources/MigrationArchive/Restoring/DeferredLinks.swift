@@ -93,9 +93,14 @@ extension DeferredLinks {
     /// Makes all links.
     func make(_ cancellation: CancellationFlag) throws {
         try forEach(cancellation) { link, path in
-            switch link.kind {
-            case .symbolic: try makeSymbolicLink(link, at: path)
-            case .hard: try makeHardLink(link, at: path)
+            do {
+                switch link.kind {
+                case .symbolic: try makeSymbolicLink(link, at: path)
+                case .hard: try makeHardLink(link, at: path)
+                }
+            } catch {
+                let error = ArchiveError.located(error, restoring: path, at: link.offset)
+                guard try tally.passesOver(error, of: path) else { throw error }
             }
         }
     }

@@ -19,6 +19,8 @@ final class ExtractionTally {
     private(set) var totals = ArchiveTotals()
     private(set) var omissions: [EntryOmission] = []
     private(set) var omissionCount = 0
+    /// How many omissions are damaged or refused.
+    private(set) var damageCount = 0
 
     /// How many files are remembered because a hard link was counted as the file.
     var rememberedFileCount: Int { countedFiles.count }
@@ -50,9 +52,18 @@ extension ExtractionTally {
         }
     }
 
+    /// Records the omission of the entry at `path`, if `error` is one that does not end everything.
+    func passesOver(_ error: any Error, of path: EntryPath) throws -> Bool {
+        guard options.passesOverDamage, let error = error as? ArchiveError, error.isOfArchive
+        else { return false }
+        note(EntryOmission(path: path, kind: .damaged(error.withoutEntry)))
+        return true
+    }
+
     /// Records `omission`.
     func note(_ omission: EntryOmission) {
         omissionCount += 1
+        if case .damaged = omission.kind { damageCount += 1 }
         // The list has no gaps: after one that has no room, all further ones are only counted.
         guard omissions.count == omissionCount - 1, omissions.count < Self.omissionLimit,
             omission.byteCount <= Self.omissionBytesLimit - omissionBytes

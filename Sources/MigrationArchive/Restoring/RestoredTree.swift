@@ -112,9 +112,9 @@ extension RestoredTree {
     /// what is in it.
     func takeImplied(_ path: EntryPath) -> Bool { implied.remove(path) }
 
-    /// Throws if the entry of a directory is missing.
+    /// Throws if the entry of a directory is missing, unless damage may have taken it.
     func checkDirectories() throws(ArchiveError) {
-        guard !implied.isEmpty else { return }
+        guard !implied.isEmpty, !options.passesOverDamage else { return }
         var path = lastImplied
         while let directory = path, !implied.contains(directory) { path = directory.parent }
         let message = "the directory holds entries and has none itself"

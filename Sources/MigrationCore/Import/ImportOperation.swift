@@ -79,6 +79,9 @@ public struct ImportReport: Sendable {
     /// no harm, and the next command tries again to remove them.
     public internal(set) var leftovers: [MigrationError] = []
 
+    /// Whether entries are missing because they are damaged; ``omissions`` lists them.
+    public internal(set) var isIncomplete = false
+
     /// Whether the container held data that this import replaced.
     public let replacedData: Bool
 

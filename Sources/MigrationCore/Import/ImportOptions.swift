@@ -157,6 +157,7 @@ extension Omission {
         case .externalLink(let target):
             (reason, detail) = (.externalLink, PrintableText.escaping(target))
         case .reserved: reason = .leftOutByDefault
+        case .damaged(let text): (reason, detail) = (.damaged, text)
         }
         self.init(path: omission.path.bytes, reason: reason, bytes: 0, detail: detail)
     }

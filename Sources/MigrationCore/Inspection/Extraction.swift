@@ -41,6 +41,7 @@ extension ArchiveSource {
         toPath directory: BytePath,
         only paths: [EntryPath],
         matching patterns: [PathPattern] = [],
+        keepsGoing: Bool = false,
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
@@ -52,6 +53,7 @@ extension ArchiveSource {
                 directory: directory,
                 paths: paths,
                 patterns: PatternSearch(patterns),
+                keepsGoing: keepsGoing,
                 options: options,
                 progress: progress,
                 cancellation: cancellation
@@ -69,6 +71,8 @@ struct Extraction {
     let directory: BytePath
     let paths: [EntryPath]
     let patterns: PatternSearch
+    /// Whether damaged entries are omitted, instead of failing everything.
+    let keepsGoing: Bool
     let options: ImportOptions
     let progress: Progress?
     let cancellation: CancellationFlag
@@ -82,11 +86,12 @@ struct Extraction {
         let input = try source.open(cancellation)
         let threadCount = ThreadCount.resolve(options.threadCount)
         let access: ArchiveReader.Access =
-            selectsAll ? .whole(threadCount: threadCount) : .selective
-        let reader = try ArchiveReader(input, access: access)
+            selectsAll && !keepsGoing ? .whole(threadCount: threadCount) : .selective
+        let reader = try ArchiveReader(input, access: access, toleratingDamage: keepsGoing)
         // A pipe has no fingerprint until everything was read.
         if input.size != nil { try options.expectedFingerprint?.check(reader.fingerprint) }
-        let linkTargets = input.size == nil || selectsAll ? [] : try select(in: reader)
+        let linkTargets =
+            input.size == nil || selectsAll || keepsGoing ? [] : try select(in: reader)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
         do {
@@ -154,6 +159,11 @@ struct Extraction {
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
         extraction.selection = paths
         if !patterns.isEmpty { extraction.selects = patterns.finds }
+        if keepsGoing {
+            extraction.passesOverDamage = true
+            // A link that leads out is one more entry that is left out.
+            if options.externalLinks == .refuse { extraction.externalLinks = .skip }
+        }
         extraction.linkTargets = linkTargets
         let extractor = try ArchiveExtractor.restore(
             reader,
@@ -162,12 +172,12 @@ struct Extraction {
             progress: progress
         )
         try options.expectedFingerprint?.check(reader.fingerprint)
-        try patterns.checkCompleteness()
+        if !extractor.isIncomplete { try patterns.checkCompleteness() }
         try moveIn(staging, to: root)
         isMovedIn = true
-        return ImportReport(
+        var report = ImportReport(
             header: reader.header,
-            fingerprint: reader.fingerprint,
+            fingerprint: extractor.isIncomplete ? nil : reader.fingerprint,
             lacksEndMark: reader.lacksEndMark,
             hasTrailer: reader.hasTrailer,
             isAndroidBackup: reader.isAndroidBackup,
@@ -176,6 +186,8 @@ struct Extraction {
             replacedData: false,
             appExtension: nil
         )
+        report.isIncomplete = extractor.isIncomplete
+        return report
     }
 
     private func makeStaging(in root: OpenFile) throws(MigrationError) -> OpenFile {

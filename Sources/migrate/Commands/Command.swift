@@ -44,10 +44,25 @@ extension Command {
     /// The flag of this command that helps against `error`, if any.
     private func hint(for error: any Error) -> ErrorMessage.Hint? {
         switch error {
-        case let error as ArchiveError: DecryptionFlags.hint(for: error.code)
+        case let error as ArchiveError:
+            DecryptionFlags.hint(for: error.code) ?? hintOfDamage(for: error.code)
         case let error as MigrationError: hint(for: error) ?? error.cause.flatMap(hint)
         default: nil
         }
+    }
+
+    /// What to do next about an archive that is not sound.
+    private func hintOfDamage(for code: ArchiveError.Code) -> ErrorMessage.Hint? {
+        guard self is ImportCommand || self is ExtractCommand,
+            [.damaged, .truncated, .refused, .entryExists].contains(code)
+        else { return nil }
+        return ErrorMessage.Hint(
+            flag: "--keep-going",
+            advice: self is ImportCommand
+                ? "'migrate verify' checks the archive, and 'migrate extract --keep-going' restores "
+                    + "what can be proved"
+                : "--keep-going restores what can be proved"
+        )
     }
 
     private func hint(for error: MigrationError) -> ErrorMessage.Hint? {

@@ -11,6 +11,7 @@ struct ExtractCommand: Command {
     private var options = ImportOptions()
     private var answersInJSON = false
     private var isQuiet = false
+    private var keepsGoing = false
     private var progress = ProgressMode.auto
 
     static let name = "extract"
@@ -28,6 +29,11 @@ struct ExtractCommand: Command {
         PathArguments.included(at: \.selection)
         Flag.externalLinks(to: \.options.externalLinks)
         Flag.expect(to: \.options.expectedFingerprint)
+        Flag("keep-going", short: "k", sets: \.keepsGoing)
+            .help(
+                "Restore everything that can be proved of an archive that is damaged or refused, and "
+                    + "list the rest."
+            )
         DecryptionFlags.included(at: \.keys)
         Flag.json(sets: \.answersInJSON)
         Flag.quiet(sets: \.isQuiet)
@@ -51,11 +57,17 @@ struct ExtractCommand: Command {
                 toPath: directory,
                 only: selection.paths,
                 matching: selection.patterns,
+                keepsGoing: keepsGoing,
                 options: options,
                 progress: progress
             )
         }
-        console.logMissingProof(of: archive.sourceText, in: report)
+        if report.isIncomplete {
+            let name = archive.sourceText
+            console.log("migrate: warning: \(name) is damaged: what is listed was not restored")
+        } else {
+            console.logMissingProof(of: archive.sourceText, in: report)
+        }
         let answer = ImportAnswer(
             action: .extract,
             archive: archive,
@@ -63,6 +75,6 @@ struct ExtractCommand: Command {
             report: report
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
-        return .success
+        return report.isIncomplete ? .failure : .success
     }
 }

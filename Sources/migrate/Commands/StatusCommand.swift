@@ -88,14 +88,16 @@ struct StatusAnswer: Answer {
 
 extension StatusAnswer {
     private enum CodingKeys: String, CodingKey {
-        case bundleIdentifier, date, failure, fingerprint, platform, readDate, resourcesVersion
-        case status
+        case activityTitle, activityType, bundleIdentifier, date, failure, fingerprint, platform
+        case readDate, resourcesVersion, status
     }
 
     /// Encodes all keys, whatever is known: what is not is `null`.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(status, forKey: .status)
+        try container.encode(activityTitle, forKey: .activityTitle)
+        try container.encode(activityType, forKey: .activityType)
         try container.encode(bundleIdentifier, forKey: .bundleIdentifier)
         try container.encode(date, forKey: .date)
         try container.encode(failure, forKey: .failure)

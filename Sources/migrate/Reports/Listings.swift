@@ -68,6 +68,7 @@ struct OmissionLines: Sendable {
     }
 
     private static func remark(on omission: Omission) -> String {
+        if omission.reason == .damaged { return omission.detail ?? "damaged" }
         let reason = reason(omission.reason) + (omission.detail.map { " \($0)" } ?? "")
         return hasContent(omission.reason) ? "\(ByteCount(omission.bytes)), \(reason)" : reason
     }
@@ -88,6 +89,7 @@ struct OmissionLines: Sendable {
         case .specialPermissions: "special permissions"
         case .externalLink: "link that leads out"
         case .unreadableToOwner: "unreadable to the container's owner"
+        case .damaged: "damaged"
         case .applicationGroup: "app group, on request"
         }
     }

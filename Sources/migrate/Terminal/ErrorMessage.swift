@@ -160,6 +160,7 @@ extension ErrorAnswer {
         case let error as MigrationError: error.code.description
         case let error as ArchiveError: error.code.description
         case let error as AndroidMigrationError: error.code.description
+        case let error as StoreMigrationError: error.code.description
         case is UsageError: "usage"
         case is OutputError: "outputFailed"
         case is ProgramStartError: "commandNotStarted"
@@ -173,6 +174,7 @@ extension ErrorAnswer {
         switch error {
         case let error as MigrationError: error.pathBytes ?? error.cause.flatMap(path)
         case let error as ArchiveError: error.entry?.bytes
+        case let error as StoreMigrationError: [UInt8](error.path.utf8)
         default: nil
         }
     }

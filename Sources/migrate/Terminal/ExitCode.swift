@@ -143,7 +143,8 @@ extension ExitCode {
             "1",
             "a failure without a code of its own: an unreadable file, a file that "
                 + "changed during the export, an extension that failed, crashed or hung; "
-                + "'diff' found differences, 'preflight' or 'android lint' mistakes"
+                + "'diff' found differences, 'preflight' or 'android lint' mistakes, 'extract "
+                + "--keep-going' damage"
         ),
         ("2", "'diff' could not compare, for a reason without a code of its own"),
         ("3", "'status': the last import failed"),

@@ -151,7 +151,7 @@ struct AnswerTests {
         #expect(StatusAnswer(status: .none).text == "none\n")
         #expect(
             try JSONText.lineOfDocument(StatusAnswer(status: .none))
-                == #"{"bundleIdentifier":null,"date":null,"failure":null,"fingerprint":null,"#
+                == #"{"activityTitle":null,"activityType":null,"bundleIdentifier":null,"date":null,"failure":null,"fingerprint":null,"#
                 + #""platform":null,"readDate":null,"resourcesVersion":null,"#
                 + #""schema":"migrate/status/1","status":"none"}"#
         )

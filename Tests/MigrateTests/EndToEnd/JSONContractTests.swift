@@ -92,7 +92,7 @@ struct JSONContractTests {
             place.migrate("status", "--container", target, "--json").standardOutput
         )
         #expect(none["status"] as? String == "none")
-        try place.migrate("import", place.path("archive"), "--container", target)
+        _ = try place.migrate("import", place.path("archive"), "--container", target)
         let some = try object(
             place.migrate("status", "--container", target, "--json").standardOutput
         )
