@@ -314,7 +314,7 @@ extension ArchiveExtractor {
         } catch {
             // What was not read whole is not restored, even if all others are.
             if options.passesOverDamage {
-                try file.directory.removeFile(ByteString(file.entry.path.lastComponent))
+                try file.directory.removeFile([UInt8](file.entry.path.lastComponent))
             }
             throw error
         }

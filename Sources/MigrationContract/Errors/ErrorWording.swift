@@ -1,6 +1,6 @@
 internal import Foundation
 internal import MigrationArchive
-package import MigrationSystem
+internal import MigrationSystem
 
 extension Error {
     /// The text that the error has for a person.

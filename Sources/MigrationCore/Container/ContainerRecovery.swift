@@ -236,7 +236,7 @@ extension MigrationHost {
         }
         do throws(SystemError) {
             let discarding = Discarding(path: path, root: lock.root)
-            let kept = try discarding.run().map(\.path)
+            let kept = try discarding.run().map(\.bytes)
             return RecoveryReport(outcome: .discarded, problem: problem, keptPaths: kept)
         } catch {
             let message = "the rest of an interrupted import can't be given up"

@@ -32,7 +32,7 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         var bytes = [UInt8](pattern.utf8)[...]
         if bytes.starts(with: "!".utf8) {
             let message = "'!' has no meaning in a pattern; '\\!' stands for the character"
-            throw MigrationError(.invalidOption, message, path: [UInt8](pattern.utf8))
+            throw MigrationError(.invalidOption, message, path: BytePath(pattern))
         }
         isForDirectories = bytes.last == slash
         if isForDirectories { bytes.removeLast() }
@@ -48,7 +48,7 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
             let message =
                 "a pattern has no empty part, '.' or '..', '**' only between slashes, and no "
                 + "backslash at its end that escapes nothing"
-            throw MigrationError(.invalidOption, message, path: [UInt8](pattern.utf8))
+            throw MigrationError(.invalidOption, message, path: BytePath(pattern))
         }
         let names = parts.map { $0.elementsEqual("**".utf8) ? [] : Array($0) }
         self.names = isForPaths ? names : [[]] + names

@@ -45,7 +45,7 @@ struct DiffCommand: LockingCommand {
         let source = try archive.source(on: console, keys: keys)
         let other = try MigrationDataContainer(atPath: container)
         let rows = RowOutput(to: console.output, as: answersInJSON ? .json : .text)
-        try rows.begin(DiffHead(archive: archive, container: container))
+        try rows.begin(DiffHead(archive: archive, container: container.bytes))
         let (differences, inspection) = try await ProgressDisplay.showing(
             progress,
             on: console

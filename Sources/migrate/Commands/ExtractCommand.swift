@@ -71,7 +71,7 @@ struct ExtractCommand: Command {
         let answer = ImportAnswer(
             action: .extract,
             archive: archive,
-            destination: directory,
+            destination: directory.bytes,
             report: report
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }

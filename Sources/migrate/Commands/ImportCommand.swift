@@ -87,7 +87,7 @@ struct ImportCommand: LockingCommand {
         let answer = ImportAnswer(
             action: .import,
             archive: archive,
-            destination: container,
+            destination: container.bytes,
             report: report
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }

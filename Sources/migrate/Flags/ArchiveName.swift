@@ -15,7 +15,7 @@ struct ArchiveName: Hashable, Sendable {
     var isStandardStream: Bool { path == "-" }
 
     /// The name as JSON holds it.
-    var exact: ExactName { ExactName(bytes) }
+    var exact: ExactName { ExactName(path.bytes) }
 
     /// The archive to read, decrypted with `keys`.
     func source(on console: Console, keys: DecryptionFlags) throws -> ArchiveSource {

@@ -1,11 +1,12 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// The flags that say what an export leaves out.
 struct ExclusionFlags: FlagGroup {
     private var given: [PathPattern] = []
-    private var files: [[UInt8]] = []
+    private var files: [BytePath] = []
 
     static var flags: [Flag<Self>] {
         Flag("exclude", short: "x", value: "pattern", as: .pathPattern, appendingTo: \.given)
@@ -31,7 +32,7 @@ private enum PatternFile {
     /// Reads the patterns in the file at `path`; empty lines and those that begin with `#` are comments.
     ///
     /// - Throws: ``MigrationError`` of code `invalidOption` that names the line of a bad pattern.
-    static func read(_ path: [UInt8]) throws -> [PathPattern] {
+    static func read(_ path: BytePath) throws -> [PathPattern] {
         let content = try InputFile.read(path, limit: 1 << 20)
         var patterns: [PathPattern] = []
         let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

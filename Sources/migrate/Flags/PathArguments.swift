@@ -73,11 +73,10 @@ final class PathSearch: Sendable {
 extension ValueReader where Value == EntryPath {
     /// A path as people type it: `./Documents/` is `Documents`, and `.` is everything.
     fileprivate static var entryPath: Self {
-        ValueReader<[UInt8]>.path.map { path in
+        ValueReader<BytePath>.path.map { path in
             let (dot, slash) = (UInt8(ascii: "."), UInt8(ascii: "/"))
-            var rest = path[...]
+            var rest = path.trimmed.bytes[...]
             while rest.starts(with: [dot, slash]) { rest = rest.dropFirst(2).drop { $0 == slash } }
-            while rest.count > 1, rest.last == slash { rest.removeLast() }
             return EntryPath(bytes: rest.elementsEqual([dot]) ? [] : Array(rest))
         }
     }

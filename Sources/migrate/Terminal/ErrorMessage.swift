@@ -172,7 +172,7 @@ extension ErrorAnswer {
 
     private static func path(of error: any Error) -> [UInt8]? {
         switch error {
-        case let error as MigrationError: error.pathBytes ?? error.cause.flatMap(path)
+        case let error as MigrationError: error.bytePath?.bytes ?? error.cause.flatMap(path)
         case let error as ArchiveError: error.entry?.bytes
         case let error as StoreMigrationError: [UInt8](error.path.utf8)
         default: nil

@@ -38,7 +38,7 @@ struct AnswerTests {
 
     private static func export(omitting count: Int) throws -> ExportAnswer {
         ExportAnswer(
-            archive: ArchiveName([UInt8]("notes.tar.zst".utf8)),
+            archive: ArchiveName("notes.tar.zst"),
             archiveBytes: 31_000_000,
             compressedStreamBytes: 30_998_000,
             externalLinkCount: 1,
@@ -53,7 +53,7 @@ struct AnswerTests {
 
     private static func inspection(of fingerprint: String?) -> InspectionAnswer {
         InspectionAnswer(
-            archive: ArchiveName([UInt8]("notes.tar.zst".utf8)),
+            archive: ArchiveName("notes.tar.zst"),
             archiveBytes: 31_000_000,
             fingerprint: fingerprint,
             frameCount: fingerprint == nil ? nil : 21,
@@ -128,11 +128,11 @@ struct AnswerTests {
             appExtension: nil
         )
         report.leftovers = [
-            MigrationError(.outputFailed, leftover, path: [UInt8]("/data/.staging".utf8))
+            MigrationError(.outputFailed, leftover, path: "/data/.staging")
         ]
         let answer = ImportAnswer(
             action: .import,
-            archive: ArchiveName([UInt8]("notes.tar.zst".utf8)),
+            archive: ArchiveName("notes.tar.zst"),
             destination: [UInt8]("/data/".utf8) + [0xE9],
             report: report
         )

@@ -67,7 +67,7 @@ struct LockTests {
             do {
                 let held = try lock(path, for: count.isMultiple(of: 2) ? .app : .reading)
                 for _ in 0..<3 {
-                    let present = try FileDescriptor.status(atPath: [UInt8](path.bytes)).identity
+                    let present = try FileDescriptor.status(atPath: path).identity
                     #expect(try held.root.descriptor.status().identity == present)
                     try await Task.sleep(for: .milliseconds(1))
                 }
