@@ -156,7 +156,8 @@ let package = Package(
         ),
         .testTarget(
             name: "MigrationContractTests",
-            dependencies: ["MigrationContract", "MigrationSystem", "TestSupport"] + extensionSupport,
+            dependencies: ["MigrationContract", "MigrationSystem", "TestSupport"]
+                + extensionSupport,
             swiftSettings: settings
         ),
         .testTarget(

@@ -333,12 +333,12 @@ extension ArchiveReader {
 // MARK: - Going on behind damage
 
 extension ArchiveReader {
-    /// Goes on with the first entry that the index lists in a later piece that is sound.
+    /// Goes on with the first window that the index lists in a later piece that is sound.
     ///
     /// The totals and the index of entries are then not compared with the archive. An archive that is
     /// read in order, or whose index is damaged, can't be read on.
     ///
-    /// - Returns: Whether there is such an entry.
+    /// - Returns: Whether there is such a window.
     package func passOverDamage() throws -> Bool {
         hasGap = true
         guard let strict, entries === strict, prefetcher == nil, let knownIndex else {

@@ -6,7 +6,9 @@ import struct
 import subprocess
 import sys
 
-from read_archive import BLOCK, ENTRIES, HASHES, MARKS, PIECE, TABLE, Archive, entries, sha
+from read_archive import BEGINS, BLOCK, ENTRIES, HASHES, MARKS, PIECE, TABLE, Archive, entries, sha
+
+TARGET = 157
 
 
 def compress(content):
@@ -51,51 +53,66 @@ class Forge:
         self.pieces[number][0] = content[:at] + new + content[at + len(new):]
 
     def mark(self, listed, entry, value):
-        number = entry[0] // PIECE
-        at = 4 * [e for e in listed if e[0] // PIECE == number].index(entry)
+        number = entry.start // PIECE
+        at = 4 * [e for e in listed if e.start // PIECE == number].index(entry)
         marks = self.pieces[number][1]
         self.pieces[number][1] = marks[:at] + struct.pack("<I", value) + marks[at + 4:]
 
 
-def rename(forge, entry, path):
-    number, at = divmod(entry[0], PIECE)
+def rename(forge, entry, path, field=0):
+    number, at = divmod(entry.start, PIECE)
     block = bytearray(forge.pieces[number][0][at:at + BLOCK])
-    block[:100] = path.ljust(100, b"\0")
+    block[field:field + 100] = path.ljust(100, b"\0")
     block[148:156] = b" " * 8
     block[148:156] = b"%06o\0 " % sum(block)
-    forge.change(entry[0], bytes(block))
+    forge.change(entry.start, bytes(block))
 
 
 def forgery(name, data):
     archive = Archive(data)
     listed, forge = list(entries(archive)), Forge(archive)
-    files = [e for e in listed if e[2] == "0" and 0 < e[3] < 1000 and len(e[1]) < 90]
+    files = [e for e in listed if e.kind == "0" and 0 < e.size < 1000 and len(e.path) < 90]
     small = files[0]
-    number = small[0] // PIECE
+    number = small.start // PIECE
     if name == "nothing forged":
         pass
     elif name == "another content":
         forge.hashes[number] = sha(b"".join(forge.pieces[number]))
-        forge.change(small[0] + BLOCK, b"forged")
+        forge.change(small.start + BLOCK, b"forged")
     elif name == "another fingerprint":
         end = len(data) - 17 - 8 * (len(archive.pieces) + 3)
         return data[:end - 1] + bytes([data[end - 1] ^ 1]) + data[end:]
     elif name == "a time of a second":
-        forge.mark(listed, small, 10 ** 9)
+        forge.mark(listed, small, small.mark & BEGINS | 10 ** 9)
     elif name == "a mark too many":
         forge.pieces[0][1] += bytes(4)
     elif name == "a mark too few":
         forge.pieces[0][1] = forge.pieces[0][1][:-4]
     elif name == "a hard link with a time":
-        forge.mark(listed, next(e for e in listed if e[2] == "1"), 5)
+        forge.mark(listed, next(e for e in listed if e.kind == "1"), 5)
     elif name == "a file more":
         forge.numbers[0] += 1
     elif name == "another index":
         forge.index = frame(ENTRIES, bytes([forge.index[8] ^ 1]) + forge.index[9:])
     elif name == "a path that leads out":
         rename(forge, small, b"../outside")
+    elif name == "a path that comes twice":
+        rename(forge, next(e for e in listed if e.kind == "2"), small.path)
+    elif name == "a file that lies too early":
+        rename(forge, small, files[-1].path + b".zip")
+    elif name == "a directory without an entry":
+        rename(forge, files[-1], b"elsewhere/" + files[-1].path.rsplit(b"/", 1)[-1])
+    elif name == "a hard link to nothing":
+        rename(forge, next(e for e in listed if e.kind == "1"), b"nothing", TARGET)
+    elif name == "no first window":
+        forge.mark(listed, listed[0], listed[0].mark ^ BEGINS)
+    elif name == "a window cut too early":
+        forge.mark(listed, files[-1], files[-1].mark ^ BEGINS)
+    elif name == "two windows as one":
+        second = [e for e in listed if e.mark & BEGINS][1]
+        forge.mark(listed, second, second.mark ^ BEGINS)
     elif name == "hidden bytes":
-        forge.change(small[0] + BLOCK + small[3], b"hidden")
+        forge.change(small.start + BLOCK + small.size, b"hidden")
     elif name == "bytes behind the end":
         return forge.bytes() + b"more"
     return forge.bytes()

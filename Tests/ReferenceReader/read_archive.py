@@ -9,9 +9,13 @@ import json
 import struct
 import subprocess
 import sys
+from collections import namedtuple
 
 PIECE, BLOCK = 4194304, 512
 MARKS, ENTRIES, HASHES, TABLE = 0x184D2A5B, 0x184D2A5C, 0x184D2A5D, 0x184D2A5E
+BEGINS = 1 << 31
+
+Entry = namedtuple("Entry", "start path kind size time target mark")
 
 
 class Refused(Exception):
@@ -137,10 +141,10 @@ def check_path(path):
 
 
 def entries(archive):
-    """Each entry: its offset, path, type, size and time in nanoseconds."""
+    """Each entry: its offset, what its header says, its time in nanoseconds and its mark."""
     stream, at = b"".join(content for content, _ in archive.pieces), 0
     marks = [list(struct.unpack("<%dI" % (len(m) // 4), m)) for _, m in archive.pieces]
-    seen = set()
+    seen = {}
     while stream[at:at + BLOCK].strip(b"\0"):
         start, extended = at, {}
         kind, size = header_block(stream[at:at + BLOCK])
@@ -154,11 +158,13 @@ def entries(archive):
         if kind == "5":
             require(path[-1:] == b"/", "a directory's path has no slash")
             path = path[:-1]
+        target = extended.get(b"linkpath", block[157:257].rstrip(b"\0"))
         size = int(extended.get(b"size", size))
         require(kind in "0125" and (kind == "0" or size == 0), "an entry is of another kind")
         check_path(path)
         require(path not in seen, "a path comes twice")
-        seen.add(path)
+        require(kind != "1" or seen.get(target, "5") != "5", "a hard link leads to no earlier file")
+        seen[path] = kind
         require(marks[start // PIECE], "an entry has no mark")
         mark = marks[start // PIECE].pop(0)
         fraction = mark & 0x3FFFFFFF
@@ -169,9 +175,11 @@ def entries(archive):
         padding = -size % BLOCK
         require(not stream[at:at + padding].strip(b"\0"), "bytes are hidden behind a content")
         at += padding
-        yield start, path, kind, size, seconds * 10 ** 9 + fraction
+        yield Entry(start, path, kind, size, seconds * 10 ** 9 + fraction, target, mark)
     require(stream[at:] == bytes(2 * BLOCK), "the stream does not end where it should")
     require(not any(marks), "a mark belongs to no entry")
+    parents = {path.rpartition(b"/")[0] for path in seen} - {b""}
+    require(all(seen.get(path) == "5" for path in parents), "a directory has no entry")
 
 
 def check_header(archive):
@@ -185,28 +193,71 @@ def check_header(archive):
     return description
 
 
-def check_index(archive, listed):
-    """The index names the first entry of each piece."""
-    index, first = archive.index, {}
-    for start, path, *_ in listed:
-        first.setdefault(start // PIECE, (start % PIECE // BLOCK, path))
-    paths = [path.replace(b"/", b"\0") for _, path, *_ in listed]
-    ordered = all(a < b for a, b in zip(paths, paths[1:]))
-    expected = struct.pack("<BBBB", ordered, 0, 0, 0)
+def place_in_window(entry):
+    """What the entries of a window are sorted by."""
+    name = entry.path.rsplit(b"/", 1)[-1]
+    dot = name.rfind(b".")
+    depth = entry.path.count(b"/") if entry.kind == "5" else 0
+    return "2015".index(entry.kind), -depth, name[dot + 1:] if dot > 0 else b"", name, entry.path
+
+
+def place_in_tree(entry):
+    """What a walk sorts by that leaves a directory after everything in it."""
+    return entry.path.replace(b"/", b"\0") + b"\1"
+
+
+def fits(window):
+    content, paths = sum(e.size for e in window), sum(len(e.path + e.target) for e in window)
+    return len(window) == 1 or len(window) <= 8192 and content <= 67108864 and paths <= 1048576
+
+
+def windows(listed):
+    """The windows, each a list of its entries."""
+    found = []
+    for entry in listed:
+        if entry.mark & BEGINS:
+            found.append([])
+        require(found, "no window begins with the first entry")
+        found[-1].append(entry)
+    for window in found:
+        places = [place_in_window(e) for e in window]
+        require(all(a < b for a, b in zip(places, places[1:])), "a window is out of order")
+        require(fits(window), "a window holds too much")
+    return found
+
+
+def is_in_tree_order(found):
+    walked = [sorted(window, key=place_in_tree) for window in found]
+    pairs = list(zip(walked, walked[1:]))
+    ascending = all(place_in_tree(a[-1]) < place_in_tree(b[0]) for a, b in pairs)
+    full = not any(fits(a + b[:1]) for a, b in pairs)
+    return ascending and (full or all(len(window) == 1 for window in found))
+
+
+def check_index(archive, listed, found):
+    """The index names the first window that begins in each piece."""
+    blocks, paths, room = {}, {}, 8388608
+    for entry in listed:
+        blocks.setdefault(entry.start // PIECE, entry.start % PIECE // BLOCK)
+    for window in found:
+        paths.setdefault(window[0].start // PIECE, min(window, key=place_in_tree).path)
+    expected = bytes([is_in_tree_order(found), 0, 0, 0])
     for piece in range(len(archive.pieces)):
-        block, path = first.get(piece, (0, b""))
-        expected += struct.pack("<HH", block, len(path)) + path
-    require(len(expected) < 8388608 and max(map(len, paths), default=0) <= 1024, "beyond this reader")
-    require(index == struct.pack("<II", ENTRIES, len(expected)) + expected, "the index is untrue")
+        path = paths.get(piece, b"")
+        path = path if len(path) <= min(room, 1024) else b""
+        room -= len(path)
+        expected += struct.pack("<HH", blocks[piece] if path else 0, len(path)) + path
+    head = struct.pack("<II", ENTRIES, len(expected))
+    require(archive.index == head + expected, "the index is untrue")
 
 
 def read(data):
     archive = Archive(data)
     check_header(archive)
     listed = list(entries(archive))
-    check_index(archive, listed)
-    kinds = [sum(1 for e in listed if e[2] == kind) for kind in "0521"]
-    require((*kinds, sum(e[3] for e in listed)) == archive.numbers[:5], "the totals are wrong")
+    check_index(archive, listed, windows(listed))
+    kinds = [sum(1 for e in listed if e.kind == kind) for kind in "0521"]
+    require((*kinds, sum(e.size for e in listed)) == archive.numbers[:5], "the totals are wrong")
     return archive, listed
 
 
@@ -217,5 +268,6 @@ if __name__ == "__main__":
     except (Refused, ValueError, struct.error, IndexError) as error:
         sys.exit("refused: %s" % error)
     print(archive.fingerprint.hex())
-    for _, path, kind, size, time in listed:
-        print(kind, size, time, path.decode("utf-8", "backslashreplace"))
+    for entry in listed:
+        path = entry.path.decode("utf-8", "backslashreplace")
+        print(entry.kind, entry.size, entry.time, path)

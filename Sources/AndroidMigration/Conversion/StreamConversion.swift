@@ -123,8 +123,16 @@ package struct StreamConversion {
 private final class DomainSpools {
     private let package: String
     private var files: [StorageDomain: Spool] = [:]
+    /// Android wants a directory before what is in it; an archive has it behind.
+    private var directories: [StorageDomain: [Directory]] = [:]
     private(set) var totals = ArchiveTotals()
     private(set) var omitted = ConversionReport.List()
+
+    private struct Directory {
+        let path: EntryPath
+        let permissions: UInt16
+        let time: UInt64
+    }
 
     private final class Spool {
         let file: FileDescriptor
@@ -174,7 +182,7 @@ private final class DomainSpools {
             return
         }
         if path.bytes.isEmpty, entry.kind == .directory { return }
-        let root = [UInt8]("apps/\(package)/\(domain.token)".utf8)
+        let root = root(of: domain)
         guard root.count + 1 + path.bytes.count <= BackupItem.pathLimit else {
             omitted.append(entry.path.description, "the path is longer than 4,096 bytes")
             return
@@ -190,8 +198,8 @@ private final class DomainSpools {
         case .directory:
             // Android skips directories that their owner can't write to, with everything in them (1.5).
             let permissions = entry.permissions & 0o777 | 0o200
-            let header = AndroidHeader.directory(root, path, permissions, time)
-            try spool.append(header.span)
+            let directory = Directory(path: path, permissions: permissions, time: time)
+            directories[domain, default: []].append(directory)
         case .file(let size):
             let header = AndroidHeader.file(root, path, size, entry.permissions & 0o777, time)
             try spool.append(header.span)
@@ -220,13 +228,28 @@ private final class DomainSpools {
         try fill(to: size)
     }
 
-    /// Copies a domain to `output`; returns its size.
+    private func root(of domain: StorageDomain) -> [UInt8] {
+        [UInt8]("apps/\(package)/\(domain.token)".utf8)
+    }
+
+    /// Copies a domain to `output`, its directories first; returns its size.
     func copy(
         _ domain: StorageDomain,
         to output: ArchiveOutput,
         _ cancellation: CancellationFlag
     ) throws -> UInt64 {
         guard let spool = files[domain] else { return 0 }
+        var size = spool.size
+        for directory in (directories[domain] ?? []).sorted(by: { $0.path < $1.path }) {
+            let header = AndroidHeader.directory(
+                root(of: domain),
+                directory.path,
+                directory.permissions,
+                directory.time
+            )
+            try output.write(header.span)
+            size += UInt64(header.count)
+        }
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         var offset: UInt64 = 0
         while offset < spool.size {
@@ -245,6 +268,6 @@ private final class DomainSpools {
             try output.write(buffer.span.extracting(first: count))
             offset += UInt64(count)
         }
-        return spool.size
+        return size
     }
 }

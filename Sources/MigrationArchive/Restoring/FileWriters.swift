@@ -9,10 +9,14 @@ final class FileWriters {
     private let mode: NewFileMode
     private let cancellation: CancellationFlag
     private var batch = FileBatch()
+    /// The files that were handed over last, of which some may not be made yet.
+    private var recent: [EntryPath] = []
+    private let pendingLimit: Int
 
     init(threadCount: Int, mode: NewFileMode, cancellation: CancellationFlag) throws {
         self.mode = mode
         self.cancellation = cancellation
+        pendingLimit = (2 * threadCount + 1) * FileBatch.fileLimit
         pipeline = try OrderedPipeline(
             named: "migration-write",
             threadCount: threadCount,
@@ -31,11 +35,17 @@ final class FileWriters {
             batch = FileBatch()
         }
         batch.append(file, holding: content)
+        if recent.count == 2 * pendingLimit { recent.removeFirst(pendingLimit) }
+        recent.append(file.entry.path)
     }
+
+    /// Whether the file at `path` may be one that is not made yet.
+    func mayStillMake(_ path: EntryPath) -> Bool { recent.contains(path) }
 
     /// Waits until every file is made that was handed over.
     func settle() throws {
         try pipeline.settle()
+        recent.removeAll()
         let rest = batch
         batch = FileBatch()
         try rest.make(mode, cancellation)
@@ -48,7 +58,7 @@ final class FileWriters {
 /// Files whose contents lie in one chunk of the tar stream, made together by one thread.
 struct FileBatch: Sendable {
     /// Enough files that handing them on costs little beside making them.
-    private static let fileLimit = 64
+    static let fileLimit = 64
     /// Every directory of a batch is an open file.
     private static let directoryLimit = 16
 

@@ -129,6 +129,11 @@ extension RestoredTree {
         for (index, component) in components.enumerated().dropFirst(cursor.depth) {
             let name = [UInt8](component)
             let path = EntryPath(joining: components.prefix(index + 1))
+            if writers?.mayStillMake(path) == true {
+                // The error is the same whether the file is made before or not.
+                try settleFiles()
+                try cursor.descend(to: name)
+            }
             let awaitsEntry = !options.isLenient && options.includesDirectory(at: path)
             try directory.makeDirectory(name, permissions: awaitsEntry ? 0o700 : 0o755)
             try setOwner(of: name, in: directory)

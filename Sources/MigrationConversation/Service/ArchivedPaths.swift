@@ -15,14 +15,15 @@ package struct ArchivedPaths {
 
     /// Adds the path of an entry that is about to be written, and its missing directories.
     ///
-    /// - Returns: The directories on the way to `path` that have no entry yet, from the root down.
-    ///   They are computed lazily: all paths above a deep one take much more memory than it does.
+    /// - Returns: The lengths in bytes of the paths of the directories on the way to `path` that have
+    ///   no entry yet, from the root down. All paths above a deep one would take much more memory than
+    ///   it does.
     /// - Throws: `ArchiveError` of code `entryExists` if `path` is taken, or if a file is in its
     ///   way; then nothing is added.
     package mutating func insert(
         _ path: EntryPath,
         isDirectory isOfDirectory: Bool
-    ) throws(ArchiveError) -> LazyMapSequence<[Int], EntryPath> {
+    ) throws(ArchiveError) -> [Int] {
         let hash = path.hashValue
         guard isDirectory[hash] == nil else {
             throw ArchiveError(.entryExists, "is in the archive already", entry: path)
@@ -33,7 +34,7 @@ package struct ArchivedPaths {
         for (_, hash) in missing { isDirectory[hash] = true }
         isDirectory[hash] = isOfDirectory
         if !hasKnownParent { lastParent = parent }
-        return missing.map(\.length).lazy.map { EntryPath(bytes: [UInt8](path.bytes.prefix($0))) }
+        return missing.map(\.length)
     }
 
     /// The length and the hash of the path of each missing directory of `path`, from the root down.

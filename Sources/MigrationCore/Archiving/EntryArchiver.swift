@@ -1,5 +1,5 @@
 internal import Foundation
-internal import MigrationArchive
+public import MigrationArchive
 internal import MigrationSystem
 
 /// Turns items of a source tree into entries of the archive, and collects the facts for the report.
@@ -25,9 +25,7 @@ final class EntryArchiver {
     /// The paths in the archive, if an extension chooses them.
     private var paths: ArchivedPaths?
 
-    /// The directories that an extension did not append but what is in them, and that it may still
-    /// append to.
-    private var impliedDirectories: [ArchiveEntry] = []
+    private var impliedDirectories = ImpliedDirectories()
 
     /// The files in the archive, if an extension chooses them.
     private(set) var files: ArchivedFiles?
@@ -174,30 +172,16 @@ extension EntryArchiver {
     /// Takes the path for an entry, and notes the missing directories above it.
     private func claim(_ path: EntryPath, isDirectory: Bool, _ status: FileStatus) throws {
         if let missing = try paths?.insert(path, isDirectory: isDirectory) {
-            for path in missing {
-                entryCount += 1
-                impliedDirectories.append(
-                    ArchiveEntry(
-                        path: path,
-                        kind: .directory,
-                        permissions: 0o755,
-                        modificationTime: status.modificationTime
-                    )
-                )
-            }
+            entryCount += missing.count
+            impliedDirectories.enter(path, missing: missing, status.modificationTime)
         }
         entryCount += 1
     }
 
-    /// Takes the directories that nobody appended and that `path` does not lie in, the deepest first.
-    func takeImpliedDirectories(apartFrom path: EntryPath?) -> [WindowItem] {
-        var left: [WindowItem] = []
-        while let last = impliedDirectories.last {
-            if let path, path.isEqual(toOrBelow: last.path) { break }
-            left.append(WindowItem(entry: last, source: nil))
-            impliedDirectories.removeLast()
-        }
-        return left
+    /// Takes the next directory that nobody appended and that `path` does not lie in, the deepest first.
+    func takeImpliedDirectory(apartFrom path: EntryPath?) -> WindowItem? {
+        impliedDirectories.leave(for: path)
+        return impliedDirectories.next().map { WindowItem(entry: $0, source: nil) }
     }
 
     static func checkIsRepresentable(_ path: EntryPath) throws(ArchiveError) {
@@ -424,5 +408,75 @@ struct FileAttributes {
     static func unlisted(_ error: SystemError) throws(SystemError) -> [[UInt8]] {
         guard error.isUnsupported else { throw error }
         return [[UInt8](utf8: "all, which the system can't list: \(error)")]
+    }
+}
+
+// MARK: - Links that lead out
+
+/// A symbolic link that leads out of the container it was exported from.
+public struct ExternalLink: Hashable, Sendable, CustomStringConvertible {
+    /// The path of the link in the container.
+    public let path: EntryPath
+
+    /// The bytes of its target.
+    public let target: [UInt8]
+
+    /// The path and the target, in a form that is safe to print.
+    public var description: String { "\(path) -> \(PrintableText.escaping(target))" }
+}
+
+// MARK: - Implied directories
+
+/// The directories that an extension did not append but what is in them.
+///
+/// One gets its entry when the next item lies elsewhere. Only one path is kept for all those above an
+/// item, because a deep item has thousands.
+private struct ImpliedDirectories {
+    private struct Directory {
+        /// How much of the path is the directory's own.
+        let length: Int
+        let time: FileTime
+    }
+
+    /// The last item, and the directories on the way to it, from the root down.
+    private var path: [UInt8] = []
+    private var entered: [Directory] = []
+    /// The directories that were left and have no entry yet.
+    private var left: [(path: [UInt8], directories: [Directory])] = []
+
+    /// Goes to the item at `path`, above which the directories of these lengths have no entry.
+    mutating func enter(_ path: EntryPath, missing lengths: [Int], _ time: FileTime) {
+        guard !lengths.isEmpty else { return }
+        leave(for: path)
+        self.path = path.bytes
+        entered += lengths.map { Directory(length: $0, time: time) }
+    }
+
+    /// Leaves the directories in which `path` does not lie; `nil` lies in none.
+    mutating func leave(for path: EntryPath?) {
+        guard let last = entered.last, path.map({ !lies($0, in: last) }) ?? true else { return }
+        let kept = entered.prefix { directory in path.map { lies($0, in: directory) } ?? false }
+        left.append((self.path, Array(entered[kept.count...])))
+        entered.removeSubrange(kept.count...)
+    }
+
+    private func lies(_ item: EntryPath, in directory: Directory) -> Bool {
+        let bytes = item.bytes
+        guard bytes.count >= directory.length,
+            bytes.count == directory.length || bytes[directory.length] == UInt8(ascii: "/")
+        else { return false }
+        return bytes[..<directory.length] == path[..<directory.length]
+    }
+
+    /// Takes the next directory that was left, the deepest first.
+    mutating func next() -> ArchiveEntry? {
+        while let first = left.first, first.directories.isEmpty { left.removeFirst() }
+        guard !left.isEmpty, let directory = left[0].directories.popLast() else { return nil }
+        return ArchiveEntry(
+            path: EntryPath(bytes: [UInt8](left[0].path[..<directory.length])),
+            kind: .directory,
+            permissions: 0o755,
+            modificationTime: directory.time
+        )
     }
 }

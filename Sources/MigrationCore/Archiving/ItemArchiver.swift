@@ -60,7 +60,7 @@ extension ItemArchiver {
     }
 
     private func takeImpliedDirectories(apartFrom path: EntryPath?) throws {
-        for directory in entries.takeImpliedDirectories(apartFrom: path) {
+        while let directory = entries.takeImpliedDirectory(apartFrom: path) {
             try write(filler.add(directory))
         }
     }

@@ -187,18 +187,6 @@ public struct ExportReport: Sendable {
     public let appExtension: ExtensionReport?
 }
 
-/// A symbolic link that leads out of the container it was exported from.
-public struct ExternalLink: Hashable, Sendable, CustomStringConvertible {
-    /// The path of the link in the container.
-    public let path: EntryPath
-
-    /// The bytes of its target.
-    public let target: [UInt8]
-
-    /// The path and the target, in a form that is safe to print.
-    public var description: String { "\(path) -> \(PrintableText.escaping(target))" }
-}
-
 extension ArchiveStatement {
     /// Makes the statement about an archive that was just written.
     ///

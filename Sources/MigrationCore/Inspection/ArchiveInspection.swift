@@ -93,11 +93,17 @@ extension ArchiveSource {
         let reader = try ArchiveReader(input, access: .selective)
         var totals = ArchiveTotals()
         var window = WindowListing()
-        while let entry = try reader.next() {
-            try input.cancellation.check()
-            totals.count(entry)
-            if reader.place == .first || window.isFull { try window.end(body) }
-            window.append(entry)
+        do {
+            while let entry = try reader.next() {
+                try input.cancellation.check()
+                totals.count(entry)
+                if reader.place == .first || window.isFull { try window.end(body) }
+                window.append(entry)
+            }
+        } catch {
+            // What was found is told, but the failure is what must be heard.
+            try? window.end(body)
+            throw error
         }
         try window.end(body)
         return ArchiveInspection(

@@ -11,7 +11,7 @@ import Testing
 )
 struct FullDiskCommitTests {
     /// Which of the two containers has so many names that moving them needs room.
-    @Test(arguments: [(old: 2000, new: 3, free: 600), (old: 3, new: 2000, free: 1300)])
+    @Test(arguments: [(old: 2000, new: 3, free: 800), (old: 3, new: 2000, free: 1600)])
     func `gives the old container back, and says that the import failed`(
         _ old: Int,
         _ new: Int,

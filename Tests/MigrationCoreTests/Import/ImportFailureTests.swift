@@ -153,8 +153,13 @@ struct ImportFailureTests {
         let places = try await Places.withLongArchive()
         let old = try places.makeOldDestination()
         let (frames, end) = parts(of: try places.archive.contents())
-        try #require(frames.count == 3)
-        for order in [[1, 0, 2], [0, 2, 1], [2, 1, 0], [1, 2], [0, 2], [0, 1], [0, 1, 1, 2]] {
+        // The first one holds the header.
+        try #require(frames.count == 4)
+        let orders = [
+            [1, 0, 2, 3], [0, 2, 1, 3], [0, 1, 3, 2], [0, 3, 2, 1], [1, 2, 3], [0, 2, 3],
+            [0, 1, 3], [0, 1, 2], [0, 1, 2, 2, 3],
+        ]
+        for order in orders {
             let mixed = order.reduce(into: Data()) { $0 += frames[$1] }
             try places.archive.write(mixed + end)
             try await expectFailure(places, old, "frames \(order)")
