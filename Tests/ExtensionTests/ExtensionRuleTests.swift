@@ -57,7 +57,7 @@ struct ExtensionRuleTests {
     func `rule 9: lets no app start while the extension exports`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage("append Documents as a\nwait settings/go")
+        let stage = try Stage(Stage.appendingAtOnce + "append Documents as a\nwait settings/go")
         try stage.makeDocument()
         let progress = Progress(totalUnitCount: -1)
         let task = Task { try await stage.export(stage.scripted(hosting), progress: progress) }

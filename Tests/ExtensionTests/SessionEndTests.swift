@@ -70,7 +70,7 @@ struct SessionEndTests {
     func `rule 17: throws a cancellation from the archiver, which the extension lets pass`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage("append-on")
+        let stage = try Stage(Stage.appendingAtOnce + "append-on")
         try stage.makeDocument()
         let progress = Progress(totalUnitCount: -1)
         let task = Task { try await stage.export(stage.scripted(hosting), progress: progress) }
@@ -85,7 +85,7 @@ struct SessionEndTests {
     func `rule 17: names an extension that swallows the cancellation`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage("append-until-caught")
+        let stage = try Stage(Stage.appendingAtOnce + "append-until-caught")
         try stage.makeDocument()
         let progress = Progress(totalUnitCount: -1)
         let task = Task { try await stage.export(stage.scripted(hosting), progress: progress) }
@@ -100,7 +100,9 @@ struct SessionEndTests {
     func `rule 17: ends an extension that is still there after the grace period`(
         _ hosting: Hosting
     ) async throws {
-        let stage = try Stage("append Documents as a\nsleep-on 600000")
+        let stage = try Stage(
+            Stage.appendingAtOnce + "append Documents as a\nsleep-on 600000"
+        )
         var scripted = stage.scripted(hosting)
         scripted.gracePeriod = .milliseconds(200)
         let hosted = scripted

@@ -123,7 +123,7 @@ extension SessionGround {
         _ cancellation: CancellationFlag
     ) throws -> ItemIntake {
         var roots = SourceRoots()
-        try roots.add(containerPath, .container)
+        try roots.add(BytePath(containerPath), .container)
         let archiver = ItemArchiver(
             writingTo: writer,
             outputIdentity: nil,

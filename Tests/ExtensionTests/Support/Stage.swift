@@ -131,7 +131,11 @@ struct Stage {
         try (source / "Documents/page").write("text")
     }
 
-    /// Waits until the extension has appended something that `progress` counts.
+    /// The start of a script, which appends a file that can't wait: it counts at once.
+    static let appendingAtOnce = "write tmp:now text\nappend tmp:now as now\n"
+
+    /// Waits until the extension has appended something that `progress` counts, as
+    /// ``appendingAtOnce`` does.
     ///
     /// The limit is long because all tests may run at once, and is there for what never comes.
     func waitForAppend(_ progress: Progress) async throws {

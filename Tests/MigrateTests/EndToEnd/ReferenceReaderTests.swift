@@ -53,16 +53,41 @@ struct ReferenceReaderTests {
         ("a path that leads out", "a path leads out"),
         ("hidden bytes", "bytes are hidden behind a content"),
         ("bytes behind the end", "the end is missing"),
+        ("a path that comes twice", "a path comes twice"),
+        ("a directory without an entry", "a directory has no entry"),
+        ("a hard link to nothing", "a hard link leads to no earlier file"),
+        ("a file that lies too early", "a window is out of order"),
+        ("no first window", "no window begins with the first entry"),
+        ("a window cut too early", "the index is untrue"),
     ]
 
     @Test(arguments: forgeries)
     func `refuses a forgery, as we do`(_ name: String, _ reason: String) throws {
-        let forged = try python("forge_archive.py", "archive '\(name)' forged")
+        try expectRefusal(of: name, reason)
+    }
+
+    private func expectRefusal(of forgery: String, _ reason: String) throws {
+        let forged = try python("forge_archive.py", "archive '\(forgery)' forged")
         try #require(forged.exitCode == 0, "\(forged.errors)")
         let read = try python("read_archive.py", "forged")
         #expect(read.exitCode == 1)
         #expect(read.errors == "refused: \(reason)\n")
         try place.migrate("verify", place.path("forged")).expectFailure(65)
+    }
+
+    @Test func `proves that windows are as full as they may be`() throws {
+        let made = try place.shell(
+            """
+            mkdir -p tree/many && seq 9000 | split -l 1 -a 3 - tree/many/ &&
+            "$migrate" export --container tree --out archive --force
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let read = try python("read_archive.py", "archive")
+        #expect(read.exitCode == 0, "\(read.errors)")
+        #expect(read.output.split(separator: "\n").count == 9002)
+        try expectRefusal(of: "two windows as one", "a window holds too much")
+        try expectRefusal(of: "a window cut too early", "the index is untrue")
     }
 
     @Test func `takes what was put together again without a forgery, as we do`() throws {

@@ -67,7 +67,7 @@ struct TesterQueueTests {
     {
         let container = try #require(MigrationTestContext.current).container
         let root = BytePath([UInt8](container.containerRootDirectory.path.utf8))
-        let holder = Monitor<LockHolder?>(try LockHolder(root, LOCK_SH))
+        let holder = Monitor<LockHolder?>(try LockHolder(asAppOf: root))
         let error = await #expect(throws: MigrationError.self) {
             _ = try await AppMigrationTester(platform: .android)
         }
