@@ -47,6 +47,24 @@ package struct PendingFile: ~Copyable {
         )
     }
 
+    /// Writes a whole file, which only its owner can read.
+    ///
+    /// - Throws: What ``make(at:replacesExisting:)`` throws, and errors of writing.
+    package static func write(
+        _ bytes: [UInt8],
+        at path: BytePath,
+        replacesExisting: Bool
+    ) throws(SystemError) {
+        let pending = try make(at: path, replacesExisting: replacesExisting)
+        do throws(SystemError) {
+            try pending.file.descriptor.writeAll(bytes.span)
+        } catch {
+            pending.discard()
+            throw error
+        }
+        try pending.commit()
+    }
+
     private static func temporaryName(for name: [UInt8]) -> [UInt8] {
         [UInt8](name.prefix(240)) + [UInt8](utf8: ".partial")
     }

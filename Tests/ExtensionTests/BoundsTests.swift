@@ -111,9 +111,9 @@ struct BoundsTests {
         var scripted = stage.scripted()
         scripted.memoryLimit = 1 << 30
         let report = try #require(try await stage.export(scripted).appExtension?.confinement)
-        #expect(report.bounds.first == "1073741824 bytes in its temporary directory")
+        #expect(report.bounds.first == "1.1 GB in its temporary directory")
         let memory = try #require(report.bounds.first { $0.contains("memory") })
-        #expect(memory.hasPrefix("1073741824 bytes of memory"))
+        #expect(memory.hasPrefix("1.1 GB of memory"))
         let hasGroup = memory.hasSuffix("(cgroup)")
         #expect(hasGroup || memory.hasSuffix("for each process (rlimit)"))
         #expect(report.gaps.contains { $0.contains("all its processes together") } == !hasGroup)

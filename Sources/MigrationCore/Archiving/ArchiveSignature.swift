@@ -68,17 +68,11 @@ public struct ArchiveStatement: Sendable, Hashable {
             throw MigrationError(.signingFailed, problem, path: keyPath)
         }
         do throws(SystemError) {
-            let file = try PendingFile.make(
+            try PendingFile.write(
+                result.output,
                 at: BytePath(resolving: path),
                 replacesExisting: replacesExisting
             )
-            do throws(SystemError) {
-                try file.file.descriptor.writeAll(result.output.span)
-            } catch {
-                file.discard()
-                throw error
-            }
-            try file.commit()
         } catch {
             throw MigrationError(
                 error.isExisting ? .outputExists : .outputFailed,

@@ -124,10 +124,10 @@ extension SessionBounds {
 extension SessionBounds {
     /// The limits, a phrase each.
     var phrases: [String] {
-        let memory = group?.limits.memory.map { "\($0) bytes of memory for all of it (cgroup)" }
+        let memory = group?.limits.memory.map { "\(ByteCount($0)) of memory for all of it (cgroup)" }
         return [
-            "\(temporarySpace) bytes in its temporary directory",
-            memory ?? memoryOfEach.map { "\($0) bytes of memory for each process (rlimit)" },
+            "\(ByteCount(temporarySpace)) in its temporary directory",
+            memory ?? memoryOfEach.map { "\(ByteCount($0)) of memory for each process (rlimit)" },
             group?.limits.tasks.map { "\($0) processes and threads (cgroup)" },
             tasksInNamespace.map { "\($0) processes and threads (rlimit in a user namespace)" },
         ].compactMap(\.self)

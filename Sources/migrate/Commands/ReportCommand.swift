@@ -85,17 +85,11 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     private func write(_ html: String, on console: Console) throws {
         guard let page else { return try console.output.write(html) }
         do throws(SystemError) {
-            let file = try PendingFile.make(
+            try PendingFile.write(
+                [UInt8](html.utf8),
                 at: BytePath(resolving: page),
                 replacesExisting: replacesExisting
             )
-            do throws(SystemError) {
-                try file.file.descriptor.writeAll([UInt8](html.utf8).span)
-            } catch {
-                file.discard()
-                throw error
-            }
-            try file.commit()
         } catch {
             throw MigrationError(
                 error.isExisting ? .outputExists : .outputFailed,

@@ -56,7 +56,7 @@ struct ExtensionTests {
         #expect(lines[1].hasPrefix("migrate: estimate 0 B, ") && lines[1].hasSuffix(" free"))
         #expect(lines[2].hasPrefix("migrate: runs as: "))
         #expect(lines[3] == "migrate: not confined: everything: no confinement was requested")
-        #expect(lines[4].hasPrefix("migrate: bounded: 1073741824 bytes in its temporary directory"))
+        #expect(lines[4].hasPrefix("migrate: bounded: 1.1 GB in its temporary directory"))
         #expect(lines[5] == "scripted-extension: \\x1B[1mhello")
         #expect(
             lines[6] == "migrate: finding: estimateOff: resourcesSizeEstimate was 0 bytes, "
