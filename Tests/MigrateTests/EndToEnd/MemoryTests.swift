@@ -11,7 +11,7 @@ private let isSanitized =
 struct MemoryTests {
     /// What is promised, in KiB: it depends on the number of threads, which is that of the processors.
     private static let bound =
-        max(64, 32 + 10 * ProcessInfo.processInfo.activeProcessorCount) * 1024
+        (44 + 10 * ProcessInfo.processInfo.activeProcessorCount) * 1024
 
     /// Runs `migrate` with `words` and returns the most memory that it held at a time, in KiB.
     private func peak(of words: String, in place: Workplace) throws -> Int {
