@@ -30,7 +30,7 @@ class Forge:
         self.description = archive.description_digest
         self.pieces = [list(piece) for piece in archive.pieces]
         self.numbers, self.index = list(archive.numbers), archive.index
-        self.hashes = {}
+        self.hashes, self.version = {}, 2
 
     def bytes(self):
         out, listed, digests = self.header, [(len(self.header), self.header_size)], b""
@@ -39,7 +39,7 @@ class Forge:
             out += data
             listed.append((len(data), len(content)))
             digests += self.hashes.get(number, sha(content + marks))
-        hashes = b"MIGR" + struct.pack("<HHI7Q", 2, 0, len(self.pieces), *self.numbers)
+        hashes = b"MIGR" + struct.pack("<HHI7Q", self.version, 0, len(self.pieces), *self.numbers)
         hashes += self.description + digests + sha(self.index)
         hashes = frame(HASHES, hashes + sha(hashes))
         listed += [(len(self.index), 0), (len(hashes), 0)]
@@ -111,6 +111,8 @@ def forgery(name, data):
     elif name == "two windows as one":
         second = [e for e in listed if e.mark & BEGINS][1]
         forge.mark(listed, second, second.mark ^ BEGINS)
+    elif name == "a newer version":
+        forge.version = 3
     elif name == "hidden bytes":
         forge.change(small.start + BLOCK + small.size, b"hidden")
     elif name == "bytes behind the end":

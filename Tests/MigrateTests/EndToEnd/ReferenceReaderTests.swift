@@ -50,6 +50,7 @@ struct ReferenceReaderTests {
         ("a mark too few", "an entry has no mark"),
         ("a hard link with a time", "a hard link has a time of its own"),
         ("a file more", "the totals are wrong"), ("another index", "the index is untrue"),
+        ("a newer version", "made by a newer version"),
         ("a path that leads out", "a path leads out"),
         ("hidden bytes", "bytes are hidden behind a content"),
         ("bytes behind the end", "the end is missing"),
