@@ -139,16 +139,19 @@ struct SigningTests {
     }
 
     @Test func `names what is wrong with ssh-keygen or the key`() throws {
-        try place.write(
-            [UInt8]("#!/bin/sh\necho 'unknown option -- Y' >&2; exit 1\n".utf8),
-            to: "ssh-keygen"
-        )
         let ways = [
             ("PATH=/nowhere", "ssh-keygen, which signs archives, is missing"),
             ("PATH=\"$PWD\"", "too old to sign"),
             ("", "can't sign with this key"),
         ]
-        try place.shell("chmod +x ssh-keygen")
+        // Written by another process: a child that a test has just forked would keep the file open for
+        // writing, and the system starts no such program.
+        try place.shell(
+            """
+            printf '#!/bin/sh\\necho "unknown option -- Y" >&2; exit 1\\n' > ssh-keygen
+            chmod +x ssh-keygen
+            """
+        )
         for (setting, message) in ways {
             let key = setting.isEmpty ? "signers" : "key"
             let result = try place.shell(
