@@ -30,12 +30,12 @@ struct Bounds {
         }
         let small = try OwnArchive(exportedBy: tools, size: 2 * Self.frameSize)
         let frames = (1 << 18) / share
-        try small.write(frames: frames, to: archive, tools)
+        try small.write(pieces: frames, to: archive, tools)
         for words in [["verify", "--hashes"], ["inspect"]] {
-            try check("\(frames) frames, \(words[0])", words + [archive.text])
+            try check("\(frames) pieces, \(words[0])", words + [archive.text])
         }
         try check(
-            "\(frames) frames from a pipe, verify",
+            "\(frames) pieces from a pipe, verify",
             ["verify", "--hashes", "-"],
             fed: archive
         )
@@ -165,11 +165,16 @@ struct Bounds {
 }
 
 /// A migration archive of zeros, of whose frames others are made; all their hashes are right.
+///
+/// Its frames are the header's, and those of a first, a middle and a last piece.
 private struct OwnArchive {
     private let frames: [Data]
     private let sizes: [UInt32]
-    /// The totals in the archive's end.
-    private let totals: Data
+    /// The content of the frame with the hashes, behind the magic and the size.
+    private let hashes: Data
+
+    /// The bytes of the totals, of the description's hash and of any hash in that frame.
+    private static let (totals, description, hash) = (12..<60, 68..<100, 32)
 
     init(exportedBy tools: Tools, size: Int) throws {
         let (container, file) = (tools.scratch / "zeros", tools.scratch / "small")
@@ -189,21 +194,27 @@ private struct OwnArchive {
             sizes.append(bytes.littleEndian(at: table + 8 * index + 4))
             start = end
         }
-        guard frames.count == 3 else { throw ProofError("\(frames.count) frames, not 3") }
+        guard frames.count == 4 else { throw ProofError("\(frames.count) frames, not 4") }
         start += Int(bytes.littleEndian(at: table + 8 * (count - 2)))
-        (self.frames, self.sizes, totals) = (frames, sizes, bytes[start + 20..<start + 20 + 48])
+        (self.frames, self.sizes) = (frames, sizes)
+        hashes = Data(bytes[(start + 8)..<(table - 8)])
     }
 
-    /// Writes an archive that repeats the middle frame until there are `count`.
-    func write(frames count: Int, to path: BytePath, _ tools: Tools) throws {
-        let order = [0] + Array(repeating: 1, count: count - 2) + [2]
-        let hashes = try frames.map { try tools.sha256(of: $0) }
+    /// Writes an archive that repeats the middle piece until there are `count`.
+    func write(pieces count: Int, to path: BytePath, _ tools: Tools) throws {
+        let pieces = [1] + Array(repeating: 2, count: count - 2) + [3]
+        let order = [0] + pieces
         var index = Data(littleEndian: 0x184D_2A5C, UInt32(4 + 4 * count), 1)
         index.append(Data(count: 4 * count))
-        var content = Data("MIGR".utf8) + Data(littleEndian: 1, UInt32(count)) + totals
-        let size = order.reduce(0) { $0 + Int(sizes[$1]) }
+        var content = Data("MIGR".utf8) + Data(littleEndian: 2, UInt32(count))
+        content += hashes[Self.totals]
+        let size = pieces.reduce(0) { $0 + Int(sizes[$1]) }
         content += Data(littleEndian: UInt32(truncatingIfNeeded: size), UInt32(size >> 32))
-        for frame in order { content += hashes[frame] }
+        content += hashes[Self.description]
+        for piece in pieces {
+            let start = Self.description.upperBound + (piece - 1) * Self.hash
+            content += hashes[start..<start + Self.hash]
+        }
         content += try tools.sha256(of: index)
         content += try tools.sha256(of: content)
         let integrity = Data(littleEndian: 0x184D_2A5D, UInt32(content.count)) + content
@@ -212,7 +223,7 @@ private struct OwnArchive {
             table += Data(littleEndian: UInt32(frames[frame].count), sizes[frame])
         }
         table += Data(littleEndian: UInt32(index.count), 0, UInt32(integrity.count), 0)
-        table += Data(littleEndian: UInt32(count + 2)) + [0] + Data(littleEndian: 0x8F92_EAB1)
+        table += Data(littleEndian: UInt32(order.count + 2)) + [0] + Data(littleEndian: 0x8F92_EAB1)
         let file = try FileHandle(forWritingTo: path.url)
         try file.truncate(atOffset: 0)
         for frame in order { try file.write(contentsOf: frames[frame]) }
@@ -221,12 +232,12 @@ private struct OwnArchive {
         try file.close()
     }
 
-    /// Writes the first frame, and behind it frames with nothing in them.
+    /// Writes the header and the first piece, and behind them frames with nothing in them.
     func writeFirst(emptyFrames count: Int, to path: BytePath) throws {
         let empty: [UInt8] = [
             0x28, 0xB5, 0x2F, 0xFD, 0x24, 0, 1, 0, 0, 0x99, 0xE9, 0xD8, 0x51,
         ]
-        try path.write(frames[0] + Data((0..<count).flatMap { _ in empty }))
+        try path.write(frames[0] + frames[1] + Data((0..<count).flatMap { _ in empty }))
     }
 }
 

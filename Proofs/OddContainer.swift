@@ -96,6 +96,7 @@ struct OddContainer {
                 words: ["tar", "--xattrs", "--xattrs-include=user.*", "-xpf"],
                 limits: [
                     .holes: "gives back holes only of its own sparse format",
+                    .fraction: "gives back whole seconds, as the stream has them",
                     .deepPath:
                         "makes a file by its whole path, which the system takes up to 4,095 bytes",
                 ]
@@ -107,7 +108,7 @@ struct OddContainer {
                     .holes: "gives back holes only of a sparse format",
                     .deepPath:
                         "sets a time by the whole path, which the system takes up to 4,095 bytes",
-                    .earlyTime: "reads the fraction of a second after the sign without it",
+                    .fraction: "gives back whole seconds, as the stream has them",
                     .composedName: "composes letters and accents, so that two names become one",
                     .equalsSign:
                         "leaves an equals sign in an attribute's name as GNU tar escapes it",
@@ -117,7 +118,7 @@ struct OddContainer {
     }
 
     private enum Limit: String, CaseIterable {
-        case holes, deepPath = "deep path", earlyTime = "time before 1970"
+        case holes, deepPath = "deep path", fraction = "fraction of a second"
         case composedName = "composed name", equalsSign = "equals sign"
     }
 
@@ -169,7 +170,11 @@ struct OddContainer {
     ) -> Limit? {
         let path = difference.path
         if path.bytes.count > 3_900 { return .deepPath }
-        if difference.property == .time, expected?.seconds ?? 0 < 0 { return .earlyTime }
+        if difference.property == .time, let found, let expected,
+            found.seconds == expected.seconds, found.nanoseconds == 0
+        {
+            return .fraction
+        }
         let (composed, decomposed) = (
             path.text.precomposedStringWithCanonicalMapping,
             path.text.decomposedStringWithCanonicalMapping

@@ -124,7 +124,9 @@ extension SessionBounds {
 extension SessionBounds {
     /// The limits, a phrase each.
     var phrases: [String] {
-        let memory = group?.limits.memory.map { "\(ByteCount($0)) of memory for all of it (cgroup)" }
+        let memory = group?.limits.memory.map {
+            "\(ByteCount($0)) of memory for all of it (cgroup)"
+        }
         return [
             "\(ByteCount(temporarySpace)) in its temporary directory",
             memory ?? memoryOfEach.map { "\(ByteCount($0)) of memory for each process (rlimit)" },
