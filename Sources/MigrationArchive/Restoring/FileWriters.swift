@@ -63,19 +63,22 @@ struct FileBatch: Sendable {
     private static let directoryLimit = 16
 
     private(set) var files: [(file: RestoredFile, content: ContentSlice)] = []
-    private var directoryCount = 0
+    /// The directories that the files are in, each once.
+    private var directories: [any RestoredDirectory] = []
 
     var isEmpty: Bool { files.isEmpty }
 
     /// Whether the batch should be handed on before `content` is added.
     func isComplete(before content: ContentSlice) -> Bool {
         guard let last = files.last else { return false }
-        return files.count >= Self.fileLimit || directoryCount >= Self.directoryLimit
+        return files.count >= Self.fileLimit || directories.count >= Self.directoryLimit
             || last.content.chunk !== content.chunk
     }
 
     mutating func append(_ file: RestoredFile, holding content: ContentSlice) {
-        if files.last?.file.directory !== file.directory { directoryCount += 1 }
+        if !directories.contains(where: { $0 === file.directory }) {
+            directories.append(file.directory)
+        }
         files.append((file, content))
     }
 

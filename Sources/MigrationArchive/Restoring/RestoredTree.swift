@@ -7,8 +7,7 @@ final class RestoredTree {
     private let options: ArchiveExtractor.Options
     private let tally: ExtractionTally
     private let cursor: DirectoryCursor<any RestoredDirectory>
-    /// The directory of the last entry, which usually is that of the next one too.
-    private var lastParent: (path: ArraySlice<UInt8>, directory: any RestoredDirectory)?
+    private var recent = RecentDirectories()
     /// How the file system compares names, once that was tried.
     private var folding: NameFolding?
     /// The directories made for what is in them, whose own entries are still to come.
@@ -69,11 +68,9 @@ extension RestoredTree {
     /// The directory that the entry at `path` belongs in, which is made if it is missing.
     func parent(of path: EntryPath) throws -> any RestoredDirectory {
         let parentPath = path.bytes.dropLast(path.lastComponent.count)
-        if let lastParent, lastParent.path.span.isEqual(to: parentPath.span) {
-            return lastParent.directory
-        }
+        if let directory = recent.directory(at: parentPath) { return directory }
         let directory = try findParent(of: path)
-        lastParent = (parentPath, directory)
+        recent.insert(directory, at: parentPath)
         return directory
     }
 
@@ -294,6 +291,48 @@ extension RestoredTree {
         } catch {
             guard error.isMissing else { throw error }
             return false
+        }
+    }
+}
+
+// MARK: - Recent directories
+
+/// The directories that were opened last, from which the entries of a window come in turn.
+private struct RecentDirectories {
+    /// Each is an open file.
+    private static let limit = 64
+
+    private var directories: [(path: ArraySlice<UInt8>, directory: any RestoredDirectory)] = []
+    /// Where the directory of the last entry is, which often is that of the next one too.
+    private var last = 0
+    private var oldest = 0
+
+    /// The directory at `path`, if it is among them.
+    mutating func directory(at path: ArraySlice<UInt8>) -> (any RestoredDirectory)? {
+        if directories.isEmpty { return nil }
+        if !isDirectory(last, at: path) {
+            guard let found = directories.indices.first(where: { isDirectory($0, at: path) }) else {
+                return nil
+            }
+            last = found
+        }
+        return directories[last].directory
+    }
+
+    private func isDirectory(_ index: Int, at path: ArraySlice<UInt8>) -> Bool {
+        let own = directories[index].path
+        return own.span.isEqual(to: path.span)
+    }
+
+    /// Adds the directory at `path` in place of the oldest one.
+    mutating func insert(_ directory: any RestoredDirectory, at path: ArraySlice<UInt8>) {
+        if directories.count < Self.limit {
+            last = directories.count
+            directories.append((path, directory))
+        } else {
+            directories[oldest] = (path, directory)
+            last = oldest
+            oldest = (oldest + 1) % Self.limit
         }
     }
 }

@@ -68,6 +68,15 @@ struct BoundedWorkTests {
         #expect(outcome.extractor.openCount < bytes.count)
     }
 
+    @Test func `opens directories once whose files come in turn`() throws {
+        var items = (0..<16).map { Item(.directory("d\($0)")) }
+        for number in 0..<200 { items.append(Item("d\(number % 16)/f\(number)", [1])) }
+        let extractor = Extraction.judge(ArchiveExtractor.Options())
+        try extractor.extract(from: TestArchive(items).reader(.wholeFile)) { _ in }
+        #expect(extractor.totals.files == 200)
+        #expect(extractor.openCount <= 40)
+    }
+
     @Test func `counts what is there where a path comes again and again`() throws {
         var tar = RawTar()
         for number in 0..<300 {
