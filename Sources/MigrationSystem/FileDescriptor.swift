@@ -174,7 +174,7 @@ extension FileDescriptor {
     /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true where it leads out.
     package borrowing func openBeneath(
         _ path: ArraySlice<UInt8>,
-        _ access: Access
+        for access: Access
     ) throws(SystemError) -> FileDescriptor {
         guard path.count > Self.longestPath else {
             return try openBeneath(path, flags: access.flags | O_NOFOLLOW, access)
@@ -188,7 +188,7 @@ extension FileDescriptor {
             flags: Access.directory.flags,
             .directory
         )
-        return try directory.openBeneath(path[(end + 1)...], access)
+        return try directory.openBeneath(path[(end + 1)...], for: access)
     }
 
     private borrowing func openBeneath(

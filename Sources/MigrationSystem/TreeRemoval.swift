@@ -17,7 +17,7 @@ extension FileDescriptor {
     ) throws(SystemError) {
         var name = name
         do {
-            try setPermissionsOfDirectory(name, 0o700)
+            try setPermissionsOfDirectory(name, to: 0o700)
             let root = OpenFile(try open(name, .directory))
             if let last {
                 try root.descriptor.removeContents(except: last)
@@ -60,7 +60,7 @@ extension FileDescriptor {
     /// every directory, so root never changes a file that took the directory's name.
     fileprivate borrowing func setPermissionsOfDirectory(
         _ name: [UInt8],
-        _ permissions: UInt16
+        to permissions: UInt16
     ) throws(SystemError) {
         let status = try status(of: name)
         guard status.kind == .directory, status.permissions & permissions != permissions else {
@@ -142,7 +142,7 @@ private struct TreeRemover {
             do {
                 try directory.descriptor.removeDirectory(name)
             } catch  where error.isExisting || error.isNotEmpty {
-                try directory.descriptor.setPermissionsOfDirectory(name, 0o700)
+                try directory.descriptor.setPermissionsOfDirectory(name, to: 0o700)
                 level.children.append(name)
             }
         }

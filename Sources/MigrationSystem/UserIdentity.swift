@@ -61,7 +61,7 @@ package struct UserIdentity: Sendable, Hashable {
 
     /// Whether the user has `access` to the file at `path` and to all directories above it.
     package func may(_ access: Access, at path: BytePath) throws(SystemError) -> Bool {
-        try may(access, path.bytes, in: AT_FDCWD, flags: 0)
+        try may(access, path: path.bytes, in: AT_FDCWD, flags: 0)
     }
 
     /// Whether the user may read `name` in `directory`, and enter it if it is a directory.
@@ -70,7 +70,7 @@ package struct UserIdentity: Sendable, Hashable {
     package func mayRead(
         _ name: [UInt8],
         in directory: borrowing FileDescriptor,
-        _ status: FileStatus
+        status: FileStatus
     ) throws(SystemError) -> Bool {
         let isDirectory = status.kind == .directory
         if status.owner == user {
@@ -78,7 +78,7 @@ package struct UserIdentity: Sendable, Hashable {
             return status.permissions & needed == needed
         }
         let access = isDirectory ? Access.readAndEnter : .read
-        return try may(access, name, in: directory.rawValue, flags: AT_SYMLINK_NOFOLLOW)
+        return try may(access, path: name, in: directory.rawValue, flags: AT_SYMLINK_NOFOLLOW)
     }
 
     /// Calls `body` with the identity as C takes it, which is valid until it returns.
@@ -97,7 +97,7 @@ package struct UserIdentity: Sendable, Hashable {
 
     private func may(
         _ access: Access,
-        _ path: [UInt8],
+        path: [UInt8],
         in directory: CInt,
         flags: CInt
     ) throws(SystemError) -> Bool {

@@ -124,7 +124,7 @@ public struct CoreDataModel: Hashable, Sendable {
             let file = try FileDescriptor.openFollowingLinks(path, .reading)
             bytes = try file.readAll(limit: 64 << 20) ?? []
         } catch {
-            throw StoreMigrationError(error, "can't read the compiled model", at: path)
+            throw StoreMigrationError(error, message: "can't read the compiled model", at: path)
         }
         let list = try? unsafe PropertyListSerialization.propertyList(
             from: Data(bytes),

@@ -22,7 +22,7 @@ enum StoreFiles {
             let file = try source.open(name, .reading)
             let copy = try destination.open(name, .creating(permissions: 0o600))
             try copyContents(of: file, to: copy, report: report)
-            try finish(copy, like: file, status)
+            try finish(copy, like: file, status: status)
         case .symbolicLink:
             try destination.makeSymbolicLink(name, to: source.symbolicLinkTarget(name))
             try destination.setModificationTime(status.modificationTime, of: name)
@@ -39,7 +39,7 @@ enum StoreFiles {
                     report: report
                 )
             }
-            try finish(copy.descriptor, like: directory.descriptor, status)
+            try finish(copy.descriptor, like: directory.descriptor, status: status)
         default:
             throw SystemError.invalid("open")
         }
@@ -62,7 +62,7 @@ enum StoreFiles {
     private static func finish(
         _ copy: borrowing FileDescriptor,
         like file: borrowing FileDescriptor,
-        _ status: FileStatus
+        status: FileStatus
     ) throws {
         var attributes: [ExtendedAttribute] = []
         for name in try file.knownExtendedAttributeNames() where name.starts(with: "user.".utf8) {
@@ -136,7 +136,7 @@ extension StoreFiles {
         do throws(SystemError) {
             contents = try FileDescriptor.open(path, .reading).readAll(limit: sizeLimit)
         } catch {
-            throw StoreMigrationError(error, "can't read the store", at: path)
+            throw StoreMigrationError(error, message: "can't read the store", at: path)
         }
         guard let contents else {
             let message = "it is larger than 256 MiB, too large for a document"
@@ -160,7 +160,7 @@ extension StoreFiles {
             return String(decoding: bytes, as: UTF8.self)
                 .trimmingCharacters(in: .whitespacesAndNewlines)
         } catch {
-            throw StoreMigrationError(error, "can't read the store's version", at: store)
+            throw StoreMigrationError(error, message: "can't read the store's version", at: store)
         }
     }
 
@@ -179,14 +179,14 @@ extension StoreFiles {
                 try file.writeAll(bytes.span)
             }
         } catch {
-            throw StoreMigrationError(error, "can't write the store's version", at: store)
+            throw StoreMigrationError(error, message: "can't write the store's version", at: store)
         }
     }
 }
 
 extension StoreMigrationError {
     /// Makes the error of a call to the system.
-    init(_ error: SystemError, _ message: String, at path: BytePath) {
+    init(_ error: SystemError, message: String, at path: BytePath) {
         let code: Code =
             if error.isOutOfSpace {
                 .outOfSpace

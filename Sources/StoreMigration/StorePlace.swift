@@ -25,7 +25,7 @@ final class StorePlace {
         do {
             directory = OpenFile(try FileDescriptor.open(location.parent, .directory))
         } catch {
-            throw StoreMigrationError(error, "can't open the store's directory", at: path)
+            throw StoreMigrationError(error, message: "can't open the store's directory", at: path)
         }
     }
 
@@ -62,7 +62,7 @@ final class StorePlace {
                 let message = "another process is migrating the store"
                 throw StoreMigrationError(code, message, at: description)
             }
-            throw StoreMigrationError(error, message, at: path)
+            throw StoreMigrationError(error, message: message, at: path)
         }
     }
 }
@@ -180,7 +180,7 @@ extension StorePlace {
                 report: report
             )
         } catch let error as SystemError {
-            throw StoreMigrationError(error, "can't copy the store", at: path)
+            throw StoreMigrationError(error, message: "can't copy the store", at: path)
         }
     }
 
@@ -314,7 +314,7 @@ extension StorePlace {
             try copies.descriptor.synchronize()
         } catch {
             guard error.isExchangeImpossible else {
-                throw StoreMigrationError(error, "can't exchange the store", at: path)
+                throw StoreMigrationError(error, message: "can't exchange the store", at: path)
             }
             throw StoreMigrationError(
                 .exchangeUnsupported,

@@ -47,11 +47,11 @@ struct BackupHeader {
     }
 
     private static func lock(of input: ArchiveInput) throws -> BackupLock {
-        let userSalt = try hexadecimal(line(of: input, "the salt"), 64...64, "the salt")
+        let userSalt = try hexadecimal(line(of: input, "the salt"), count: 64...64, as: "the salt")
         let checksumSalt = try hexadecimal(
             line(of: input, "the checksum's salt"),
-            64...64,
-            "the checksum's salt"
+            count: 64...64,
+            as: "the checksum's salt"
         )
         let rounds = try line(of: input, "the rounds")
         guard let number = Int(rounds), number > 0 else {
@@ -65,15 +65,19 @@ struct BackupHeader {
             userSalt: userSalt,
             checksumSalt: checksumSalt,
             rounds: number,
-            userVector: try hexadecimal(line(of: input, "the vector"), 16...16, "the vector"),
-            blob: try hexadecimal(line(of: input, "the key"), 16...256, "the key")
+            userVector: try hexadecimal(
+                line(of: input, "the vector"),
+                count: 16...16,
+                as: "the vector"
+            ),
+            blob: try hexadecimal(line(of: input, "the key"), count: 16...256, as: "the key")
         )
     }
 
     private static func hexadecimal(
         _ line: String,
-        _ count: ClosedRange<Int>,
-        _ content: String
+        count: ClosedRange<Int>,
+        as content: String
     ) throws -> [UInt8] {
         let digits = line.compactMap(\.hexDigitValue)
         guard digits.count == line.utf8.count, digits.count.isMultiple(of: 2),

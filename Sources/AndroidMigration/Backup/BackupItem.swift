@@ -43,9 +43,9 @@ package enum BackupItem: Sendable {
         }
         let words = names.prefix(2).map { String(decoding: $0, as: UTF8.self) }
         switch words.first {
-        case "apps": self = Self.item(names, entry)
+        case "apps": self = Self.item(names, of: entry)
         case "shared": self = .other(package: nil, reason: "the shared storage of the device")
-        default: self = Self.plainItem(names, entry)
+        default: self = Self.plainItem(names, of: entry)
         }
         if case .data = self, let reason = Self.obstacle(entry.typeFlag) {
             self = .other(package: package, reason: reason)
@@ -66,7 +66,7 @@ package enum BackupItem: Sendable {
         }
     }
 
-    private static func item(_ names: [[UInt8]], _ entry: BackupEntry) -> BackupItem {
+    private static func item(_ names: [[UInt8]], of entry: BackupEntry) -> BackupItem {
         guard names.count > 2 else {
             return isDirectory(entry) ? .container : .other(package: nil, reason: "no domain")
         }
@@ -88,7 +88,7 @@ package enum BackupItem: Sendable {
         return .data(package: package, domain: domain, path: domain.iosPath(of: path))
     }
 
-    private static func plainItem(_ names: [[UInt8]], _ entry: BackupEntry) -> BackupItem {
+    private static func plainItem(_ names: [[UInt8]], of entry: BackupEntry) -> BackupItem {
         let components: [[UInt8]]
         var package = ""
         if let place = DevicePath(names) {

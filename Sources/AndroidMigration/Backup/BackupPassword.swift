@@ -16,14 +16,16 @@ struct BackupKeys {
     static func unlock(_ lock: BackupLock, with password: [UInt8]) -> BackupKeys? {
         for encoding in Encoding.allCases {
             guard let password = encoding.bytes(of: password) else { continue }
-            let key = derive(password, lock.userSalt, lock.rounds)
-            guard let blob = decrypt(lock.blob, key, lock.userVector),
+            let key = derive(from: password, salt: lock.userSalt, rounds: lock.rounds)
+            guard let blob = decrypt(lock.blob, key: key, vector: lock.userVector),
                 let parts = fields(of: blob), parts.key.count == keySize,
                 parts.vector.count == blockSize
             else { continue }
             for encoding in Encoding.allCases {
                 let secret = encoding.bytes(ofKey: parts.key)
-                if derive(secret, lock.checksumSalt, lock.rounds) == parts.checksum {
+                if derive(from: secret, salt: lock.checksumSalt, rounds: lock.rounds)
+                    == parts.checksum
+                {
                     return BackupKeys(masterKey: parts.key, initializationVector: parts.vector)
                 }
             }
@@ -71,7 +73,7 @@ struct BackupKeys {
         return (fields[0], fields[1], fields[2])
     }
 
-    private static func derive(_ secret: [UInt8], _ salt: [UInt8], _ rounds: Int) -> [UInt8] {
+    private static func derive(from secret: [UInt8], salt: [UInt8], rounds: Int) -> [UInt8] {
         var key = [UInt8](repeating: 0, count: keySize)
         let result = unsafe key.withUnsafeMutableBufferPointer { key in
             unsafe secret.withUnsafeBytes { secret in
@@ -92,7 +94,7 @@ struct BackupKeys {
         return key
     }
 
-    private static func decrypt(_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]) -> [UInt8]? {
+    private static func decrypt(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
         let decryptor = BackupDecryptor(key: key, initializationVector: vector)
         guard var plain = decryptor.update(bytes[...]), let end = decryptor.finish() else {
             return nil

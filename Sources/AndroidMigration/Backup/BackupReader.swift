@@ -74,7 +74,7 @@ package final class BackupReader {
                 return .lost(try skipDamage(from: start))
             }
             let end = header.contentOffset + Self.padded(header.size)
-            if let next = try headerWithin(header, end) {
+            if let next = try nestedHeader(in: header, before: end) {
                 position = next
                 return .lost(loss(of: header, foundAt: next))
             }
@@ -157,7 +157,7 @@ extension BackupReader {
                 }
                 path = [UInt8](try stream.read(at: content, count: Int(stored)).prefix { $0 != 0 })
             case TypeFlag.gnuLongLink, TypeFlag.globalHeader: break
-            default: return entry(block, path, size ?? stored, content)
+            default: return entry(of: block, at: path, size: size ?? stored, content: content)
             }
             let (next, overflow) = content.addingReportingOverflow(Self.padded(stored))
             guard !overflow, stored <= Self.extensionLimit else { return nil }
@@ -174,10 +174,10 @@ extension BackupReader {
     }
 
     private func entry(
-        _ block: UstarBlock,
-        _ path: [UInt8]?,
-        _ size: UInt64,
-        _ content: UInt64
+        of block: UstarBlock,
+        at path: [UInt8]?,
+        size: UInt64,
+        content: UInt64
     ) -> BackupEntry? {
         let flag = block[UstarBlock.Field.typeFlag]
         let hasContent = ![
@@ -204,7 +204,7 @@ extension BackupReader {
 
 extension BackupReader {
     /// Finds the next header in the content of `entry`, which ends at `end`.
-    private func headerWithin(_ entry: BackupEntry, _ end: UInt64) throws -> UInt64? {
+    private func nestedHeader(in entry: BackupEntry, before end: UInt64) throws -> UInt64? {
         guard entry.contentOffset + entry.size <= stream.size else {
             return try findHeader(from: entry.contentOffset, to: stream.size) ?? stream.size
         }

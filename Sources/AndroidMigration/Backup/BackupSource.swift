@@ -84,7 +84,11 @@ extension DataTree {
                     let count = Int(min(entry.size, UInt64(RawTree.headSize)))
                     head = [UInt8](try stream.read(at: entry.contentOffset, count: count))
                 }
-                insert(path, entry.isFile ? .file(size: entry.size) : .directory, head: head)
+                insert(
+                    at: path,
+                    kind: entry.isFile ? .file(size: entry.size) : .directory,
+                    head: head
+                )
             }
         }
     }

@@ -275,7 +275,7 @@ private struct BackupDecoder {
         }
         var damage: String?
         do {
-            try decode(inflater, spool)
+            try decode(with: inflater, into: spool)
         } catch let error as BackupInflater.Failure {
             damage = "the compressed data is damaged behind \(spool.size) bytes (\(error.reason))"
         } catch let error as Damage {
@@ -300,7 +300,7 @@ private struct BackupDecoder {
         let reason: String
     }
 
-    private func decode(_ inflater: BackupInflater?, _ spool: BackupSpool) throws {
+    private func decode(with inflater: BackupInflater?, into spool: BackupSpool) throws {
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         var isAtEnd = false
         while !isAtEnd, !(inflater?.isFinished ?? false) {

@@ -8,22 +8,36 @@ enum AndroidHeader {
     private static let largestSize: UInt64 = 0o77_777_777_777
 
     static func directory(
-        _ root: [UInt8],
-        _ path: EntryPath,
-        _ permissions: UInt16,
-        _ time: UInt64
+        in root: [UInt8],
+        at path: EntryPath,
+        permissions: UInt16,
+        time: UInt64
     ) -> [UInt8] {
-        header(root, path, 0, permissions, time, TypeFlag.directory)
+        header(
+            in: root,
+            at: path,
+            size: 0,
+            permissions: permissions,
+            time: time,
+            typeFlag: TypeFlag.directory
+        )
     }
 
     static func file(
-        _ root: [UInt8],
-        _ path: EntryPath,
-        _ size: UInt64,
-        _ permissions: UInt16 = 0o600,
-        _ time: UInt64 = 0
+        in root: [UInt8],
+        at path: EntryPath,
+        size: UInt64,
+        permissions: UInt16 = 0o600,
+        time: UInt64 = 0
     ) -> [UInt8] {
-        header(root, path, size, permissions, time, TypeFlag.regular)
+        header(
+            in: root,
+            at: path,
+            size: size,
+            permissions: permissions,
+            time: time,
+            typeFlag: TypeFlag.regular
+        )
     }
 
     /// The zeros between the end of a file and the next header.
@@ -32,12 +46,12 @@ enum AndroidHeader {
     }
 
     private static func header(
-        _ root: [UInt8],
-        _ path: EntryPath,
-        _ size: UInt64,
-        _ permissions: UInt16,
-        _ time: UInt64,
-        _ typeFlag: UInt8
+        in root: [UInt8],
+        at path: EntryPath,
+        size: UInt64,
+        permissions: UInt16,
+        time: UInt64,
+        typeFlag: UInt8
     ) -> [UInt8] {
         let whole = root + [UInt8(ascii: "/")] + path.bytes
         let isLong =

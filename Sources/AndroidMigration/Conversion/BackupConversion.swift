@@ -46,7 +46,7 @@ package struct BackupConversion {
             } else { nil }
         let held = try contents?.package(options.package) ?? ""
         let package = try packageName(held)
-        let header = try header(package, contents?.packages[held]?.manifest)
+        let header = try header(of: package, manifest: contents?.packages[held]?.manifest)
         let selected = try selection(held)
         let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
         let report: ConversionReport
@@ -67,7 +67,7 @@ package struct BackupConversion {
                 )
                 try append(held, to: entries)
                 guard entries.count > 0 else { throw nothing(entries) }
-                report = entries.report(package, header, try writer.finish())
+                report = entries.report(of: package, header: header, summary: try writer.finish())
             } catch {
                 writer.abandon()
                 throw error
@@ -91,8 +91,8 @@ package struct BackupConversion {
 
     /// The archive's header: the app on Android, and the format of its data.
     private func header(
-        _ package: String,
-        _ manifest: CrossPlatformManifest?
+        of package: String,
+        manifest: CrossPlatformManifest?
     ) throws(AndroidMigrationError) -> ArchiveHeader {
         let manifest =
             manifest
@@ -168,7 +168,7 @@ extension BackupConversion {
     private func append(_ package: String, to entries: ConvertedEntries) throws {
         switch source {
         case .tree(let tree): try append(tree, to: entries)
-        case .stream(let stream): try append(stream, package, to: entries)
+        case .stream(let stream): try append(stream, of: package, to: entries)
         }
     }
 
@@ -177,7 +177,7 @@ extension BackupConversion {
             try cancellation.check()
             if Selection.isNeverSent(item.path) {
                 if StorageDomain.neverSent.contains(item.path) {
-                    entries.omit(item.path, "Android never sends it")
+                    entries.omit(item.path, because: "Android never sends it")
                 }
                 return
             }
@@ -195,19 +195,31 @@ extension BackupConversion {
                     let message = "'\(item.path)' can't be read"
                     throw AndroidMigrationError(.unreadable, message, cause: error)
                 }
-                try entries.append(item.path, domain, size, permissions, time, from: file)
+                try entries.append(
+                    file: item.path,
+                    of: domain,
+                    size: size,
+                    permissions: permissions,
+                    time: time,
+                    from: file
+                )
             case .directory:
                 guard entries.takes(item.path, isDirectory: true, in: domain) else { return }
-                try entries.append(directory: item.path, domain, permissions, time)
-            case .link: entries.omit(item.path, "a symbolic link")
-            case .other: entries.omit(item.path, "a special file")
+                try entries.append(
+                    directory: item.path,
+                    of: domain,
+                    permissions: permissions,
+                    time: time
+                )
+            case .link: entries.omit(item.path, because: "a symbolic link")
+            case .other: entries.omit(item.path, because: "a special file")
             }
         }
     }
 
     private func append(
         _ stream: BackupStream,
-        _ package: String,
+        of package: String,
         to entries: ConvertedEntries
     ) throws {
         let reader = try BackupReader(stream, cancellation: cancellation.check)
@@ -223,12 +235,23 @@ extension BackupConversion {
                     }
                     let time = FileTime(seconds: entry.modificationTime)
                     if isDirectory {
-                        try entries.append(directory: path, domain, entry.permissions, time)
+                        try entries.append(
+                            directory: path,
+                            of: domain,
+                            permissions: entry.permissions,
+                            time: time
+                        )
                     } else {
-                        try entries.append(path, domain, entry, time, from: stream)
+                        try entries.append(
+                            file: path,
+                            of: domain,
+                            like: entry,
+                            time: time,
+                            from: stream
+                        )
                     }
                 case .other(let name, let reason) where name == nil || name == package:
-                    entries.omit(EntryPath(bytes: entry.path), reason)
+                    entries.omit(EntryPath(bytes: entry.path), because: reason)
                 default: break
                 }
             }
@@ -269,41 +292,41 @@ final class ConvertedEntries {
         self.selected = selected
     }
 
-    func omit(_ path: EntryPath, _ reason: String) {
-        omitted.append(path.description, reason)
+    func omit(_ path: EntryPath, because reason: String) {
+        omitted.append(path.description, because: reason)
     }
 
     func lose(_ loss: LostEntry) {
-        lost.append(loss.path, loss.reason)
+        lost.append(loss.path, because: loss.reason)
     }
 
     /// Whether to write an entry; reports it if not, unless it is a directory that already exists.
     func takes(_ path: EntryPath, isDirectory: Bool, in domain: StorageDomain) -> Bool {
         if let selected, !selected.contains(path) {
-            if !isDirectory { omit(path, "the rules leave it out") }
+            if !isDirectory { omit(path, because: "the rules leave it out") }
             return false
         }
         if [.database, .deviceDatabase].contains(domain), !isDirectory,
             path.bytes.suffix(4).elementsEqual("-shm".utf8)
         {
-            omit(path, "SQLite makes it anew from the database and its -wal")
+            omit(path, because: "SQLite makes it anew from the database and its -wal")
             return false
         }
         let name = self.path(of: path, in: domain)
         if let violation = name.violation {
-            omit(path, violation)
+            omit(path, because: violation)
             return false
         }
         if isDirectory, directories.contains(name.hashValue) { return false }
         if files.contains(name.hashValue) || (!isDirectory && directories.contains(name.hashValue))
         {
-            omit(path, "its path comes twice in the backup")
+            omit(path, because: "its path comes twice in the backup")
             return false
         }
         var parent = name.parent
         while let directory = parent {
             if files.contains(directory.hashValue) {
-                omit(path, "it lies in what is a file in the backup")
+                omit(path, because: "it lies in what is a file in the backup")
                 return false
             }
             parent = directory.parent
@@ -313,38 +336,44 @@ final class ConvertedEntries {
 
     func append(
         directory path: EntryPath,
-        _ domain: StorageDomain,
-        _ permissions: UInt16,
-        _ time: FileTime
+        of domain: StorageDomain,
+        permissions: UInt16,
+        time: FileTime
     ) throws {
         let name = self.path(of: path, in: domain)
         try appendParents(of: name)
-        try write(directory: name, permissions & 0o777, time)
+        try write(directory: name, permissions: permissions & 0o777, time: time)
         count += 1
     }
 
     /// Writes a file with the content of `file` from its current position.
     func append(
-        _ path: EntryPath,
-        _ domain: StorageDomain,
-        _ size: UInt64,
-        _ permissions: UInt16,
-        _ time: FileTime,
+        file path: EntryPath,
+        of domain: StorageDomain,
+        size: UInt64,
+        permissions: UInt16,
+        time: FileTime,
         from file: borrowing FileDescriptor
     ) throws {
-        let entry = try begin(path, domain, size, permissions, time)
+        let entry = try begin(path, of: domain, size: size, permissions: permissions, time: time)
         try writer.append(entry, contentFrom: file) { _ in }
     }
 
     /// Writes a file with content from `stream`.
     func append(
-        _ path: EntryPath,
-        _ domain: StorageDomain,
-        _ source: BackupEntry,
-        _ time: FileTime,
+        file path: EntryPath,
+        of domain: StorageDomain,
+        like source: BackupEntry,
+        time: FileTime,
         from stream: BackupStream
     ) throws {
-        let entry = try begin(path, domain, source.size, source.permissions, time)
+        let entry = try begin(
+            path,
+            of: domain,
+            size: source.size,
+            permissions: source.permissions,
+            time: time
+        )
         if source.size <= Self.smallSize {
             let content = try stream.read(at: source.contentOffset, count: Int(source.size))
             return try writer.append(entry, content: content.span)
@@ -359,10 +388,10 @@ final class ConvertedEntries {
 
     private func begin(
         _ path: EntryPath,
-        _ domain: StorageDomain,
-        _ size: UInt64,
-        _ permissions: UInt16,
-        _ time: FileTime
+        of domain: StorageDomain,
+        size: UInt64,
+        permissions: UInt16,
+        time: FileTime
     ) throws -> ArchiveEntry {
         let name = self.path(of: path, in: domain)
         try appendParents(of: name)
@@ -385,14 +414,14 @@ final class ConvertedEntries {
             parent = directory.parent
         }
         for directory in missing.reversed() {
-            try write(directory: directory, 0o700, FileTime(seconds: 0))
+            try write(directory: directory, permissions: 0o700, time: FileTime(seconds: 0))
         }
     }
 
     private func write(
         directory path: EntryPath,
-        _ permissions: UInt16,
-        _ time: FileTime
+        permissions: UInt16,
+        time: FileTime
     ) throws {
         directories.insert(path.hashValue)
         try writer.append(
@@ -413,9 +442,9 @@ final class ConvertedEntries {
     }
 
     func report(
-        _ package: String,
-        _ header: ArchiveHeader,
-        _ summary: ArchiveWriter.Summary
+        of package: String,
+        header: ArchiveHeader,
+        summary: ArchiveWriter.Summary
     ) -> ConversionReport {
         ConversionReport(
             package: package,

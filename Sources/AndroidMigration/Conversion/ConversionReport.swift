@@ -22,7 +22,7 @@ public struct ConversionReport: Sendable {
         /// The number of all items.
         public private(set) var count = 0
 
-        mutating func append(_ path: String, _ reason: String) {
+        mutating func append(_ path: String, because reason: String) {
             count += 1
             if items.count < Self.limit { items.append(Item(path: path, reason: reason)) }
         }

@@ -101,9 +101,9 @@ package struct StreamConversion {
             (CrossPlatformManifest.fileName, try manifest.encoded()),
         ] {
             start += AndroidHeader.file(
-                [UInt8]("apps/\(options.package)".utf8),
-                EntryPath(name),
-                UInt64(content.count)
+                in: [UInt8]("apps/\(options.package)".utf8),
+                at: EntryPath(name),
+                size: UInt64(content.count)
             )
             start += content
             start += AndroidHeader.padding(for: UInt64(content.count))
@@ -111,7 +111,7 @@ package struct StreamConversion {
         try output.write(start.span)
         var size = UInt64(start.count)
         for domain in StorageDomain.allCases {
-            size += try domains.copy(domain, to: output, cancellation)
+            size += try domains.copy(domain, to: output, cancellation: cancellation)
         }
         let end = [UInt8](repeating: 0, count: 1024)
         try output.write(end.span)
@@ -177,23 +177,29 @@ private final class DomainSpools {
                 $0.iosPath.isEqual(toOrBelow: entry.path)
             }
             if !isAbove || entry.kind != .directory {
-                omitted.append(entry.path.description, "no domain of Android's has this path")
+                omitted.append(
+                    entry.path.description,
+                    because: "no domain of Android's has this path"
+                )
             }
             return
         }
         if path.bytes.isEmpty, entry.kind == .directory { return }
         let root = root(of: domain)
         guard root.count + 1 + path.bytes.count <= BackupItem.pathLimit else {
-            omitted.append(entry.path.description, "the path is longer than 4,096 bytes")
+            omitted.append(entry.path.description, because: "the path is longer than 4,096 bytes")
             return
         }
         let time = UInt64(max(0, entry.modificationTime.seconds))
         switch entry.kind {
         case .symbolicLink:
-            omitted.append(entry.path.description, "a symbolic link, which Android refuses")
+            omitted.append(
+                entry.path.description,
+                because: "a symbolic link, which Android refuses"
+            )
             return
         case .hardLink:
-            omitted.append(entry.path.description, "a hard link, which Android refuses")
+            omitted.append(entry.path.description, because: "a hard link, which Android refuses")
             return
         case .directory:
             // Android skips directories that their owner can't write to, with everything in them (1.5).
@@ -201,16 +207,24 @@ private final class DomainSpools {
             let directory = Directory(path: path, permissions: permissions, time: time)
             directories[domain, default: []].append(directory)
         case .file(let size):
-            let header = AndroidHeader.file(root, path, size, entry.permissions & 0o777, time)
+            let header = AndroidHeader.file(
+                in: root,
+                at: path,
+                size: size,
+                permissions: entry.permissions & 0o777,
+                time: time
+            )
             try spool.append(header.span)
-            try appendContent(size, reader, spool)
+            try appendContent(ofSize: size, from: reader, into: spool)
             let padding = AndroidHeader.padding(for: size)
             try spool.append(padding.span)
         }
         totals.count(entry)
     }
 
-    private func appendContent(_ size: UInt64, _ reader: ArchiveReader, _ spool: Spool) throws {
+    private func appendContent(ofSize size: UInt64, from reader: ArchiveReader, into spool: Spool)
+        throws
+    {
         let zeros = [UInt8](repeating: 0, count: 64 * 1024)
         var position: UInt64 = 0
         func fill(to end: UInt64) throws {
@@ -236,16 +250,16 @@ private final class DomainSpools {
     func copy(
         _ domain: StorageDomain,
         to output: ArchiveOutput,
-        _ cancellation: CancellationFlag
+        cancellation: CancellationFlag
     ) throws -> UInt64 {
         guard let spool = files[domain] else { return 0 }
         var size = spool.size
         for directory in (directories[domain] ?? []).sorted(by: { $0.path < $1.path }) {
             let header = AndroidHeader.directory(
-                root(of: domain),
-                directory.path,
-                directory.permissions,
-                directory.time
+                in: root(of: domain),
+                at: directory.path,
+                permissions: directory.permissions,
+                time: directory.time
             )
             try output.write(header.span)
             size += UInt64(header.count)

@@ -8,7 +8,7 @@ struct DataChecks {
     private let sections: [RulesFile.Section]
     private(set) var findings: [LintFinding] = []
 
-    init(_ file: RulesFile, _ kind: RuleSection, _ tree: DataTree) {
+    init(_ file: RulesFile, kind: RuleSection, tree: DataTree) {
         self.file = file
         self.kind = kind
         self.tree = tree
@@ -17,7 +17,7 @@ struct DataChecks {
 
     mutating func run() {
         guard !sections.isEmpty, sections.allSatisfy({ $0.abort == nil }) else { return }
-        let terms = TransferTerms(file, kind, nil, canEncrypt: true)
+        let terms = TransferTerms(file, section: kind, manifest: nil, canEncrypt: true)
         let selection = Selection(terms.rules, in: tree, flags: terms.flags)
         for rule in terms.rules where rule.flaw == nil { checkTarget(of: rule) }
         reportBytes(of: terms.rules, in: selection)
@@ -31,12 +31,13 @@ struct DataChecks {
         else { return }
         findings.report(
             .deadRule,
-            .warning,
-            rule.line,
-            "the \(rule.action.rawValue) of '\(PrintableText.escaping(rule.path ?? ""))' names "
+            severity: .warning,
+            line: rule.line,
+            message:
+                "the \(rule.action.rawValue) of '\(PrintableText.escaping(rule.path ?? ""))' names "
                 + "nothing that is there"
                 + (rule.action == .include ? "; it still keeps out all that no include names" : ""),
-            "correct the name, or take the rule out"
+            fix: "correct the name, or take the rule out"
         )
     }
 
@@ -46,10 +47,10 @@ struct DataChecks {
             let verb = rule.action == .include ? "sends" : "keeps back"
             findings.report(
                 .ruleBytes,
-                .note,
-                rule.line,
-                "the rule \(verb) \(bytes[rule.line] ?? 0) bytes",
-                "no change is needed"
+                severity: .note,
+                line: rule.line,
+                message: "the rule \(verb) \(bytes[rule.line] ?? 0) bytes",
+                fix: "no change is needed"
             )
         }
     }
@@ -76,10 +77,10 @@ struct DataChecks {
                 else { continue }
                 findings.report(
                     .unnamedData,
-                    .note,
-                    sections[0].line,
-                    "no rule of '\(kind.elementName)' names \(path)",
-                    "include or exclude it, so that the next reader knows what was meant"
+                    severity: .note,
+                    line: sections[0].line,
+                    message: "no rule of '\(kind.elementName)' names \(path)",
+                    fix: "include or exclude it, so that the next reader knows what was meant"
                 )
             }
         }
@@ -91,11 +92,12 @@ struct DataChecks {
             let path = tree.path(of: item.index)
             findings.report(
                 .deviceBoundSecret,
-                .error,
-                item.rule ?? sections[0].line,
-                "'\(kind.elementName)' sends \(path): \(secret.rawValue); elsewhere it can't be "
+                severity: .error,
+                line: item.rule ?? sections[0].line,
+                message:
+                    "'\(kind.elementName)' sends \(path): \(secret.rawValue); elsewhere it can't be "
                     + "read, and apps that open it crash",
-                "exclude domain=\"\(item.domain.rawValue)\" path=\"\(item.path)\""
+                fix: "exclude domain=\"\(item.domain.rawValue)\" path=\"\(item.path)\""
             )
         }
     }

@@ -63,10 +63,10 @@ extension [LintFinding] {
     /// Appends a finding.
     mutating func report(
         _ code: LintFinding.Code,
-        _ severity: LintFinding.Severity,
-        _ line: Int,
-        _ message: String,
-        _ fix: String
+        severity: LintFinding.Severity,
+        line: Int,
+        message: String,
+        fix: String
     ) {
         let finding = LintFinding(
             code: code,

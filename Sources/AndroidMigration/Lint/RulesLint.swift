@@ -39,17 +39,17 @@ public struct RulesLint: Sendable {
     }
 
     init(_ file: RulesFile, manifest: AppManifest?, tree: DataTree?) {
-        var checks = FileChecks(file, manifest)
+        var checks = FileChecks(file, manifest: manifest)
         checks.run()
         var findings = checks.findings
         for kind in RuleSection.allCases {
             let sections = file.sections.filter { $0.kind == kind }
             guard !sections.isEmpty else { continue }
-            var checks = SectionChecks(sections, tree)
+            var checks = SectionChecks(sections, tree: tree)
             checks.run()
             findings += checks.findings
             if let tree {
-                var checks = DataChecks(file, kind, tree)
+                var checks = DataChecks(file, kind: kind, tree: tree)
                 checks.run()
                 findings += checks.findings
             }
@@ -68,7 +68,7 @@ private struct FileChecks {
     private let manifest: AppManifest?
     private(set) var findings: [LintFinding] = []
 
-    init(_ file: RulesFile, _ manifest: AppManifest?) {
+    init(_ file: RulesFile, manifest: AppManifest?) {
         self.file = file
         self.manifest = manifest
     }
@@ -79,11 +79,12 @@ private struct FileChecks {
         for (name, line) in file.unknownElements {
             findings.report(
                 .unknownSection,
-                .error,
-                line,
-                "'\(PrintableText.escaping(name))' is no section, so Android passes over it, and the "
+                severity: .error,
+                line: line,
+                message:
+                    "'\(PrintableText.escaping(name))' is no section, so Android passes over it, and the "
                     + "transfer that it was meant for takes everything",
-                "name it 'cloud-backup', 'device-transfer' or 'cross-platform-transfer'"
+                fix: "name it 'cloud-backup', 'device-transfer' or 'cross-platform-transfer'"
             )
         }
         for kind in [RuleSection.cloud, .device, .crossPlatform] {
@@ -94,10 +95,10 @@ private struct FileChecks {
             for section in repeated.values.flatMap({ $0.dropFirst() }) {
                 findings.report(
                     .duplicateSection,
-                    .warning,
-                    section.line,
-                    "'\(kind.elementName)' comes again, and the rules of both add up",
-                    "put the rules into one section"
+                    severity: .warning,
+                    line: section.line,
+                    message: "'\(kind.elementName)' comes again, and the rules of both add up",
+                    fix: "put the rules into one section"
                 )
             }
         }
@@ -108,11 +109,12 @@ private struct FileChecks {
         let hasSection = file.sections.contains { $0.kind == .crossPlatform }
         findings.report(
             .allowBackupFalse,
-            hasSection ? .error : .warning,
-            file.line,
-            "the manifest says allowBackup=\"false\" (line \(manifest.applicationLine)): nothing goes "
+            severity: hasSection ? .error : .warning,
+            line: file.line,
+            message:
+                "the manifest says allowBackup=\"false\" (line \(manifest.applicationLine)): nothing goes "
                 + "to the cloud or to iOS, yet a transfer between Android devices still takes place",
-            "set android:allowBackup=\"true\", and exclude what must stay by rules"
+            fix: "set android:allowBackup=\"true\", and exclude what must stay by rules"
         )
     }
 
@@ -121,10 +123,10 @@ private struct FileChecks {
         if !kinds.contains(.crossPlatform) {
             findings.report(
                 .noCrossPlatformSection,
-                file.isLegacy ? .note : .warning,
-                file.line,
-                "without a 'cross-platform-transfer' section the app hands nothing to iOS",
-                file.isLegacy
+                severity: file.isLegacy ? .note : .warning,
+                line: file.line,
+                message: "without a 'cross-platform-transfer' section the app hands nothing to iOS",
+                fix: file.isLegacy
                     ? "add a file of 'data-extraction-rules' beside this one"
                     : "add <cross-platform-transfer platform=\"ios\"> with platform-specific-params"
             )
@@ -139,10 +141,10 @@ private struct FileChecks {
         ] where !kinds.contains(kind) {
             findings.report(
                 .missingSection,
-                .warning,
-                file.line,
-                "there is no '\(kind.elementName)', so \(effect)",
-                "add the section with the rules that are meant"
+                severity: .warning,
+                line: file.line,
+                message: "there is no '\(kind.elementName)', so \(effect)",
+                fix: "add the section with the rules that are meant"
             )
         }
     }

@@ -7,7 +7,7 @@ struct SectionChecks {
     private let tree: DataTree?
     private(set) var findings: [LintFinding] = []
 
-    init(_ sections: [RulesFile.Section], _ tree: DataTree?) {
+    init(_ sections: [RulesFile.Section], tree: DataTree?) {
         self.sections = sections
         rules = sections.flatMap(\.rules)
         self.tree = tree
@@ -25,19 +25,21 @@ struct SectionChecks {
         if rules.isEmpty, sections.allSatisfy({ $0.abort == nil }) {
             findings.report(
                 .emptySection,
-                .error,
-                sections[0].line,
-                "an empty '\(sections[0].kind.elementName)' means everything, not nothing",
-                "exclude each of the nine domains to send nothing, or include what is to be sent"
+                severity: .error,
+                line: sections[0].line,
+                message: "an empty '\(sections[0].kind.elementName)' means everything, not nothing",
+                fix:
+                    "exclude each of the nine domains to send nothing, or include what is to be sent"
             )
         }
         if let first = includes.first, includedPaths.isEmpty {
             findings.report(
                 .onlyIncludeInvalid,
-                .error,
-                first.line,
-                "no include of this section is valid, so Android drops them and sends everything",
-                "correct the include"
+                severity: .error,
+                line: first.line,
+                message:
+                    "no include of this section is valid, so Android drops them and sends everything",
+                fix: "correct the include"
             )
         }
         for rule in rules { check(rule) }
@@ -47,11 +49,12 @@ struct SectionChecks {
         if let abort = section.abort {
             findings.report(
                 .parserAbort,
-                .error,
-                abort.line,
-                "Android's parser gives up here (\(abort.reason)): nothing of the app is sent, and "
+                severity: .error,
+                line: abort.line,
+                message:
+                    "Android's parser gives up here (\(abort.reason)): nothing of the app is sent, and "
                     + "nobody is told",
-                "keep to <include> and <exclude> with the attributes 'domain' and 'path'"
+                fix: "keep to <include> and <exclude> with the attributes 'domain' and 'path'"
             )
         }
         if section.kind == .crossPlatform { checkPlatform(of: section) }
@@ -61,21 +64,22 @@ struct SectionChecks {
         guard let platform = section.platform else {
             findings.report(
                 .missingPlatform,
-                .error,
-                section.line,
-                "the section has no 'platform', so the app is not eligible",
-                "write platform=\"ios\""
+                severity: .error,
+                line: section.line,
+                message: "the section has no 'platform', so the app is not eligible",
+                fix: "write platform=\"ios\""
             )
             return
         }
         guard platform == RulesFile.platform else {
             findings.report(
                 .unknownPlatform,
-                .error,
-                section.line,
-                "'\(PrintableText.escaping(platform))' is no platform that Android knows: the section "
+                severity: .error,
+                line: section.line,
+                message:
+                    "'\(PrintableText.escaping(platform))' is no platform that Android knows: the section "
                     + "counts for nothing",
-                "write platform=\"ios\", in small letters"
+                fix: "write platform=\"ios\", in small letters"
             )
             return
         }
@@ -83,21 +87,24 @@ struct SectionChecks {
         if others.allSatisfy({ $0.parameters.isEmpty }), section.line == others.first?.line {
             findings.report(
                 .missingParams,
-                .error,
-                section.line,
-                "the section has no 'platform-specific-params', so the app is not eligible",
-                "add <platform-specific-params bundleId=\"…\" teamId=\"…\" contentVersion=\"…\"/> "
+                severity: .error,
+                line: section.line,
+                message:
+                    "the section has no 'platform-specific-params', so the app is not eligible",
+                fix:
+                    "add <platform-specific-params bundleId=\"…\" teamId=\"…\" contentVersion=\"…\"/> "
                     + "as a child of the section"
             )
         }
         for (name, line) in section.missingParameters {
             findings.report(
                 .missingAttribute,
-                .error,
-                line,
-                "'\(name)' is missing; Android takes it for empty, and no app on iOS matches or "
+                severity: .error,
+                line: line,
+                message:
+                    "'\(name)' is missing; Android takes it for empty, and no app on iOS matches or "
                     + "knows the format",
-                "add \(name)=\"…\""
+                fix: "add \(name)=\"…\""
             )
         }
     }
@@ -112,19 +119,19 @@ extension SectionChecks {
         case .missingDomain:
             findings.report(
                 .missingAttribute,
-                .error,
-                rule.line,
-                "the rule has no 'domain', so Android drops it",
-                "add domain=\"…\""
+                severity: .error,
+                line: rule.line,
+                message: "the rule has no 'domain', so Android drops it",
+                fix: "add domain=\"…\""
             )
         case .unknownDomain: reportDomain(of: rule)
         case .invalidPath:
             findings.report(
                 .invalidPath,
-                .error,
-                rule.line,
-                "the path '\(shown(rule))' holds '..' or '//', so Android drops the rule",
-                "write the path from the domain's directory down"
+                severity: .error,
+                line: rule.line,
+                message: "the path '\(shown(rule))' holds '..' or '//', so Android drops the rule",
+                fix: "write the path from the domain's directory down"
             )
         case nil: checkValid(rule)
         }
@@ -139,19 +146,19 @@ extension SectionChecks {
         if rule.domainName == "device_external" {
             findings.report(
                 .deviceExternalDomain,
-                .error,
-                rule.line,
-                "there is no domain 'device_external', so Android drops the rule",
-                "write 'external': there is no other storage of that kind"
+                severity: .error,
+                line: rule.line,
+                message: "there is no domain 'device_external', so Android drops the rule",
+                fix: "write 'external': there is no other storage of that kind"
             )
         } else {
             let domains = StorageDomain.allCases.map(\.rawValue).joined(separator: ", ")
             findings.report(
                 .unknownDomain,
-                .error,
-                rule.line,
-                "'\(name)' is no domain, so Android drops the rule",
-                "write one of: \(domains)"
+                severity: .error,
+                line: rule.line,
+                message: "'\(name)' is no domain, so Android drops the rule",
+                fix: "write one of: \(domains)"
             )
         }
     }
@@ -161,19 +168,20 @@ extension SectionChecks {
         if !isLegacy {
             findings.report(
                 .requireFlagsIgnored,
-                .warning,
-                rule.line,
-                "'requireFlags' counts in 'full-backup-content' alone and is ignored here",
-                "take it out; 'cloud-backup' has disableIfNoEncryptionCapabilities=\"true\""
+                severity: .warning,
+                line: rule.line,
+                message: "'requireFlags' counts in 'full-backup-content' alone and is ignored here",
+                fix: "take it out; 'cloud-backup' has disableIfNoEncryptionCapabilities=\"true\""
             )
         } else if flags.split(separator: "|").count != rule.requiredFlags.count {
             findings.report(
                 .requireFlagsIgnored,
-                .error,
-                rule.line,
-                "a word in requireFlags=\"\(PrintableText.escaping(flags))\" is no flag, and is no "
+                severity: .error,
+                line: rule.line,
+                message:
+                    "a word in requireFlags=\"\(PrintableText.escaping(flags))\" is no flag, and is no "
                     + "condition",
-                "write 'clientSideEncryption' or 'deviceToDeviceTransfer'"
+                fix: "write 'clientSideEncryption' or 'deviceToDeviceTransfer'"
             )
         }
     }
@@ -183,42 +191,43 @@ extension SectionChecks {
         if let path = rule.path, path.contains("*") {
             findings.report(
                 .wildcardPath,
-                .error,
-                rule.line,
-                "'\(shown(rule))' is taken letter by letter: there are no wildcards",
-                "name the directory, which covers all below it"
+                severity: .error,
+                line: rule.line,
+                message: "'\(shown(rule))' is taken letter by letter: there are no wildcards",
+                fix: "name the directory, which covers all below it"
             )
         }
         if [.database, .sharedPreferences].contains(domain), rule.path?.hasPrefix("./") ?? false {
             findings.report(
                 .dotSlashPathLint,
-                .warning,
-                rule.line,
-                "Android lint's check FullBackupContent fails the build for './' here, though the "
+                severity: .warning,
+                line: rule.line,
+                message:
+                    "Android lint's check FullBackupContent fails the build for './' here, though the "
                     + "device takes it",
-                "write '.' for the whole domain, or the path without './'"
+                fix: "write '.' for the whole domain, or the path without './'"
             )
         }
-        checkPreferences(rule, domain, target)
+        checkPreferences(rule, domain: domain, target: target)
         if Selection.isNeverSent(target) {
             findings.report(
                 .deadRule,
-                .warning,
-                rule.line,
-                "Android never sends '\(shown(rule))', so the rule does nothing",
-                "take the rule out; data that is to be sent must lie elsewhere"
+                severity: .warning,
+                line: rule.line,
+                message: "Android never sends '\(shown(rule))', so the rule does nothing",
+                fix: "take the rule out; data that is to be sent must lie elsewhere"
             )
         }
         switch rule.action {
-        case .include: checkInclude(rule, domain, target)
-        case .exclude: checkExclude(rule, domain, target)
+        case .include: checkInclude(rule, domain: domain, target: target)
+        case .exclude: checkExclude(rule, domain: domain, target: target)
         }
     }
 
     private mutating func checkPreferences(
         _ rule: BackupRule,
-        _ domain: StorageDomain,
-        _ target: EntryPath
+        domain: StorageDomain,
+        target: EntryPath
     ) {
         guard [.sharedPreferences, .deviceSharedPreferences].contains(domain),
             !rule.namesWholeDomain, !target.bytes.suffix(4).elementsEqual(".xml".utf8)
@@ -226,40 +235,41 @@ extension SectionChecks {
         let isCovered = domain == .sharedPreferences
         findings.report(
             .sharedPrefWithoutXML,
-            isCovered ? .note : .error,
-            rule.line,
-            isCovered
+            severity: isCovered ? .note : .error,
+            line: rule.line,
+            message: isCovered
                 ? "'\(shown(rule))' has no '.xml'; Android also takes '\(shown(rule)).xml'"
                 : "'\(shown(rule))' has no '.xml', which Android adds for 'sharedpref' alone",
-            "write '\(shown(rule)).xml'"
+            fix: "write '\(shown(rule)).xml'"
         )
     }
 
     private mutating func checkInclude(
         _ rule: BackupRule,
-        _ domain: StorageDomain,
-        _ target: EntryPath
+        domain: StorageDomain,
+        target: EntryPath
     ) {
         let apart = domain.roots.map(\.iosPath)
         if apart.contains(target) {
             let name = StorageDomain(containing: target)?.rawValue ?? ""
             findings.report(
                 .rootIncludeMisunderstood,
-                .error,
-                rule.line,
-                "the walk of '\(domain.rawValue)' leaves '\(shown(rule))' out, so the rule sends "
+                severity: .error,
+                line: rule.line,
+                message:
+                    "the walk of '\(domain.rawValue)' leaves '\(shown(rule))' out, so the rule sends "
                     + "nothing",
-                "include domain=\"\(name)\" path=\".\""
+                fix: "include domain=\"\(name)\" path=\".\""
             )
         } else if rule.namesWholeDomain, !apart.isEmpty,
             !apart.allSatisfy(includedPaths.contains)
         {
             findings.report(
                 .rootIncludeMisunderstood,
-                .error,
-                rule.line,
-                "'\(domain.rawValue)' does not include \(Self.listing(apart))",
-                "include those domains too, or take the rule out"
+                severity: .error,
+                line: rule.line,
+                message: "'\(domain.rawValue)' does not include \(Self.listing(apart))",
+                fix: "include those domains too, or take the rule out"
             )
         }
         let above = excludes.first { exclude in
@@ -268,30 +278,30 @@ extension SectionChecks {
         if let above, let path = above.target {
             findings.report(
                 .excludeParentOfInclude,
-                .error,
-                rule.line,
-                path == target
+                severity: .error,
+                line: rule.line,
+                message: path == target
                     ? "the exclude at line \(above.line) names the same and wins: nothing is sent"
                     : "it lies below what line \(above.line) excludes, yet Android sends it: an "
                         + "iPhone receives it, and an Android device drops it",
-                "decide for one of the two"
+                fix: "decide for one of the two"
             )
         }
     }
 
     private mutating func checkExclude(
         _ rule: BackupRule,
-        _ domain: StorageDomain,
-        _ target: EntryPath
+        domain: StorageDomain,
+        target: EntryPath
     ) {
         let apart = domain.roots.map(\.iosPath)
         if rule.namesWholeDomain, !apart.isEmpty, !apart.allSatisfy(excludedPaths.contains) {
             findings.report(
                 .rootExcludeMisunderstood,
-                .error,
-                rule.line,
-                "'\(domain.rawValue)' as a whole does not exclude \(Self.listing(apart))",
-                "exclude those domains too; to send nothing, exclude all nine"
+                severity: .error,
+                line: rule.line,
+                message: "'\(domain.rawValue)' as a whole does not exclude \(Self.listing(apart))",
+                fix: "exclude those domains too; to send nothing, exclude all nine"
             )
         }
         let includedPaths = includedPaths
@@ -302,19 +312,19 @@ extension SectionChecks {
         {
             findings.report(
                 .excludeOutsideIncludes,
-                .warning,
-                rule.line,
-                "nothing includes '\(shown(rule))', so there is nothing to exclude",
-                "take the rule out, or correct it"
+                severity: .warning,
+                line: rule.line,
+                message: "nothing includes '\(shown(rule))', so there is nothing to exclude",
+                fix: "take the rule out, or correct it"
             )
         }
-        checkSidecars(of: rule, domain, target)
+        checkSidecars(of: rule, domain: domain, target: target)
     }
 
     private mutating func checkSidecars(
         of rule: BackupRule,
-        _ domain: StorageDomain,
-        _ target: EntryPath
+        domain: StorageDomain,
+        target: EntryPath
     ) {
         guard [.database, .deviceDatabase].contains(domain), !rule.namesWholeDomain,
             !["-shm", "-wal", "-journal"].contains(where: {
@@ -331,11 +341,12 @@ extension SectionChecks {
         guard !left.isEmpty else { return }
         findings.report(
             .databaseSidecarNote,
-            .note,
-            rule.line,
-            "'\(shown(rule))' is excluded and its \(left.joined(separator: ", ")) is not: it travels "
+            severity: .note,
+            line: rule.line,
+            message:
+                "'\(shown(rule))' is excluded and its \(left.joined(separator: ", ")) is not: it travels "
                 + "alone",
-            "exclude \(left.map { "'\(shown(rule))\($0)'" }.joined(separator: " and ")) too"
+            fix: "exclude \(left.map { "'\(shown(rule))\($0)'" }.joined(separator: " and ")) too"
         )
     }
 

@@ -76,7 +76,7 @@ public struct RulesFile: Sendable {
                 .map { ($0.name, $0.line) }
         case RuleSection.legacy.elementName:
             isLegacy = true
-            sections = [Section(root, .legacy)]
+            sections = [Section(root, kind: .legacy)]
             unknownElements = []
         default:
             let name = PrintableText.escaping(root.name)
@@ -90,7 +90,7 @@ public struct RulesFile: Sendable {
     /// The sections at any depth except inside a section: Android only looks for their names.
     private static func sections(in element: XMLElement) -> [Section] {
         element.children.flatMap { child in
-            kind(of: child).map { [Section(child, $0)] } ?? sections(in: child)
+            kind(of: child).map { [Section(child, kind: $0)] } ?? sections(in: child)
         }
     }
 
@@ -144,7 +144,7 @@ extension RulesFile.Section {
     static let parametersName = "platform-specific-params"
     static let parameterNames = ["bundleId", "teamId", "contentVersion"]
 
-    fileprivate init(_ element: XMLElement, _ kind: RuleSection) {
+    fileprivate init(_ element: XMLElement, kind: RuleSection) {
         self.kind = kind
         line = element.line
         platform = element["platform"]

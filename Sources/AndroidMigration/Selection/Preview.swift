@@ -53,7 +53,12 @@ public struct Preview: Sendable {
         tree: DataTree,
         canEncrypt: Bool = true
     ) {
-        let terms = TransferTerms(rules, section, manifest, canEncrypt: canEncrypt)
+        let terms = TransferTerms(
+            rules,
+            section: section,
+            manifest: manifest,
+            canEncrypt: canEncrypt
+        )
         self.section = section
         isEligible = terms.isEligible
         reasons = terms.reasons

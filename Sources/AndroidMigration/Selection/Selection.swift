@@ -37,13 +37,13 @@ struct Selection: Sendable {
         var seen: Set<Int> = []
         for domain in StorageDomain.allCases {
             guard !includes.isEmpty else {
-                walk(domain, from: tree.index(of: domain.iosPath), rule: nil, &seen)
+                walk(domain, from: tree.index(of: domain.iosPath), rule: nil, seen: &seen)
                 continue
             }
             for rule in includes where rule.domain == domain {
                 if let flags, !rule.requiredFlags.isSubset(of: flags) { continue }
                 for index in Self.targets(of: rule, in: tree) {
-                    walk(domain, from: index, rule: rule.line, &seen)
+                    walk(domain, from: index, rule: rule.line, seen: &seen)
                 }
             }
         }
@@ -63,7 +63,7 @@ struct Selection: Sendable {
         _ domain: StorageDomain,
         from start: Int?,
         rule: Int?,
-        _ seen: inout Set<Int>
+        seen: inout Set<Int>
     ) {
         guard let start else { return }
         let startPath = tree.path(of: start)

@@ -18,15 +18,20 @@ struct TransferTerms: Sendable {
 
     init(
         _ file: RulesFile,
-        _ section: RuleSection,
-        _ manifest: AppManifest?,
+        section: RuleSection,
+        manifest: AppManifest?,
         canEncrypt: Bool
     ) {
         let sections = file.sections(of: section)
         rules = sections.flatMap(\.rules)
         abort = sections.compactMap(\.abort).first
         flags = section == .legacy ? (canEncrypt ? [.clientSideEncryption] : []) : nil
-        let obstacles = Self.obstacles(file, section, manifest, canEncrypt: canEncrypt)
+        let obstacles = Self.obstacles(
+            in: file,
+            section: section,
+            manifest: manifest,
+            canEncrypt: canEncrypt
+        )
         isEligible = obstacles.isEmpty
         var notes: [String] = []
         if let abort {
@@ -46,9 +51,9 @@ struct TransferTerms: Sendable {
 
     /// Why the app doesn't take part (BackupEligibilityRules).
     private static func obstacles(
-        _ file: RulesFile,
-        _ section: RuleSection,
-        _ manifest: AppManifest?,
+        in file: RulesFile,
+        section: RuleSection,
+        manifest: AppManifest?,
         canEncrypt: Bool
     ) -> [String] {
         var obstacles: [String] = []

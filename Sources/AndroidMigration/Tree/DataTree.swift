@@ -33,7 +33,7 @@ package struct DataTree: Sendable {
     package init() {}
 
     /// Inserts an item at `path`, and any missing directories above it.
-    package mutating func insert(_ path: EntryPath, _ kind: Kind, head: [UInt8] = []) {
+    package mutating func insert(at path: EntryPath, kind: Kind, head: [UInt8] = []) {
         var index = 0
         for name in path.components {
             let name = [UInt8](name)

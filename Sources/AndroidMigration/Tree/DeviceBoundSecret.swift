@@ -29,7 +29,7 @@ enum DeviceBoundSecret: String, Sendable {
             } else {
                 return nil
             }
-        } else if Self.isEncryptedDatabase(head, path) {
+        } else if Self.isEncryptedDatabase(startingWith: head, at: path) {
             self = .encryptedDatabase
         } else {
             return nil
@@ -48,7 +48,8 @@ enum DeviceBoundSecret: String, Sendable {
     }
 
     /// A SQLCipher file begins with a salt in place of SQLite's name (file format, 1.3).
-    private static func isEncryptedDatabase(_ head: [UInt8], _ path: EntryPath) -> Bool {
+    private static func isEncryptedDatabase(startingWith head: [UInt8], at path: EntryPath) -> Bool
+    {
         let sidecars = ["-journal", "-wal", "-shm"]
         guard head.count >= 1024,
             !sidecars.contains(where: { path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8) }),

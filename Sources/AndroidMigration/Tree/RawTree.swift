@@ -102,21 +102,21 @@ package struct RawTree: Sendable {
             } catch {
                 // Both directories are optional.
                 if !part.start.isEmpty, error.isMissing { continue }
-                throw Self.failure(part.iosPath, error)
+                throw Self.failure(reading: part.iosPath, cause: error)
             }
-            try walk(part, cursor, body)
+            try walk(part, at: cursor, body)
         }
     }
 
     private func walk(
         _ part: Part,
-        _ cursor: DirectoryCursor<OpenFile>,
+        at cursor: DirectoryCursor<OpenFile>,
         _ body: (Item, OpenFile, [UInt8]) throws -> Void
     ) throws {
         var pending: [[ArraySlice<UInt8>]] = [[]]
         while let components = pending.popLast() {
             var below: [[ArraySlice<UInt8>]] = []
-            let directoryPath = Self.path(part.iosPath, components)
+            let directoryPath = Self.path(in: part.iosPath, names: components)
             do {
                 let directory = try cursor.directory(at: components)
                 let listing = try DirectoryListing(of: directory.descriptor)
@@ -125,15 +125,15 @@ package struct RawTree: Sendable {
                     if components.isEmpty, part.skipped.contains(name) { continue }
                     let status = try listing.status(at: index, in: directory.descriptor)
                     let item = Item(
-                        path: Self.path(directoryPath, [name[...]]),
-                        kind: try Self.kind(status, name, in: directory),
+                        path: Self.path(in: directoryPath, names: [name[...]]),
+                        kind: try Self.kind(of: status, name: name, in: directory),
                         status: status
                     )
                     try body(item, directory, name)
                     if item.kind == .directory { below.append(components + [name[...]]) }
                 }
             } catch let error as SystemError {
-                throw Self.failure(directoryPath, error)
+                throw Self.failure(reading: directoryPath, cause: error)
             }
             guard components.count < Self.depthLimit else {
                 let message = "directories lie more than \(Self.depthLimit) deep"
@@ -144,8 +144,8 @@ package struct RawTree: Sendable {
     }
 
     private static func kind(
-        _ status: FileStatus,
-        _ name: [UInt8],
+        of status: FileStatus,
+        name: [UInt8],
         in directory: OpenFile
     ) throws(SystemError) -> DataTree.Kind {
         switch status.kind {
@@ -156,11 +156,13 @@ package struct RawTree: Sendable {
         }
     }
 
-    private static func path(_ root: EntryPath, _ names: [ArraySlice<UInt8>]) -> EntryPath {
+    private static func path(in root: EntryPath, names: [ArraySlice<UInt8>]) -> EntryPath {
         names.reduce(root) { EntryPath(bytes: $0.bytes + [UInt8(ascii: "/")] + $1) }
     }
 
-    private static func failure(_ path: EntryPath, _ error: SystemError) -> AndroidMigrationError {
+    private static func failure(reading path: EntryPath, cause error: SystemError)
+        -> AndroidMigrationError
+    {
         AndroidMigrationError(.unreadable, "'\(path)' can't be read", cause: error)
     }
 }
@@ -182,7 +184,7 @@ extension DataTree {
                     throw AndroidMigrationError(.unreadable, message, cause: error)
                 }
             }
-            insert(item.path, item.kind, head: head)
+            insert(at: item.path, kind: item.kind, head: head)
         }
     }
 }

@@ -36,7 +36,7 @@ struct AgeHeader {
     /// Makes the header of a new file.
     static func encode(_ stanzas: [AgeStanza], fileKey: Secret) -> [UInt8] {
         let head = [UInt8]("\(version)\n".utf8) + stanzas.flatMap(\.encoded) + [UInt8]("---".utf8)
-        let code = KeyDerivation.hmac(macKey(fileKey), head)
+        let code = KeyDerivation.hmac(key: macKey(fileKey), of: head)
         return head + [UInt8(ascii: " ")] + Base64.encode(code[...], isPadded: false)
             + [UInt8(ascii: "\n")]
     }
@@ -77,7 +77,7 @@ struct AgeHeader {
 
     /// Throws unless `fileKey` authenticates the header.
     func authenticate(with fileKey: Secret) throws(ArchiveError) {
-        let expected = KeyDerivation.hmac(Self.macKey(fileKey), authenticated)
+        let expected = KeyDerivation.hmac(key: Self.macKey(fileKey), of: authenticated)
         guard KeyDerivation.isEqual(expected, code) else {
             throw Self.damage(
                 "it is not the one that was written: its authentication code is wrong"

@@ -180,7 +180,7 @@ enum EncryptedFile {
     /// - Throws: ``ArchiveError`` of code `keyMissing` if it is encrypted and `decryption` is `nil`,
     ///   and of the codes for wrong keys and damage.
     static func open(
-        _ raw: any ByteSource,
+        raw: any ByteSource,
         with decryption: ArchiveDecryption?
     ) throws -> any ByteSource {
         let source = LookAheadSource(raw)

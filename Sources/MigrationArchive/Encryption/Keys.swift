@@ -82,7 +82,7 @@ enum KeyDerivation {
     }
 
     /// HMAC with SHA-256 of `message`.
-    static func hmac(_ key: Secret, _ message: [UInt8]) -> [UInt8] {
+    static func hmac(key: Secret, of message: [UInt8]) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: 32)
         var size = 0
         let result = unsafe key.withBytes { key in

@@ -204,7 +204,7 @@ final class SeekablePayload: ByteSource, @unchecked Sendable {
         self.source = source
         self.key = key
         layout = PayloadLayout(start: start, sealedBytes: size > start ? size - start : 0)
-        let opener = ChunkOpener(key, layout)
+        let opener = ChunkOpener(key, layout: layout)
         try opener.keep(layout.chunkCount - 1, from: source)
         openers.withLock { $0.append(opener) }
     }
@@ -224,7 +224,7 @@ final class SeekablePayload: ByteSource, @unchecked Sendable {
         let rest = layout.contentBytes - min(offset, layout.contentBytes)
         let wanted = min(count, Int(clamping: rest))
         guard wanted > 0 else { return 0 }
-        let opener = openers.withLock { $0.popLast() } ?? ChunkOpener(key, layout)
+        let opener = openers.withLock { $0.popLast() } ?? ChunkOpener(key, layout: layout)
         defer { openers.withLock { $0.append(opener) } }
         return try unsafe target.withUnsafeMutableBufferPointer { target throws(ArchiveError) in
             let part = unsafe UnsafeMutableBufferPointer(rebasing: target[index..<index + wanted])
@@ -268,7 +268,7 @@ private final class ChunkOpener: @unchecked Sendable {
     /// A chunk that was opened for a part of it.
     private var kept: (number: UInt64, content: [UInt8])?
 
-    init(_ key: PayloadKey, _ layout: PayloadLayout) {
+    init(_ key: PayloadKey, layout: PayloadLayout) {
         self.layout = layout
         stream = PayloadStream(key)
     }

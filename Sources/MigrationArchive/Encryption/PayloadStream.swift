@@ -23,7 +23,7 @@ struct PayloadStream: ~Copyable {
         number: UInt64,
         isLast: Bool
     ) {
-        unsafe cipher.seal(pieces, into: chunk, nonce: Self.nonce(number, isLast))
+        unsafe cipher.seal(pieces, into: chunk, nonce: Self.nonce(ofChunk: number, isLast: isLast))
     }
 
     /// Opens a chunk into `content`, which is as long as the chunk without its tag.
@@ -67,12 +67,12 @@ struct PayloadStream: ~Copyable {
         number: UInt64,
         isLast: Bool
     ) -> Bool {
-        unsafe cipher.open(chunk, into: content, nonce: Self.nonce(number, isLast))
+        unsafe cipher.open(chunk, into: content, nonce: Self.nonce(ofChunk: number, isLast: isLast))
     }
 
     /// The chunk's number in eleven bytes, whose first three are always zero, and the mark of
     /// the last chunk.
-    private static func nonce(_ number: UInt64, _ isLast: Bool) -> [UInt8] {
+    private static func nonce(ofChunk number: UInt64, isLast: Bool) -> [UInt8] {
         var nonce = [UInt8](repeating: 0, count: 12)
         for index in 0..<8 {
             nonce[10 - index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index))

@@ -135,19 +135,20 @@ enum Bech32 {
             guard let value = alphabet.firstIndex(of: character) else { return nil }
             values.append(UInt8(value))
         }
-        guard values.count >= 6, checksum(prefix, values) == 1 else { return nil }
+        guard values.count >= 6, checksum(of: prefix, values: values) == 1 else { return nil }
         return regroup(values[..<(values.count - 6)], from: 5, to: 8)
     }
 
     /// The text that encodes `bytes`, in lower case.
     static func encode(_ bytes: [UInt8], name: String) -> String {
         var values = regroup(bytes[...], from: 8, to: 5, isPadded: true) ?? []
-        let sum = checksum([UInt8](name.utf8), values + [UInt8](repeating: 0, count: 6)) ^ 1
+        let sum =
+            checksum(of: [UInt8](name.utf8), values: values + [UInt8](repeating: 0, count: 6)) ^ 1
         for index in 0..<6 { values.append(UInt8(sum >> UInt32(5 * (5 - index)) & 31)) }
         return name + "1" + String(decoding: values.map { alphabet[Int($0)] }, as: UTF8.self)
     }
 
-    private static func checksum(_ name: [UInt8], _ values: [UInt8]) -> UInt32 {
+    private static func checksum(of name: [UInt8], values: [UInt8]) -> UInt32 {
         let generators: [UInt32] = [
             0x3B6A_57B2, 0x2650_8E6D, 0x1EA1_19FA, 0x3D42_33DD, 0x2A14_62B3,
         ]

@@ -38,7 +38,7 @@ package struct ContainerLayout {
             // Otherwise the error would name a file of Xcode's that need not exist.
             _ = try FileDescriptor.open(path, .directory)
         } catch {
-            if error.isDenied { throw Self.unreadable(path, error) }
+            if error.isDenied { throw Self.unreadable(path, cause: error) }
         }
         let appData = path / "AppData"
         let info = try Self.propertyList(at: path / "AppDataInfo.plist")
@@ -62,7 +62,7 @@ package struct ContainerLayout {
             return try FileDescriptor.status(atPath: path).kind == .directory
         } catch {
             if error.isMissing || error.isNotDirectory { return false }
-            throw unreadable(path, error)
+            throw unreadable(path, cause: error)
         }
     }
 
@@ -75,7 +75,7 @@ package struct ContainerLayout {
             bytes = try FileDescriptor.open(path, .reading).readAll(limit: PropertyList.sizeLimit)
         } catch {
             if error.isMissing || error.isNotDirectory { return nil }
-            throw unreadable(path, error)
+            throw unreadable(path, cause: error)
         }
         guard let list = bytes.flatMap({ PropertyList($0) }) else {
             throw MigrationError(.containerInvalid, "the file isn't a property list", path: path)
@@ -83,7 +83,7 @@ package struct ContainerLayout {
         return list
     }
 
-    private static func unreadable(_ path: BytePath, _ error: SystemError) -> MigrationError {
+    private static func unreadable(_ path: BytePath, cause error: SystemError) -> MigrationError {
         let message = "the container can't be read"
         return MigrationError(.containerInvalid, message, path: path, cause: error)
     }

@@ -78,19 +78,19 @@ extension PersistedError {
             return
         }
         let values = bridged.userInfo
-        func text(_ key: String, _ own: String?) -> String? {
+        func text(key: String, own: String?) -> String? {
             guard let text = values[key] as? String ?? own else { return nil }
             let short = BoundedText.detail(text)
             return Self.take(BoundedText.writtenSize(of: short) + key.utf8.count, from: &room)
                 ? short : nil
         }
         let localized = error as? any LocalizedError
-        failureReason = text(NSLocalizedFailureReasonErrorKey, localized?.failureReason)
+        failureReason = text(key: NSLocalizedFailureReasonErrorKey, own: localized?.failureReason)
         recoverySuggestion = text(
-            NSLocalizedRecoverySuggestionErrorKey,
-            localized?.recoverySuggestion
+            key: NSLocalizedRecoverySuggestionErrorKey,
+            own: localized?.recoverySuggestion
         )
-        helpAnchor = text(NSHelpAnchorErrorKey, localized?.helpAnchor)
+        helpAnchor = text(key: NSHelpAnchorErrorKey, own: localized?.helpAnchor)
         for (key, value) in values.sorted(by: { $0.key < $1.key }) where !Self.ownKeys.contains(key)
         {
             guard let value = PropertyListValue(value),

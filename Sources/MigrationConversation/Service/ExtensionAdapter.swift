@@ -30,7 +30,7 @@ package struct ExtensionAdapter: Sendable {
     /// Calls the extension to append its resources to `destination`.
     package func export(_ call: ExportCall, to destination: any AppendDestination) async throws {
         guard let exporting else { throw missing("ResourcesExporting") }
-        try await Self.export(exporting, call, to: destination)
+        try await Self.export(with: exporting, call: call, to: destination)
     }
 
     /// Calls the extension to import a directory, and reports its progress to `onProgress`.
@@ -83,8 +83,8 @@ package struct ExtensionAdapter: Sendable {
     }
 
     private static func export<Exporter: ResourcesExportingWithOptions>(
-        _ exporting: Exporter,
-        _ call: ExportCall,
+        with exporting: Exporter,
+        call: ExportCall,
         to destination: any AppendDestination
     ) async throws {
         var options: [Exporter.OptionsType: Data] = [:]

@@ -40,7 +40,7 @@ package enum ExtensionService {
         guard let number = descriptorNumber else { exitWithoutHost(hosted) }
         StandardOutput.stopBuffering()
         let socket = OpenFile(FileDescriptor(adopting: number))
-        let session = ServiceSession(ExtensionAdapter(hosted), socket)
+        let session = ServiceSession(ExtensionAdapter(hosted), socket: socket)
         session.start()
         // This runs the main actor and the timers of the extension.
         dispatchMain()
@@ -76,7 +76,7 @@ private final class ServiceSession: Sendable {
     private let channel: SessionChannel
     private let state = Monitor(State())
 
-    init(_ adapter: ExtensionAdapter, _ socket: OpenFile) {
+    init(_ adapter: ExtensionAdapter, socket: OpenFile) {
         self.adapter = adapter
         channel = SessionChannel(socket, limit: SessionChannel.extensionLimit)
     }

@@ -165,7 +165,7 @@ private enum SSHKeygen {
     /// - Throws: ``MigrationError`` of code `signingFailed` if it is missing or too old.
     static func run(_ words: [String], input: [UInt8], showsErrors: Bool) throws -> Result {
         let program = try find()
-        let result = try run(program, words, input, showsErrors: showsErrors)
+        let result = try run(program, words: words, input: input, showsErrors: showsErrors)
         if !result.isSuccess, try isTooOld(program) {
             let message = "ssh-keygen is too old to sign files: install OpenSSH 8.1 or newer"
             throw MigrationError(.signingFailed, message)
@@ -188,13 +188,15 @@ private enum SSHKeygen {
     /// Whether it does not support signatures.
     private static func isTooOld(_ program: URL) throws -> Bool {
         let words = ["-Y", "check-novalidate", "-n", "archive@migration", "-s", "/dev/null"]
-        return try run(program, words, [], showsErrors: false).errors.contains("option -- ")
+        return try run(program, words: words, input: [], showsErrors: false).errors.contains(
+            "option -- "
+        )
     }
 
     private static func run(
         _ program: URL,
-        _ words: [String],
-        _ input: [UInt8],
+        words: [String],
+        input: [UInt8],
         showsErrors: Bool
     ) throws -> Result {
         let process = Process()

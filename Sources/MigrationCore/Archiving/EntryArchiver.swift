@@ -347,7 +347,7 @@ extension EntryArchiver {
         guard let reader else { return nil }
         let isReadable: Bool
         do throws(SystemError) {
-            isReadable = try reader.mayRead(name, in: directory.descriptor, status)
+            isReadable = try reader.mayRead(name, in: directory.descriptor, status: status)
         } catch {
             throw SourceWalker.unreadable(path, error)
         }

@@ -67,13 +67,13 @@ final class SourceBase: Sendable {
         _ access: FileDescriptor.Access
     ) throws(SystemError) -> FileDescriptor {
         if source.isEmpty, archived.isEmpty, !path.bytes.isEmpty {
-            return try root.descriptor.openBeneath(path.bytes[...], access)
+            return try root.descriptor.openBeneath(path.bytes[...], for: access)
         }
         let slash = UInt8(ascii: "/")
         var place = source
         place += path.bytes.dropFirst(archived.count)
         let relative = source.isEmpty ? place.drop { $0 == slash } : place[...]
         guard !relative.isEmpty else { return try root.descriptor.duplicate() }
-        return try root.descriptor.openBeneath(relative, access)
+        return try root.descriptor.openBeneath(relative, for: access)
     }
 }

@@ -138,7 +138,7 @@ enum ContainerRecovery {
             let isCommitted = try JournaledCommit.resume(
                 journal,
                 in: root,
-                bookkeeping,
+                bookkeeping: bookkeeping,
                 staged: staged
             )
             if isCommitted { return }

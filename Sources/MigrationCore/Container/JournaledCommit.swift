@@ -32,25 +32,31 @@ struct JournaledCommit {
     /// Moves the old data out and the new data in and records that, or restores everything.
     func moveData(asideTo replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
         do {
-            try Self.advance(to: .clearing, record, in: live, bookkeeping)
+            try Self.advance(to: .clearing, record: record, in: live, bookkeeping: bookkeeping)
             try Self.move(allOf: live, to: replaced)
-            try Self.advance(to: .filling, record, in: live, bookkeeping)
+            try Self.advance(to: .filling, record: record, in: live, bookkeeping: bookkeeping)
             try Self.fill(live, from: staging.directory, resuming: false)
             try reserve?.free()
-            try Self.conclude(record, bookkeeping)
+            try Self.conclude(record, in: bookkeeping)
         } catch {
             // The disk may be full, and the journal needs space too.
             try reserve?.free()
-            try Self.restore(live, from: replaced, movingTo: staging.directory, record, bookkeeping)
+            try Self.restore(
+                live,
+                from: replaced,
+                movingTo: staging.directory,
+                record: record,
+                bookkeeping: bookkeeping
+            )
             throw error
         }
     }
 
     private static func advance(
         to phase: ImportJournal.Phase,
-        _ record: ImportRecord?,
+        record: ImportRecord?,
         in live: OpenFile,
-        _ bookkeeping: BookkeepingDirectory
+        bookkeeping: BookkeepingDirectory
     ) throws {
         try live.descriptor.synchronize()
         let journal = ImportJournal(phase: phase, record: record, staging: record?.staging)
@@ -62,15 +68,15 @@ struct JournaledCommit {
         _ live: OpenFile,
         from replaced: OpenFile,
         movingTo staged: OpenFile,
-        _ record: ImportRecord?,
-        _ bookkeeping: BookkeepingDirectory
+        record: ImportRecord?,
+        bookkeeping: BookkeepingDirectory
     ) throws {
         // Space that a dead process set aside is in the way if the disk is full.
         try RecordReserve.remove(from: bookkeeping)
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
             try move(allOf: live, to: staged, resuming: true)
         }
-        try advance(to: .restoring, record, in: live, bookkeeping)
+        try advance(to: .restoring, record: record, in: live, bookkeeping: bookkeeping)
         try putBack(replaced, in: live)
         let journal = ImportJournal(phase: .staging, record: nil, staging: record?.staging)
         try journal.write(to: bookkeeping)
@@ -96,7 +102,7 @@ extension JournaledCommit {
     static func resume(
         _ journal: ImportJournal,
         in live: OpenFile,
-        _ bookkeeping: BookkeepingDirectory,
+        bookkeeping: BookkeepingDirectory,
         staged: OpenFile?
     ) throws -> Bool {
         let replaced = try makeReplaced(in: bookkeeping, resuming: true)
@@ -116,12 +122,18 @@ extension JournaledCommit {
         do {
             if journal.phase == .clearing {
                 try move(allOf: live, to: replaced, resuming: true)
-                try advance(to: .filling, record, in: live, bookkeeping)
+                try advance(to: .filling, record: record, in: live, bookkeeping: bookkeeping)
             }
             try fill(live, from: staged, resuming: true)
-            try conclude(record, bookkeeping)
+            try conclude(record, in: bookkeeping)
         } catch let error as SystemError where error.isOutOfSpace {
-            try restore(live, from: replaced, movingTo: staged, record, bookkeeping)
+            try restore(
+                live,
+                from: replaced,
+                movingTo: staged,
+                record: record,
+                bookkeeping: bookkeeping
+            )
             return false
         }
         try bookkeeping.remove(BookkeepingDirectory.journalName)
@@ -171,7 +183,7 @@ extension JournaledCommit {
     /// Records the success.
     private static func conclude(
         _ record: ImportRecord?,
-        _ bookkeeping: BookkeepingDirectory
+        in bookkeeping: BookkeepingDirectory
     ) throws {
         if let record { try ImportRecordFile(in: bookkeeping).write(record) }
     }

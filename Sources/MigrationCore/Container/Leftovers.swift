@@ -69,7 +69,7 @@ struct Leftovers {
             do throws(SystemError) {
                 let names = try StagingDirectory.leftovers(of: [token], beside: path, in: parent)
                 for name in names {
-                    remove(path.parent / name, in: parent, token)
+                    remove(path.parent / name, in: parent, token: token)
                 }
             } catch {
                 note(error, at: path.parent / ".")
@@ -80,7 +80,7 @@ struct Leftovers {
     private mutating func remove(
         _ leftover: BytePath,
         in directory: OpenFile,
-        _ token: StagingToken? = nil
+        token: StagingToken? = nil
     ) {
         do throws(SystemError) {
             if let token {
@@ -88,7 +88,7 @@ struct Leftovers {
                     leftover.lastComponent,
                     beside: path,
                     in: directory,
-                    token
+                    token: token
                 )
             } else {
                 try StagingDirectory.removeLeftover(leftover.lastComponent, in: directory)

@@ -77,14 +77,14 @@ extension MigrationHost {
     package func start(
         _ command: [[UInt8]],
         in container: MigrationDataContainer,
-        _ signals: ForegroundProcess.Signals
+        signals: ForegroundProcess.Signals
     ) throws -> ForegroundProcess {
         let lock = try lockWhole(container)
         try lock.root.descriptor.passToSuccessor()
         return try ForegroundProcess.start(
             command,
             settingVariable: Self.assignment(of: container),
-            signals
+            signals: signals
         )
     }
 

@@ -66,7 +66,7 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     func matches(_ path: [UInt8], isDirectory: Bool) -> Bool {
         if isForDirectories && !isDirectory { return false }
         let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return Self.matches(parts, names)
+        return Self.matches(parts: parts, names: names)
     }
 
     /// Whether the pattern matches the entry at `path` or a directory above it.
@@ -81,8 +81,8 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func matches(
-        _ parts: [ArraySlice<UInt8>],
-        _ names: [[UInt8]]
+        parts: [ArraySlice<UInt8>],
+        names: [[UInt8]]
     ) -> Bool {
         var (part, name) = (0, 0)
         // Of several '**', only the last one that was passed can still help, so little time is lost.

@@ -62,13 +62,13 @@ struct StagingDirectory {
         try? removeInherited(directory, unlike: root)
         do {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
-            let beside = try moveBeside(path, from: inside, to: parent, token)
+            let beside = try moveBeside(path, from: inside, to: parent, token: token)
             return StagingDirectory(
                 holderPath: path.parent / beside,
                 holder: holder,
                 holderParent: parent,
                 token: token.name,
-                lastName: nameBeside(path, token),
+                lastName: nameBeside(path, token: token),
                 directory: directory,
                 position: .beside
             )
@@ -152,7 +152,7 @@ extension StagingDirectory {
     ///   - path: The container's path.
     ///   - token: A token that makes the name unique, in case something else has the plain name.
     /// - Returns: The name.
-    static func nameBeside(_ path: BytePath, _ token: StagingToken? = nil) -> [UInt8] {
+    static func nameBeside(_ path: BytePath, token: StagingToken? = nil) -> [UInt8] {
         let dot = [UInt8(ascii: ".")]
         let suffix = suffix + (token.map { [UInt8(ascii: "-")] + $0.name } ?? [])
         let room = 255 - dot.count - suffix.count
@@ -170,10 +170,10 @@ extension StagingDirectory {
         _ path: BytePath,
         from inside: OpenFile,
         to parent: OpenFile,
-        _ token: StagingToken
+        token: StagingToken
     ) throws(SystemError) -> [UInt8] {
         for name in try leftovers(of: [token], beside: path, in: parent) {
-            try removeLeftover(name, beside: path, in: parent, token)
+            try removeLeftover(name, beside: path, in: parent, token: token)
         }
         let name = nameBeside(path)
         do {
@@ -182,7 +182,7 @@ extension StagingDirectory {
         } catch {
             guard error.isExisting else { throw error }
         }
-        let other = nameBeside(path, token)
+        let other = nameBeside(path, token: token)
         try inside.descriptor.renameExclusively(nameInside, to: other, in: parent.descriptor)
         return other
     }
@@ -195,12 +195,12 @@ extension StagingDirectory {
     ) throws(SystemError) -> [[UInt8]] {
         var names: [[UInt8]] = []
         for token in tokens {
-            for name in [nameBeside(path), nameBeside(path, token)]
+            for name in [nameBeside(path), nameBeside(path, token: token)]
             where try open(name, in: parent, markedBy: token) != nil && !names.contains(name) {
                 names.append(name)
             }
             // A removal that was cut off left it; the token is in its name.
-            let last = nameBeside(path, token)
+            let last = nameBeside(path, token: token)
             if !names.contains(last), try isEmptyDirectory(last, in: parent) { names.append(last) }
         }
         return names
@@ -260,7 +260,7 @@ extension StagingDirectory {
         var holder = try open(nameInside, in: bookkeeping, markedBy: token)
         if holder == nil {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
-            for name in [nameBeside(path), nameBeside(path, token)] where holder == nil {
+            for name in [nameBeside(path), nameBeside(path, token: token)] where holder == nil {
                 holder = try open(name, in: parent, markedBy: token)
             }
         }
@@ -280,10 +280,10 @@ extension StagingDirectory {
         _ name: [UInt8],
         beside path: BytePath,
         in parent: OpenFile,
-        _ token: StagingToken
+        token: StagingToken
     ) throws(SystemError) {
         guard try isThere(name, in: parent) else { return }
-        let lastName = nameBeside(path, token)
+        let lastName = nameBeside(path, token: token)
         try parent.descriptor.removeTree(name, endingWith: token.name, under: lastName)
     }
 

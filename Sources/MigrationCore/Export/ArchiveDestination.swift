@@ -106,7 +106,12 @@ package struct ArchiveFile: ~Copyable {
         case .file(let path, let replacesExisting):
             if replacesExisting { try checkIsReplaceable(path) }
             do throws(SystemError) {
-                return try make(path, replacesExisting, destination.encryption, cancellation)
+                return try make(
+                    at: path,
+                    replacesExisting: replacesExisting,
+                    encryption: destination.encryption,
+                    cancellation: cancellation
+                )
             } catch {
                 throw failure(error, at: path)
             }
@@ -114,10 +119,10 @@ package struct ArchiveFile: ~Copyable {
     }
 
     private static func make(
-        _ path: BytePath,
-        _ replacesExisting: Bool,
-        _ encryption: ArchiveEncryption?,
-        _ cancellation: CancellationFlag
+        at path: BytePath,
+        replacesExisting: Bool,
+        encryption: ArchiveEncryption?,
+        cancellation: CancellationFlag
     ) throws(SystemError) -> ArchiveFile {
         let pending = try PendingFile.make(
             at: BytePath(resolving: path),

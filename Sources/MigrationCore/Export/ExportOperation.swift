@@ -29,7 +29,13 @@ extension MigrationHost {
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
-        try await run(container, to: destination, appExtension, options, progress)
+        try await run(
+            container,
+            to: destination,
+            using: appExtension,
+            options: options,
+            progress: progress
+        )
     }
 
     /// Computes the fingerprint that an archive of a container would have, and writes none.
@@ -52,16 +58,16 @@ extension MigrationHost {
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
-        try await run(container, to: nil, appExtension, options, progress)
+        try await run(container, to: nil, using: appExtension, options: options, progress: progress)
     }
 
     @concurrent
     private func run(
         _ container: MigrationDataContainer,
         to destination: ArchiveDestination?,
-        _ appExtension: MigrationExtension?,
-        _ options: ExportOptions,
-        _ progress: Progress?
+        using appExtension: MigrationExtension?,
+        options: ExportOptions,
+        progress: Progress?
     ) async throws -> ExportReport {
         defer { progress?.endUpdates() }
         try options.check()
@@ -217,7 +223,13 @@ struct ExportOperation {
         defer { hosted.end() }
         guard let destination else {
             let properties = try properties(of: hosted, availableSpace: nil)
-            return try write(hosted, properties, to: nil, identity: nil, root: lock.root)
+            return try write(
+                hosted,
+                properties: properties,
+                to: nil,
+                identity: nil,
+                root: lock.root
+            )
         }
         let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
         let report: ExportReport
@@ -226,7 +238,7 @@ struct ExportOperation {
             try checkSpace(for: properties, available: file.availableSpace)
             report = try write(
                 hosted,
-                properties,
+                properties: properties,
                 to: file.output,
                 identity: file.identity,
                 root: lock.root
@@ -259,7 +271,7 @@ struct ExportOperation {
         }
         let host = try AppExtensionHost.begin(
             .exporting,
-            appExtension,
+            of: appExtension,
             in: container,
             cancellation: cancellation
         )
@@ -284,7 +296,7 @@ struct ExportOperation {
 
     private func write(
         _ hosted: any ExportingExtension,
-        _ properties: ExportProperties,
+        properties: ExportProperties,
         to output: ArchiveOutput?,
         identity: FileStatus.Identity?,
         root: OpenFile

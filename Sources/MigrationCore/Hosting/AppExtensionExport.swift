@@ -104,13 +104,18 @@ struct AppExtensionExport: ExportingExtension {
             .map { (group: $0.key, path: $0.value) }
         for (group, path) in places {
             let root = try FileDescriptor.open(path, .directory)
-            try left.search(root, of: group, omitting: archived, archiver.cancellation)
+            try left.search(
+                root,
+                of: group,
+                omitting: archived,
+                cancellation: archiver.cancellation
+            )
         }
         return left
     }
 
     func report(of totals: ArchiveTotals) -> ExtensionReport? {
-        let findings = ExportFindings(host, call)
+        let findings = ExportFindings(host, call: call)
         return host.report(findings.all(of: totals))
     }
 

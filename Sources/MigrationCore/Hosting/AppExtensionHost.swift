@@ -24,7 +24,7 @@ final class AppExtensionHost {
     /// - Throws: ``MigrationError`` of code `entitlementInvalid` before the extension's code runs.
     static func begin(
         _ role: SessionDirectories.Role,
-        _ appExtension: MigrationExtension,
+        of appExtension: MigrationExtension,
         in container: MigrationDataContainer,
         for live: MigrationDataContainer? = nil,
         from importDirectory: (path: BytePath, holder: BytePath?)? = nil,
@@ -44,10 +44,10 @@ final class AppExtensionHost {
         do {
             return try AppExtensionHost(
                 appExtension,
-                directories,
-                entitlement,
+                in: directories,
+                entitlement: entitlement,
                 warnings: [entitlement?.warning(for: live ?? container)].compactMap { $0 },
-                cancellation
+                cancellation: cancellation
             )
         } catch {
             directories.remove()
@@ -58,10 +58,10 @@ final class AppExtensionHost {
     /// Starts the extension with `directories` and asks it for its description.
     private init(
         _ appExtension: MigrationExtension,
-        _ directories: SessionDirectories,
-        _ entitlement: Entitlement?,
+        in directories: SessionDirectories,
+        entitlement: Entitlement?,
         warnings: [String],
-        _ cancellation: CancellationFlag
+        cancellation: CancellationFlag
     ) throws {
         let observer = SessionObserver()
         let session = try appExtension.beginSession(

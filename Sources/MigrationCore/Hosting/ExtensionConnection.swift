@@ -32,7 +32,7 @@ final class ExtensionConnection {
         cancellation = try CancellationEvent(of: limits.cancellation)
         output = ProcessOutput(of: process, handler: handler)
         gracePeriod = limits.gracePeriod
-        watch = SessionWatch(limits, observer, name: name)
+        watch = SessionWatch(limits, observer: observer, name: name)
     }
 
     /// Whether the process was told to stop, or will be next.

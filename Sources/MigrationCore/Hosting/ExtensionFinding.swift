@@ -98,7 +98,7 @@ struct ExportFindings {
     private static let directorySize: UInt64 = 4096
 
     /// Uses the observations of the session of `host`, which answered `call`.
-    init(_ host: AppExtensionHost, _ call: ExportCall) {
+    init(_ host: AppExtensionHost, call: ExportCall) {
         estimate = host.description.exports?.sizeEstimate ?? 0
         options = call.options.keys.sorted()
         version = host.description.exports?.resourcesVersion ?? ""

@@ -90,7 +90,7 @@ struct SessionWatch {
     private let name: String
     private var cancelledAt: SuspendingClock.Instant?
 
-    init(_ limits: SessionLimits, _ observer: SessionObserver, name: String) {
+    init(_ limits: SessionLimits, observer: SessionObserver, name: String) {
         self.limits = limits
         self.observer = observer
         self.name = name
@@ -115,32 +115,32 @@ struct SessionWatch {
     mutating func check() throws(MigrationError) -> Bool {
         if let cancelledAt {
             guard SuspendingClock.now - cancelledAt > limits.gracePeriod else { return false }
-            throw SessionFailure.ignoredCancellation(name, limits.gracePeriod)
+            throw SessionFailure.ignoredCancellation(by: name, after: limits.gracePeriod)
         }
         if limits.cancellation.isCancelled {
             cancelledAt = .now
             return true
         }
         guard observer.idleTime > limits.hangTimeout else { return false }
-        throw SessionFailure.hang(name, limits.hangTimeout)
+        throw SessionFailure.hang(of: name, after: limits.hangTimeout)
     }
 
     /// The error of the session for an error that the extension threw.
     func failure(of error: any Error) -> any Error {
         if isCancelled { return CancellationError() }
-        return SessionFailure.thrown(name, error)
+        return SessionFailure.thrown(by: name, error: error)
     }
 }
 
 /// The errors that end a session with an extension.
 enum SessionFailure {
-    static func hang(_ name: String, _ timeout: Duration) -> MigrationError {
+    static func hang(of name: String, after timeout: Duration) -> MigrationError {
         let message =
             "\(name) hung: it appended nothing and its progress did not move for \(timeout.text)"
         return MigrationError(.extensionHung, message)
     }
 
-    static func ignoredCancellation(_ name: String, _ grace: Duration) -> MigrationError {
+    static func ignoredCancellation(by name: String, after grace: Duration) -> MigrationError {
         let message = "\(name) was stopped: it still ran \(grace.text) after it was cancelled"
         return MigrationError(.cancellationIgnored, message)
     }
@@ -151,7 +151,7 @@ enum SessionFailure {
     }
 
     /// An error that the extension's own code threw.
-    static func thrown(_ name: String, _ error: any Error) -> MigrationError {
+    static func thrown(by name: String, error: any Error) -> MigrationError {
         let isUnsuitable = (error as? MigrationError)?.code == .extensionUnsuitable
         let code: MigrationError.Code = isUnsuitable ? .extensionUnsuitable : .extensionFailed
         return MigrationError(code, "\(name) failed", cause: error)
@@ -237,7 +237,7 @@ final class SessionObserver: Sendable {
     var encodedNames: Examples { state.withLock { $0.encodedNames } }
 
     /// Notes an item that does not exist, and the advice that the extension got.
-    func noteMisnamed(_ path: BytePath, _ advice: String) {
+    func noteMisnamed(_ path: BytePath, advice: String) {
         state.withLock { $0.misnamed.add("\(PrintableText.escaping(path)) \(advice)") }
     }
 

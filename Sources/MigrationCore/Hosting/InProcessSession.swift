@@ -84,7 +84,7 @@ final class InProcessSession: ExtensionSession {
         }
         let observation = limits.cancellation.observe { outcome.wake() }
         defer { withExtendedLifetime(observation) {} }
-        var watch = SessionWatch(limits, observer, name: adapter.name)
+        var watch = SessionWatch(limits, observer: observer, name: adapter.name)
         while outcome.withLock({ $0 == nil }) {
             if try watch.check() { task.cancel() }
             let seconds = min(watch.timeLeft / .seconds(1), 1e9)

@@ -96,7 +96,7 @@ final class ItemIntake {
     /// The error of an append, with the path that the extension must have meant, if that is clear.
     private func advised(_ error: any Error, on source: BytePath) -> any Error {
         guard failure == nil, let mistake = MistakenPath(source, in: roots) else { return error }
-        observer.noteMisnamed(source, mistake.advice)
+        observer.noteMisnamed(source, advice: mistake.advice)
         let code = (error as? MigrationError)?.code ?? .invalidPath
         return MigrationError(code, mistake.advice, path: source)
     }

@@ -151,7 +151,7 @@ extension LeftBehind {
         _ root: consuming FileDescriptor,
         of group: String?,
         omitting archived: ArchivedFiles,
-        _ cancellation: CancellationFlag
+        cancellation: CancellationFlag
     ) throws {
         var search = Search(group: group, archived: archived, found: self)
         var walker = SourceWalker(root: root, cancellation: cancellation)

@@ -369,7 +369,7 @@ extension ImportOperation {
         )
         return try AppExtensionHost.begin(
             .importing,
-            appExtension,
+            of: appExtension,
             in: staged,
             for: container,
             from: (directory.path, holder: directory.holder),

@@ -78,7 +78,7 @@ private struct Preflight {
         let rehearsal = CancellationFlag(following: cancellation)
         let host = try AppExtensionHost.begin(
             .exporting,
-            appExtension,
+            of: appExtension,
             in: container,
             appendPolicy: .answered,
             cancellation: rehearsal

@@ -90,7 +90,7 @@ struct TesterImport {
         try ContainerRecovery.recover(root, root: lock.root)
         let host = try AppExtensionHost.begin(
             .importing,
-            subject.appExtension,
+            of: subject.appExtension,
             in: subject.container,
             from: (path, holder: nil),
             cancellation: cancellation

@@ -160,10 +160,10 @@ extension ChildProcess {
         or cancellation: CancellationEvent? = nil
     ) throws(SystemError) -> Events {
         var requests = [
-            request(connection, .message, in: events),
-            request(output, .output, in: events),
-            request(control, .exit, in: events),
-            request(connection, .room, in: events),
+            request(connection, for: .message, in: events),
+            request(output, for: .output, in: events),
+            request(control, for: .exit, in: events),
+            request(connection, for: .room, in: events),
             pollfd(fd: cancellation?.rawValue ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         try wait(for: &requests, timeout: timeout)
@@ -193,7 +193,7 @@ extension ChildProcess {
     }
 
     /// poll ignores a negative descriptor.
-    private func request(_ file: OpenFile, _ event: Events, in events: Events) -> pollfd {
+    private func request(_ file: OpenFile, for event: Events, in events: Events) -> pollfd {
         let number = events.contains(event) ? file.descriptor.rawValue : -1
         return pollfd(fd: number, events: Int16(event == .room ? POLLOUT : POLLIN), revents: 0)
     }

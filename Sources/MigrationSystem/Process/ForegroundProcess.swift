@@ -28,7 +28,7 @@ package struct ForegroundProcess: Sendable {
     package static func start(
         _ command: [[UInt8]],
         settingVariable assignment: [UInt8],
-        _ signals: Signals
+        signals: Signals
     ) throws(SystemError) -> ForegroundProcess {
         guard let program = command.first else { throw SystemError("posix_spawnp", code: ENOENT) }
         try ProcessReplacement.setVariable(assignment)

@@ -94,13 +94,13 @@ struct LinkedImage {
             interpreter = try file.string(at: segment.offset)
         }
         if let segment = segments.first(where: { $0.type == 2 }) {
-            try readDynamic(segment, segments, of: file)
+            try readDynamic(segment, among: segments, of: file)
         }
     }
 
     private mutating func readDynamic(
         _ dynamic: Segment,
-        _ segments: [Segment],
+        among segments: [Segment],
         of file: borrowing FileDescriptor
     ) throws(SystemError) {
         // Each entry has 16 bytes; a program has some dozens of them.

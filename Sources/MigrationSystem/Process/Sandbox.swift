@@ -187,28 +187,28 @@ extension Sandbox.Access {
 extension Sandbox {
     /// The files that every dynamically linked program needs to start.
     private static let common: [Rule] = [
-        rule("/usr", .readAndExecute),
-        rule("/lib", .readAndExecute),
-        rule("/lib32", .readAndExecute),
-        rule("/lib64", .readAndExecute),
-        rule("/libx32", .readAndExecute),
-        rule("/etc/ld.so.cache", .read),
-        rule("/etc/localtime", .read),
-        rule("/etc/timezone", .read),
-        rule("/dev/null", .readAndWrite),
-        rule("/dev/zero", .read),
-        rule("/dev/random", .read),
-        rule("/dev/urandom", .read),
+        rule("/usr", access: .readAndExecute),
+        rule("/lib", access: .readAndExecute),
+        rule("/lib32", access: .readAndExecute),
+        rule("/lib64", access: .readAndExecute),
+        rule("/libx32", access: .readAndExecute),
+        rule("/etc/ld.so.cache", access: .read),
+        rule("/etc/localtime", access: .read),
+        rule("/etc/timezone", access: .read),
+        rule("/dev/null", access: .readAndWrite),
+        rule("/dev/zero", access: .read),
+        rule("/dev/random", access: .read),
+        rule("/dev/urandom", access: .read),
         // Swift reads its arguments there. Dispatch reads the state of each thread by its number, which
         // isn't known beforehand, and ends the program if it can't. The files that tell more about a
         // process than `ps` does, its environment and memory, are denied outside the sandbox.
-        rule("/proc", .readByName),
+        rule("/proc", access: .readByName),
         // Swift's concurrency reads the number of processors.
-        rule("/sys/devices/system/cpu/online", .read),
-        rule("/sys/devices/system/cpu/possible", .read),
+        rule("/sys/devices/system/cpu/online", access: .read),
+        rule("/sys/devices/system/cpu/possible", access: .read),
     ]
 
-    private static func rule(_ path: String, _ access: Access) -> Rule {
+    private static func rule(_ path: String, access: Access) -> Rule {
         Rule(path: BytePath(path), access: access)
     }
 

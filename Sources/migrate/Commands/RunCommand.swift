@@ -53,7 +53,7 @@ struct RunCommand: LockingCommand {
         let signals =
             context.signals?.inheritedSignals
             ?? ForegroundProcess.Signals(mask: sigset_t(), defaults: [])
-        let app = try host(on: context.console).start(commandLine, in: container, signals)
+        let app = try host(on: context.console).start(commandLine, in: container, signals: signals)
         context.signals?.forward { number in
             // The terminal has sent this signal to the app too.
             guard number != SIGINT || !ForegroundProcess.isInForeground else { return }

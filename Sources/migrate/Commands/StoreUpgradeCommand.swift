@@ -61,9 +61,9 @@ private final class PlanRun {
     /// Starts the program.
     static func start(plan: BytePath, store: BytePath, isDry: Bool) throws -> PlanRun {
         let name = PrintableText.escaping(store)
-        let path = try resolve(store, "can't reach the store", .missing, at: name)
+        let path = try resolve(store, message: "can't reach the store", code: .missing, at: name)
         let message = "the plan \(PrintableText.escaping(plan)) can't be run"
-        let program = try resolve(plan, message, .failed, at: name)
+        let program = try resolve(plan, message: message, code: .failed, at: name)
         let words = [program.bytes, [UInt8](utf8: "--store"), path.bytes]
         let configuration = ChildProcess.Configuration(
             executable: program,
@@ -81,8 +81,8 @@ private final class PlanRun {
 
     private static func resolve(
         _ path: BytePath,
-        _ message: String,
-        _ code: StoreMigrationError.Code,
+        message: String,
+        code: StoreMigrationError.Code,
         at store: String
     ) throws -> BytePath {
         do {
@@ -99,7 +99,7 @@ private final class PlanRun {
         log: ([UInt8]) -> Void
     ) throws -> StorePlanMessage.Report {
         let event = try CancellationEvent(of: cancellation)
-        while try wait(for: .output, event, cancellation) {
+        while try wait(for: .output, event: event, cancellation: cancellation) {
             var buffer = [UInt8](repeating: 0, count: 64 * 1024)
             let count = try process.output.descriptor.read(
                 into: &buffer,
@@ -112,7 +112,7 @@ private final class PlanRun {
             }
         }
         if !line.isEmpty { take(progress, log) }
-        _ = try wait(for: .exit, event, cancellation)
+        _ = try wait(for: .exit, event: event, cancellation: cancellation)
         let ending = try process.terminate()
         if let failure { throw failure }
         guard let report, ending == .exited(0) else {
@@ -129,8 +129,8 @@ private final class PlanRun {
     /// Waits for an event, as long as a migration takes.
     private func wait(
         for events: ChildProcess.Events,
-        _ event: CancellationEvent,
-        _ cancellation: CancellationFlag
+        event: CancellationEvent,
+        cancellation: CancellationFlag
     ) throws -> Bool {
         while true {
             let seen = try process.wait(for: events, timeout: .seconds(3600), or: event)

@@ -88,14 +88,14 @@ extension ReportPage {
         let rows = tree.amountsByType.prefix(Self.typeLimit).map { type, amount in
             [type, "\(GroupedCount(amount.files))", "\(ByteCount(amount.bytes))"]
         }
-        return Self.table(id: "types", ["type", "files", "size"], rows)
+        return Self.table(id: "types", titles: ["type", "files", "size"], rows: rows)
     }
 
     private var fileTable: String {
         let rows = tree.largestFiles.prefix(Self.fileLimit).map { path, bytes in
             [path.description, "\(ByteCount(bytes))"]
         }
-        return Self.table(id: "files", ["file", "size"], rows)
+        return Self.table(id: "files", titles: ["file", "size"], rows: rows)
     }
 
     private var differenceTable: String {
@@ -105,7 +105,8 @@ extension ReportPage {
         let rows = tree.differences.map { [$0.text] }
         let rest = tree.differenceCount - rows.count
         let more = rest > 0 ? "\n<p>and \(GroupedCount(UInt64(rest))) more</p>" : ""
-        return title + "\n" + Self.table(id: "differences", ["difference"], rows) + more
+        return title + "\n" + Self.table(id: "differences", titles: ["difference"], rows: rows)
+            + more
     }
 
     private func directoryTable(_ root: ReportNode) -> String {
@@ -119,10 +120,10 @@ extension ReportPage {
             }
         }
         visit(root, at: "")
-        return Self.table(id: "directories", ["directory", "files", "size"], rows)
+        return Self.table(id: "directories", titles: ["directory", "files", "size"], rows: rows)
     }
 
-    private static func table(id: String, _ titles: [String], _ rows: [[String]]) -> String {
+    private static func table(id: String, titles: [String], rows: [[String]]) -> String {
         let head = titles.map { "<th scope=\"col\">\($0)</th>" }.joined()
         let body = rows.map { row in
             "<tr>" + row.map { "<td>\(escape($0))</td>" }.joined() + "</tr>"

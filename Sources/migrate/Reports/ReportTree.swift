@@ -169,7 +169,7 @@ extension ReportTree {
         where shown.contains(ObjectIdentifier(file.directory)) {
             files[ObjectIdentifier(file.directory), default: []].append(file)
         }
-        return node(of: root, shown, files)
+        return node(of: root, shown: shown, files: files)
     }
 
     /// The larger half of the nodes that a page has room for, each with the directories above it.
@@ -194,12 +194,12 @@ extension ReportTree {
 
     private func node(
         of directory: Directory,
-        _ shown: Set<ObjectIdentifier>,
-        _ files: [ObjectIdentifier: [File]]
+        shown: Set<ObjectIdentifier>,
+        files: [ObjectIdentifier: [File]]
     ) -> ReportNode {
         var children = directory.children.values
             .filter { shown.contains(ObjectIdentifier($0)) }
-            .map { self.node(of: $0, shown, files) }
+            .map { self.node(of: $0, shown: shown, files: files) }
         for file in files[ObjectIdentifier(directory)] ?? [] {
             children.append(
                 ReportNode(

@@ -8,8 +8,8 @@ struct DataLintTests {
         var tree = DataTree()
         for (path, content) in files {
             tree.insert(
-                EntryPath(path),
-                .file(size: UInt64(content.utf8.count)),
+                at: EntryPath(path),
+                kind: .file(size: UInt64(content.utf8.count)),
                 head: [UInt8](content.utf8)
             )
         }
@@ -96,9 +96,9 @@ struct DataLintTests {
         var tree = DataTree()
         var generator = SystemRandomNumberGenerator()
         let salt = (0..<4096).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        tree.insert(EntryPath("app/databases/secret.db"), .file(size: 4096), head: salt)
+        tree.insert(at: EntryPath("app/databases/secret.db"), kind: .file(size: 4096), head: salt)
         let plain = [UInt8]("SQLite format 3\0".utf8) + salt
-        tree.insert(EntryPath("app/databases/plain.db"), .file(size: 4112), head: plain)
+        tree.insert(at: EntryPath("app/databases/plain.db"), kind: .file(size: 4112), head: plain)
         let codes = RulesLint.check([UInt8](LintTests.clean.utf8), tree: tree).findings
             .filter { $0.code == .deviceBoundSecret }
         #expect(codes.count == 1, "the device's section sends it, those with an include don't")

@@ -397,7 +397,7 @@ struct LintTests {
             "app/databases/cache.db-wal", "app/shared_prefs/settings.xml",
             "app/shared_prefs/secrets.xml", "app/files/attachments/1.jpg", "app/files/log",
             "app/files/attachments/thumbnails/1.jpg", "app/app_webview/Cookies",
-        ] { tree.insert(EntryPath(path), .file(size: 1)) }
+        ] { tree.insert(at: EntryPath(path), kind: .file(size: 1)) }
         let file = try RulesFile([UInt8](rules.utf8))
         func sent(_ section: RuleSection) -> [String] {
             Preview(file, section: section, tree: tree).included.filter { !$0.isDirectory }

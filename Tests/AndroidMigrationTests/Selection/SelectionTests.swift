@@ -15,9 +15,9 @@ struct SelectionTests {
 
     private func tree(links: [String: String] = [:]) -> DataTree {
         var tree = DataTree()
-        for path in Self.files { tree.insert(EntryPath(path), .file(size: 1)) }
+        for path in Self.files { tree.insert(at: EntryPath(path), kind: .file(size: 1)) }
         for (path, target) in links {
-            tree.insert(EntryPath(path), .link(target: [UInt8](target.utf8)))
+            tree.insert(at: EntryPath(path), kind: .link(target: [UInt8](target.utf8)))
         }
         return tree
     }
@@ -228,8 +228,8 @@ struct SelectionTests {
 
     @Test func `sends directories, but not that of a domain, and no special files`() throws {
         var tree = tree()
-        tree.insert(EntryPath("app/files/pipe"), .other)
-        tree.insert(EntryPath("app/files/empty"), .directory)
+        tree.insert(at: EntryPath("app/files/pipe"), kind: .other)
+        tree.insert(at: EntryPath("app/files/empty"), kind: .directory)
         let file = #"""
             <data-extraction-rules><device-transfer><include domain="file"/></device-transfer>
             </data-extraction-rules>
@@ -246,8 +246,8 @@ struct SelectionTests {
 
     @Test func `gives a directory no companions`() throws {
         var tree = tree()
-        tree.insert(EntryPath("app/databases/d/x"), .file(size: 1))
-        tree.insert(EntryPath("app/databases/d-wal"), .file(size: 1))
+        tree.insert(at: EntryPath("app/databases/d/x"), kind: .file(size: 1))
+        tree.insert(at: EntryPath("app/databases/d-wal"), kind: .file(size: 1))
         let file = #"""
             <data-extraction-rules><device-transfer><include domain="database" path="d"/>
             </device-transfer></data-extraction-rules>

@@ -55,7 +55,9 @@ struct StagingDirectoryTests {
 
     @Test func `has another name where something else has the first`() {
         let path = BytePath("/containers") / [UInt8](repeating: UInt8(ascii: "n"), count: 255)
-        let names = [StagingToken(), StagingToken()].map { StagingDirectory.nameBeside(path, $0) }
+        let names = [StagingToken(), StagingToken()].map {
+            StagingDirectory.nameBeside(path, token: $0)
+        }
         #expect(names[0] != names[1])
         #expect(names.allSatisfy { $0.count == 255 })
     }
