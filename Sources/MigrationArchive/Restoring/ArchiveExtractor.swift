@@ -38,6 +38,8 @@ package final class ArchiveExtractor {
         package var byteLimit = UInt64.max
         /// The owner of everything restored; `nil` for this process's own user.
         package var owner: FileOwner?
+        /// Gets each entry that is restored for its own sake.
+        package var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
         package init() {}
 
@@ -172,10 +174,10 @@ package final class ArchiveExtractor {
             if options.reserved.contains(where: entry.path.isEqual(toOrBelow:)) {
                 tally.note(EntryOmission(path: entry.path, kind: .reserved))
             } else if isSelected(entry.path, isDirectory: entry.kind == .directory) {
-                try restore(entry, from: archive)
+                if try restore(entry, from: archive) { options.entryHandler?(entry) }
             } else if options.linkTargets.contains(entry.path) {
                 try foundTargets.insert(entry.path)
-                try restore(entry, from: archive)
+                _ = try restore(entry, from: archive)
             }
             onProgress(archive.consumedBytes)
         }
@@ -220,7 +222,11 @@ package final class ArchiveExtractor {
         }
     }
 
-    private func restore(_ entry: ArchiveEntry, from archive: any RestorableArchive) throws {
+    /// Restores `entry`; returns whether it is not left out.
+    private func restore(
+        _ entry: ArchiveEntry,
+        from archive: any RestorableArchive
+    ) throws -> Bool {
         do {
             guard options.isLenient || !links.isSkipped(entry.path) else {
                 throw ArchiveError(.entryExists, "the path existed already", entry: entry.path)
@@ -233,6 +239,7 @@ package final class ArchiveExtractor {
             case .hardLink(let target):
                 try restoreHardLink(entry, to: target, at: archive.entryOffset)
             }
+            return !links.isSkipped(entry.path)
         } catch {
             let error = ArchiveError.located(
                 error,
@@ -241,8 +248,9 @@ package final class ArchiveExtractor {
             )
             guard try tally.passesOver(error, of: entry.path) else { throw error }
             // Another kind of failure is that of the entry alone, and the next one follows it.
-            guard let error = error as? ArchiveError, error.isDamage else { return }
+            guard let error = error as? ArchiveError, error.isDamage else { return false }
             try passOverDamage(of: archive, because: "")
+            return false
         }
     }
 

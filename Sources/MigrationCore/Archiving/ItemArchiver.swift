@@ -15,6 +15,9 @@ final class ItemArchiver {
     /// Turns the items into entries, and collects the facts for the report.
     let entries: EntryArchiver
 
+    /// Gets each entry once it is written.
+    var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
+
     let cancellation: CancellationFlag
     private var queue: ItemQueue
     private var filler = WindowFiller()
@@ -97,6 +100,7 @@ extension ItemArchiver {
         for element in batch.elements {
             try cancellation.check()
             count += try entries.write(element, of: batch)
+            entryHandler?(element.item.entry)
         }
         entries.noteProgress(count)
         queue.putBack(batch)

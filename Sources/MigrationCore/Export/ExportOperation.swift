@@ -140,6 +140,9 @@ public struct ExportOptions: Sendable {
     /// The number of threads that compress, from 1 to 64; `nil` means one per processor.
     public var threadCount: Int?
 
+    /// Gets each entry once it is in the archive, on the thread that writes it.
+    public var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
+
     /// Makes the default options.
     public init() {}
 }
@@ -317,6 +320,7 @@ struct ExportOperation {
             isStrict: options.isStrict,
             cancellation: cancellation
         )
+        archiver.entryHandler = options.entryHandler
         archiver.entries.reader = try FileOwner(servedIn: root.descriptor).map { UserIdentity($0) }
         do {
             try hosted.exportResources(to: archiver)

@@ -30,6 +30,11 @@ public struct ImportOptions: Sendable {
     /// The number of threads that decompress, from 1 to 64; `nil` means one per processor.
     public var threadCount: Int?
 
+    /// Gets each entry as it is restored, in the order of the archive, on the thread that reads it.
+    ///
+    /// Files may be written shortly afterwards by other threads, and links are made last.
+    public var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
+
     /// Makes the default options.
     public init() {}
 }
@@ -117,6 +122,7 @@ extension ArchiveExtractor.Options {
         isLenient = isForeign
         if isForeign { byteLimit = try directory.descriptor.availableSpace() }
         externalLinks = options.externalLinks
+        entryHandler = options.entryHandler
     }
 }
 

@@ -1,4 +1,4 @@
-/// The manual page of the program or of one command, in mdoc, which `man` shows.
+/// A manual page: of the program, of one command or of a file format, in mdoc, which `man` shows.
 ///
 /// The language is described in mdoc(7). Each sentence starts on a line of its own, as mandoc's
 /// checks ask.
@@ -18,15 +18,26 @@ struct ManualPage: Sendable {
         let date: String
     }
 
-    /// The name of the page in section 1, such as `migrate-export`.
+    /// The name of the page, such as `migrate-export`.
     let name: String
+
+    /// The section of the manual: 1 for commands, 5 for file formats.
+    let section: Int
 
     /// The page, with a line feed at its end.
     let text: String
 
+    /// Makes a page that is written out.
+    init(name: String, section: Int, text: String) {
+        self.name = name
+        self.section = section
+        self.text = text
+    }
+
     /// Makes the page of `command`.
     init(of command: CommandDescription, edition: Edition, chapters: [Chapter]) {
         name = Self.name(of: command)
+        section = 1
         let lists =
             Self.list(
                 of: command.arguments.map { (".Ar \($0.name)", $0.help) },
@@ -49,6 +60,7 @@ struct ManualPage: Sendable {
     /// Makes the page of the program.
     init(of tree: CommandTree, edition: Edition, chapters: [Chapter]) {
         name = "migrate"
+        section = 1
         let commands = tree.commands.map { command in
             (".Xr \(Self.name(of: command)) 1", command.abstract)
         }

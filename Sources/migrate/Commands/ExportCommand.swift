@@ -60,7 +60,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             .needing(ExtensionFlags.executable)
         Flag.force(replacing: "an archive", sets: \.replacesExisting)
         Flag.json(sets: \.answersInJSON)
-        Flag.verbose(sets: \.isVerbose)
+        Flag.verboseNamingFiles(sets: \.isVerbose)
         Flag.quiet(sets: \.isQuiet)
         Flag.progress(to: \.progress)
     }
@@ -96,6 +96,9 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         guard signingKey == nil || !archive.isStandardStream else {
             throw UsageError("with '-' for the archive, there is no place for its signature")
         }
+        guard !(isVerbose && answersInJSON && archive.isStandardStream) else {
+            throw UsageError("with '-' for the archive, --json and --verbose share standard error")
+        }
     }
 
     var subject: String { PrintableText.escaping(container) }
@@ -119,6 +122,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         )
         var options = options
         options.exclusions = try exclusions.patterns()
+        options.entryHandler = console.entryLog(isVerbose: isVerbose)
         options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
         let report = try await ProgressDisplay.showing(
             isQuiet ? .none : progress,

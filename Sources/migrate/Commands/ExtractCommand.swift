@@ -11,6 +11,7 @@ struct ExtractCommand: Command {
     private var options = ImportOptions()
     private var answersInJSON = false
     private var isQuiet = false
+    private var isVerbose = false
     private var keepsGoing = false
     private var progress = ProgressMode.auto
 
@@ -23,7 +24,10 @@ struct ExtractCommand: Command {
 
     static var flags: [Flag<Self>] {
         Flag("to", short: "t", value: "dir", as: .directory, to: \.directory)
-            .help("The destination directory, which is created if it is missing.")
+            .help(
+                "The destination directory, which is created if it is missing; '-' writes the content "
+                    + "of one file to standard output."
+            )
             .required
         PathArguments.pattern.included(at: \.selection)
         PathArguments.included(at: \.selection)
@@ -36,9 +40,27 @@ struct ExtractCommand: Command {
             )
         DecryptionFlags.included(at: \.keys)
         Flag.json(sets: \.answersInJSON)
+        Flag("verbose", short: "v", sets: \.isVerbose)
+            .help("Name each file on standard error as it goes.")
         Flag.quiet(sets: \.isQuiet)
         Flag.progress(to: \.progress)
     }
+
+    func check(_ given: GivenFlags) throws(UsageError) {
+        guard isToStandardOutput else { return }
+        guard selection.paths.count == 1, selection.patterns.isEmpty else {
+            throw UsageError("'--to -' needs the path of exactly one file")
+        }
+        guard !answersInJSON, !keepsGoing else {
+            let flag = answersInJSON ? "--json" : "--keep-going"
+            throw UsageError("'--to -' can't be given together with '\(flag)'")
+        }
+    }
+
+    /// Whether the content of one file is the answer.
+    private var isToStandardOutput: Bool { directory == "-" }
+
+    var onlyAnswers: Bool { isToStandardOutput }
 
     var subject: String { archive.sourceText }
 
@@ -49,10 +71,13 @@ struct ExtractCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let source = try archive.source(on: console, keys: keys)
+        if isToStandardOutput { return try await writeFile(of: source, on: console) }
+        var options = options
+        options.entryHandler = console.entryLog(isVerbose: isVerbose)
         let report = try await ProgressDisplay.showing(
             isQuiet ? .none : progress,
             on: console
-        ) { progress in
+        ) { [options] progress in
             try await source.extract(
                 toPath: directory,
                 only: selection.paths,
@@ -76,5 +101,20 @@ struct ExtractCommand: Command {
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         return report.isIncomplete ? .failure : .success
+    }
+    private func writeFile(of source: ArchiveSource, on console: Console) async throws -> ExitCode {
+        let inspection = try await ProgressDisplay.showing(
+            isQuiet ? .none : progress,
+            on: console
+        ) { progress in
+            try await source.readFile(
+                at: selection.paths[0],
+                expecting: options.expectedFingerprint,
+                progress: progress
+            ) { try console.output.write($0) }
+        }
+        try console.output.flush()
+        console.logMissingProof(of: archive.sourceText, in: inspection)
+        return .success
     }
 }

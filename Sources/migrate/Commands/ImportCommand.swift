@@ -58,7 +58,7 @@ struct ImportCommand: LockingCommand {
         Flag.threads(to: \.options.threadCount)
         Flag.json(sets: \.answersInJSON)
         Flag.quiet(sets: \.isQuiet)
-        Flag.verbose(sets: \.isVerbose)
+        Flag.verboseNamingFiles(sets: \.isVerbose)
         Flag.progress(to: \.progress)
     }
 
@@ -100,11 +100,13 @@ struct ImportCommand: LockingCommand {
         into destination: MigrationDataContainer,
         on console: Console
     ) async throws -> ImportReport {
+        var options = options
+        options.entryHandler = console.entryLog(isVerbose: isVerbose)
         do {
             return try await ProgressDisplay.showing(
                 isQuiet ? .none : progress,
                 on: console
-            ) { progress in
+            ) { [options] progress in
                 try await host(on: console).importArchive(
                     source,
                     into: destination,

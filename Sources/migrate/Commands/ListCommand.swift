@@ -10,6 +10,7 @@ struct ListCommand: Command {
     private var backup = BackupFlags()
     private var selection = PathArguments()
     private var format = RowFormat.text
+    private var isForNcdu = false
 
     static let name = "list"
     static let abstract = "List the entries of an archive, as 'tar -tv' does."
@@ -21,6 +22,9 @@ struct ListCommand: Command {
     private static let jsonLines = Flag<Self>("json-lines", sets: \.format, to: .jsonLines)
         .help("Answer with one JSON document a line, each an entry.")
 
+    private static let ncdu = Flag<Self>("ncdu", sets: \.isForNcdu)
+        .help("Answer with a tree for 'ncdu -f', which shows what takes the room.")
+
     static var flags: [Flag<Self>] {
         PathArguments.pattern.included(at: \.selection)
         PathArguments.included(at: \.selection)
@@ -30,6 +34,13 @@ struct ListCommand: Command {
             .help("Answer with one JSON document.")
             .excluding(jsonLines)
         jsonLines
+        ncdu
+    }
+
+    func check(_ given: GivenFlags) throws(UsageError) {
+        guard isForNcdu, format != .text else { return }
+        let flag = format == .json ? "--json" : "--json-lines"
+        throw UsageError("'--ncdu' can't be given together with '\(flag)'")
     }
 
     var onlyAnswers: Bool { true }
@@ -39,6 +50,7 @@ struct ListCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let rows = RowOutput(to: console.output, as: format)
+        let tree = Monitor(NcduTree())
         try rows.begin(ListHead(archive: archive))
         let search = selection.search()
         let inspection = try await BackupOperations.inspect(
@@ -46,9 +58,15 @@ struct ListCommand: Command {
             at: backup.place(of: archive, on: console),
             spoolingTo: TemporaryDirectory.path
         ) { entry in
-            if search.finds(entry) { try rows.write(EntryRow(entry)) }
+            guard search.finds(entry) else { return }
+            if isForNcdu { return tree.withLock { $0.add(entry) } }
+            try rows.write(EntryRow(entry))
         }
         try search.checkCompleteness()
+        if isForNcdu {
+            let name = archive.isStandardStream ? [UInt8(ascii: "-")] : archive.path.bytes
+            try tree.withLock { $0 }.write(named: name) { try console.output.write($0.span) }
+        }
         try rows.end()
         switch inspection {
         case .archive(let inspection):

@@ -34,7 +34,7 @@ struct ManualCommand: Command {
         return .success
     }
 
-    /// The pages of the program and of every command.
+    /// The pages of the program, of every command and of the archive format.
     static func pages(of tree: CommandTree) -> [ManualPage] {
         let edition = ManualPage.Edition(
             version: MigrationHost.version,
@@ -47,6 +47,7 @@ struct ManualCommand: Command {
         )
         return [ManualPage(of: tree, edition: edition, chapters: [environment, codes])]
             + tree.commands.map { ManualPage(of: $0, edition: edition, chapters: [codes]) }
+            + [ArchiveManual.page(edition: edition)]
     }
 
     private static let environment = ManualPage.Chapter(

@@ -100,6 +100,15 @@ extension Flag {
             .help("Print more, such as the limits of the extension's confinement.")
     }
 
+    /// `--verbose` of a command that moves files.
+    static func verboseNamingFiles(sets path: Property<Owner, Bool>) -> Flag {
+        Flag.verbose(sets: path)
+            .help(
+                "Name each file on standard error as it goes, and print more, such as the limits of "
+                    + "the extension's confinement."
+            )
+    }
+
     static func quiet(sets path: Property<Owner, Bool>) -> Flag {
         Flag("quiet", short: "q", sets: path)
             .help("Print nothing but warnings and errors.")

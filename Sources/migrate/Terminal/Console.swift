@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MigrationArchive
 internal import MigrationSystem
 
 /// The streams that a command writes to.
@@ -23,6 +24,12 @@ struct Console: Sendable {
     func log(_ line: String) {
         // If standard error fails, there is no other place for the message.
         try? errors.write(line + "\n")
+    }
+
+    /// A handler that names each entry on standard error; `nil` unless the command `isVerbose`.
+    func entryLog(isVerbose: Bool) -> (@Sendable (ArchiveEntry) -> Void)? {
+        guard isVerbose else { return nil }
+        return { entry in log(entry.path.bytes.isEmpty ? "." : entry.path.description) }
     }
 }
 

@@ -35,6 +35,14 @@ final class TextOutput: Sendable {
         }
     }
 
+    /// Appends bytes of a file, where no line is kept below.
+    func write(_ bytes: Span<UInt8>) throws(OutputError) {
+        try state.withLock { state throws(OutputError) in
+            state.buffer.append(copying: bytes)
+            if state.buffer.count >= capacity { try drain(&state) }
+        }
+    }
+
     /// Keeps `line` below everything that is written to the terminal, replacing the line before.
     ///
     /// While such a line is shown, callers write whole lines only. An empty line removes it.

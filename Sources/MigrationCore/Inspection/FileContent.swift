@@ -1,0 +1,151 @@
+package import Foundation
+package import MigrationArchive
+internal import MigrationSystem
+
+extension ArchiveSource {
+    /// Passes the content of the file at `path` to `body`, piece by piece, with zeros for its holes.
+    ///
+    /// Each piece was compared with its hash before. What comes from a pipe is proved complete only when
+    /// the method returns.
+    ///
+    /// - Returns: The description of the archive.
+    /// - Throws: `ArchiveError` of code `notFound` if there is no such entry, and if the archive can't be
+    ///   read; ``MigrationError`` of code `invalidOption` if the entry is not a file, and of code
+    ///   `fingerprintMismatch` unless the archive is the expected one; errors of `body`;
+    ///   `CancellationError`.
+    @concurrent
+    package func readFile(
+        at path: EntryPath,
+        expecting fingerprint: Fingerprint? = nil,
+        progress: Progress? = nil,
+        _ body: @Sendable (Span<UInt8>) throws -> Void
+    ) async throws -> ArchiveInspection {
+        defer { progress?.endUpdates() }
+        return try await withOperationThread { cancellation in
+            try FileContent(
+                source: self,
+                expectedFingerprint: fingerprint,
+                progress: progress,
+                cancellation: cancellation
+            ).read(path, body)
+        }
+    }
+}
+
+/// Reads the content of one file out of an archive.
+private struct FileContent {
+    /// The longest chain of hard links to follow.
+    private static let linkLimit = 8
+
+    private static let zeros = [UInt8](repeating: 0, count: 64 * 1024)
+
+    let source: ArchiveSource
+    let expectedFingerprint: Fingerprint?
+    let progress: Progress?
+    let cancellation: CancellationFlag
+
+    func read(
+        _ path: EntryPath,
+        _ body: (Span<UInt8>) throws -> Void
+    ) throws -> ArchiveInspection {
+        var place = path
+        for _ in 0...Self.linkLimit {
+            let input = try source.open(cancellation)
+            let isPipe = input.size == nil
+            progress?.setTotal(Int64(clamping: input.size ?? 0))
+            let reader = try ArchiveReader(input, access: .selective)
+            if !isPipe { try expectedFingerprint?.check(reader.fingerprint) }
+            let occurrence = try isPipe ? nil : lastOccurrence(of: place, in: reader)
+            if !isPipe { _ = try reader.select([place]) }
+            guard let target = try read(place, occurrence, from: reader, body) else {
+                if isPipe { try expectedFingerprint?.check(reader.fingerprint) }
+                return ArchiveInspection(
+                    reader,
+                    totals: reader.totals,
+                    archiveBytes: reader.archiveBytes
+                )
+            }
+            guard !isPipe else {
+                let message =
+                    "another name of \(target): name that one, or read the archive from a file"
+                throw MigrationError(.invalidOption, message, path: BytePath(path.bytes))
+            }
+            place = target
+        }
+        throw ArchiveError(.refused, "too many hard links lead to the file", entry: path)
+    }
+
+    /// Which of the entries at `path` counts, from 1; `nil` where a path comes only once.
+    ///
+    /// In another program's tar file the last one counts.
+    private func lastOccurrence(of path: EntryPath, in reader: ArchiveReader) throws -> Int? {
+        guard reader.header == nil else { return nil }
+        let scan = try ArchiveReader(source.open(cancellation), access: .selective)
+        var count = 0
+        while let entry = try scan.next() {
+            try cancellation.check()
+            if entry.path == path { count += 1 }
+        }
+        return count
+    }
+
+    /// Passes the content of the file to `body`; returns the target of a hard link instead.
+    private func read(
+        _ path: EntryPath,
+        _ occurrence: Int?,
+        from reader: ArchiveReader,
+        _ body: (Span<UInt8>) throws -> Void
+    ) throws -> EntryPath? {
+        var count = 0
+        while let entry = try reader.next() {
+            try cancellation.check()
+            progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
+            guard entry.path == path else { continue }
+            count += 1
+            if let occurrence, count < occurrence { continue }
+            guard count == occurrence ?? 1 else {
+                // What was written can't be taken back.
+                throw ArchiveError(.refused, "comes twice in a tar file from a pipe", entry: path)
+            }
+            if case .hardLink(let target) = entry.kind { return target }
+            try pass(entry, of: reader, body)
+            // Only a file of ours proves each piece by itself.
+            if reader.header != nil, reader.archiveBytes != nil { return nil }
+        }
+        guard count > 0 else {
+            throw ArchiveError(.notFound, "the archive has no such entry", entry: path)
+        }
+        return nil
+    }
+
+    private func pass(
+        _ entry: ArchiveEntry,
+        of reader: ArchiveReader,
+        _ body: (Span<UInt8>) throws -> Void
+    ) throws {
+        guard case .file(let size) = entry.kind else {
+            let kind = entry.kind == .directory ? "a directory" : "a symbolic link"
+            let message = "\(kind), and only the content of a file can go to standard output"
+            throw MigrationError(.invalidOption, message, path: BytePath(entry.path.bytes))
+        }
+        var position: UInt64 = 0
+        try reader.readContent { offset, piece in
+            try passZeros(offset - position, body)
+            try cancellation.check()
+            try body(piece)
+            position = offset + UInt64(piece.count)
+            progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
+        }
+        try passZeros(size - position, body)
+    }
+
+    private func passZeros(_ count: UInt64, _ body: (Span<UInt8>) throws -> Void) throws {
+        var left = count
+        while left > 0 {
+            try cancellation.check()
+            let part = Int(min(left, UInt64(Self.zeros.count)))
+            try body(Self.zeros.span.extracting(..<part))
+            left -= UInt64(part)
+        }
+    }
+}
