@@ -13,15 +13,15 @@ struct FileContentTests {
             """
             mkdir -p source/d && cd source && seq 300000 >d/numbers && ln d/numbers other &&
             ln -s numbers d/link && : >d/none && truncate -s 3000000 d/sparse &&
-            printf end >>d/sparse && head -c 9000000 /dev/urandom >noise && cd .. &&
-            $migrate export -c source -o archive -q && tar -C source -cf tar .
+            printf end >>d/sparse && printf start >d/hole && truncate -s 5000000 d/hole && head -c 9000000 /dev/urandom >noise && cd .. &&
+            $migrate export -c source -o archive -q && tar -C source -S -cf tar .
             """
         )
         try #require(made.exitCode == 0, "\(made.errors)")
     }
 
     @Test(
-        arguments: ["d/numbers", "d/none", "d/sparse", "noise", "other"],
+        arguments: ["d/numbers", "d/none", "d/sparse", "d/hole", "noise", "other"],
         ["archive", "tar", "<archive", "<tar"]
     )
     func `writes the bytes of a file, and nothing else`(_ path: String, _ origin: String) throws {
