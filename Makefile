@@ -7,7 +7,7 @@ EXAMPLES = --scratch-path .build/examples --disable-build-manifest-caching --pac
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install deb check bench corpus containment bounds fidelity enumerate fuzz torture allocations soak docs docs-serve clean
+.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak docs docs-serve clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):[a-z ]* ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -57,8 +57,8 @@ corpus: ## runs odd and hostile archives through migrate and other readers, CORP
 containment: ## imports while directories become links to outside, T=60 seconds
 	@Scripts/prove-containment $(T)
 
-encryption: ## moves large encrypted archives between migrate and age, both ways, N=5 gigabytes
-	@Scripts/prove-encryption $(N)
+encryption: ## moves large encrypted archives between migrate and age, both ways, N=5120 megabytes
+	@Scripts/prove encryption $(if $(N),--megabytes $(N))
 
 bounds: ## measures the memory that archives take which try to take much
 	@Scripts/prove bounds

@@ -32,6 +32,10 @@ enum Proofs {
         round-trip   Exports trees with 1, 2 and 8 threads, which must give the same bytes; verifies; has
                      tar, bsdtar, zstd and Python read; imports, and compares what came out with what went
                      in. The words behind it are trees; without any, large ones of this machine.
+        encryption   Moves a sparse file from tar and age to migrate, out of a file and a pipe, and bytes
+                     that don't compress from migrate to age, which must decrypt what an export without
+                     encryption writes.
+                       --megabytes <n>       how large (default: 5120)
         odd-container
                      Moves a container of everything that is hard to carry, and says what other readers
                      make of its archive.
@@ -83,7 +87,8 @@ enum Proofs {
             let shortForms = [
                 ("torture", ["--only", "faults", "--step", "600"]), ("corpus", []),
                 ("bounds", ["--share", "200"]),
-                ("round-trip", [Tools.root + "/Sources"]), ("odd-container", []),
+                ("round-trip", [Tools.root + "/Sources"]), ("encryption", ["--megabytes", "64"]),
+                ("odd-container", []),
                 ("store-size", ["--megabytes", "128"]),
                 ("soak", ["--seconds", "30"]),
             ]
@@ -115,6 +120,10 @@ enum Proofs {
             try options.finish()
             try roundTrip.run()
             return 0
+        case "encryption":
+            let encryption = try Encryption(tools, &options)
+            try options.finish()
+            return try encryption.run()
         case "odd-container":
             try options.finish()
             return try OddContainer(tools).run()

@@ -104,12 +104,10 @@ extension FileDescriptor {
         let error = SystemError("renameat2")
         guard error.isUnsupported else { throw error }
         // Some file systems, such as NFS, can't do this atomically: look, then rename.
-        do {
-            _ = try directory.status(of: newName)
-        } catch let status where status.isMissing {
-            return try rename(name, to: newName, in: directory)
+        guard try directory.statusIfPresent(of: newName) == nil else {
+            throw SystemError("rename", code: SystemError.existingCode)
         }
-        throw SystemError("rename", code: SystemError.existingCode)
+        try rename(name, to: newName, in: directory)
     }
 
     /// Atomically exchanges `name` with `other` in `directory`.

@@ -36,7 +36,9 @@ package struct PendingFile: ~Copyable {
         }
         // Only the root directory has no name.
         if path.lastComponent.isEmpty { throw SystemError("open", code: SystemError.existingCode) }
-        if !replacesExisting, try exists(path.lastComponent, in: directory) {
+        if !replacesExisting,
+            try directory.descriptor.statusIfPresent(of: path.lastComponent) != nil
+        {
             throw SystemError("open", code: SystemError.existingCode)
         }
         return PendingFile(
@@ -67,18 +69,6 @@ package struct PendingFile: ~Copyable {
 
     private static func temporaryName(for name: [UInt8]) -> [UInt8] {
         [UInt8](name.prefix(240)) + [UInt8](utf8: ".partial")
-    }
-
-    private static func exists(
-        _ name: [UInt8],
-        in directory: OpenFile
-    ) throws(SystemError) -> Bool {
-        do {
-            _ = try directory.descriptor.status(of: name)
-            return true
-        } catch  where error.isMissing {
-            return false
-        }
     }
 
     private static func create(

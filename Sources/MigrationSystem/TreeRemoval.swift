@@ -129,12 +129,7 @@ private struct TreeRemover {
         let listing = try DirectoryListing(of: directory.descriptor)
         for index in 0..<listing.count {
             let name = listing[index]
-            let status: FileStatus
-            do {
-                status = try directory.descriptor.status(of: name)
-            } catch  where error.isMissing {
-                continue
-            }
+            guard let status = try directory.descriptor.statusIfPresent(of: name) else { continue }
             guard status.kind == .directory else {
                 try directory.descriptor.removeFile(name)
                 continue

@@ -180,23 +180,23 @@ enum EncryptedFile {
     /// - Throws: ``ArchiveError`` of code `keyMissing` if it is encrypted and `decryption` is `nil`,
     ///   and of the codes for wrong keys and damage.
     static func open(
-        raw: any ByteSource,
+        _ raw: any ByteSource,
         with decryption: ArchiveDecryption?
     ) throws -> any ByteSource {
         let source = LookAheadSource(raw)
         if try source.peek(AgeHeader.magic.count).elementsEqual(AgeHeader.magic) {
-            return try open(source, raw, with: decryption)
+            return try open(source, of: raw, with: decryption)
         }
         if try beginsWithArmor(source) {
             let armor = LookAheadSource(try ArmorSource(reading: source))
-            return try open(armor, armor, with: decryption)
+            return try open(armor, of: armor, with: decryption)
         }
         return raw.size == nil ? source : raw
     }
 
     private static func open(
         _ source: LookAheadSource,
-        _ raw: any ByteSource,
+        of raw: any ByteSource,
         with decryption: ArchiveDecryption?
     ) throws -> any ByteSource {
         let header = try AgeHeader(reading: source)

@@ -33,7 +33,7 @@ package final class ArchiveInput {
         cancellation: CancellationFlag
     ) throws {
         let file = try DescriptorSource(descriptor, cancellation)
-        source = try EncryptedFile.open(raw: file, with: decryption)
+        source = try EncryptedFile.open(file, with: decryption)
         size = source.size
         fileSize = file.size
         self.cancellation = cancellation

@@ -39,24 +39,11 @@ enum NameFolding {
     ) throws(SystemError) -> NameFolding {
         for spelling in otherSpellings {
             let other = [UInt8](utf8: "\(number)\(spelling)")
-            guard try isThere(other, in: directory) else { continue }
+            guard try directory.descriptor.statusIfPresent(of: other) != nil else { continue }
             let listing = try DirectoryListing(of: directory.descriptor)
             return listing.contains(probe) ? .keepingSpelling : .changingSpelling
         }
         return .absent
-    }
-
-    private static func isThere(
-        _ name: [UInt8],
-        in directory: OpenFile
-    ) throws(SystemError) -> Bool {
-        do throws(SystemError) {
-            _ = try directory.descriptor.status(of: name)
-            return true
-        } catch {
-            guard error.isMissing else { throw error }
-            return false
-        }
     }
 }
 

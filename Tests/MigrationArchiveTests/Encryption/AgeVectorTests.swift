@@ -14,7 +14,7 @@ struct AgeVectorTests {
         var content: [UInt8] = []
         var failure: ArchiveError?
         do {
-            let opened = try EncryptedFile.open(raw: source, with: vector.decryption)
+            let opened = try EncryptedFile.open(source, with: vector.decryption)
             if opened === source || opened is LookAheadSource { throw NotEncrypted() }
             try opened.readAll(into: &content)
         } catch is NotEncrypted {

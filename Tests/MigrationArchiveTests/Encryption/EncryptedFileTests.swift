@@ -87,7 +87,7 @@ struct EncryptedFileTests {
     ) throws -> [UInt8] {
         var content: [UInt8] = []
         let source = try EncryptedFile.open(
-            raw: MemoryBytes(bytes, isSequential: !isFile),
+            MemoryBytes(bytes, isSequential: !isFile),
             with: decryption
         )
         if threadCount > 1 {
@@ -189,13 +189,13 @@ struct EncryptedFileTests {
         for _ in 0..<2 {
             var content: [UInt8] = []
             let source = MemoryBytes(bytes, isSequential: true)
-            try EncryptedFile.open(raw: source, with: decryption).readAll(into: &content)
+            try EncryptedFile.open(source, with: decryption).readAll(into: &content)
             #expect(content == Self.content(100))
         }
         decryption.maximumWorkFactor = 17
         let error = #expect(throws: ArchiveError.self) {
             _ = try EncryptedFile.open(
-                raw: MemoryBytes(bytes, isSequential: true),
+                MemoryBytes(bytes, isSequential: true),
                 with: decryption
             )
         }
@@ -204,7 +204,7 @@ struct EncryptedFileTests {
         var other = [UInt8]("correct hors".utf8)
         try wrong.usePassphrase(wiping: &other)
         let refusal = #expect(throws: ArchiveError.self) {
-            _ = try EncryptedFile.open(raw: MemoryBytes(bytes, isSequential: false), with: wrong)
+            _ = try EncryptedFile.open(MemoryBytes(bytes, isSequential: false), with: wrong)
         }
         #expect(refusal?.code == .passphraseWrong)
     }
@@ -279,7 +279,7 @@ extension EncryptedFileTests {
         let content = Self.content(5_000_000)
         let bytes = try Self.encrypt(content, .recipients([Self.recipient]))
         let counting = CountingBytes(bytes)
-        let source = try EncryptedFile.open(raw: counting, with: Self.decryption)
+        let source = try EncryptedFile.open(counting, with: Self.decryption)
         #expect(source.size == UInt64(content.count))
         var target = [UInt8](repeating: 0, count: 5000)
         let read = try source.readWhole(at: 3_000_000, into: &target, from: 0, count: 5000)
@@ -293,7 +293,7 @@ extension EncryptedFileTests {
         let bytes = try Self.encrypt(content, .recipients([Self.recipient]))
         let source = Concurrent(
             try EncryptedFile.open(
-                raw: MemoryBytes(bytes, isSequential: false),
+                MemoryBytes(bytes, isSequential: false),
                 with: Self.decryption
             )
         )
@@ -324,7 +324,7 @@ extension EncryptedFileTests {
         var chunks = intact
         chunks[2][0] ^= 1
         let source = try EncryptedFile.open(
-            raw: MemoryBytes(head + chunks.flatMap(\.self), isSequential: false),
+            MemoryBytes(head + chunks.flatMap(\.self), isSequential: false),
             with: Self.decryption
         )
         var target = [UInt8](repeating: 7, count: 500_000)
