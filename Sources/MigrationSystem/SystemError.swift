@@ -27,7 +27,7 @@ extension SystemError: CustomStringConvertible {
 
 extension SystemError {
     /// The code for a path that exists already.
-    static let existingCode = EEXIST
+    package static let existingCode = EEXIST
 
     /// The error of a lock that another process holds.
     package static let busy = SystemError("flock", code: EWOULDBLOCK)

@@ -7,6 +7,7 @@ public struct ArchiveDestination: Sendable {
     fileprivate enum Target {
         case file(BytePath, replacesExisting: Bool)
         case descriptor(Int32)
+        case nowhere
     }
 
     fileprivate let target: Target
@@ -43,6 +44,29 @@ public struct ArchiveDestination: Sendable {
     /// - Returns: The destination.
     public static func descriptor(_ number: Int32) -> ArchiveDestination {
         ArchiveDestination(target: .descriptor(number))
+    }
+
+    /// A place where the archive is lost, for an export that is not made, encrypted as this one.
+    var discarding: ArchiveDestination {
+        var destination = ArchiveDestination(target: .nowhere)
+        destination.encryption = encryption
+        return destination
+    }
+
+    /// Throws if an archive can't be written here, as far as that shows without writing; returns the free
+    /// space in bytes, or `nil` for a stream.
+    func checkIsUsable() throws(MigrationError) -> UInt64? {
+        guard case .file(let path, let replacesExisting) = target else { return nil }
+        if replacesExisting { try ArchiveFile.checkIsReplaceable(path) }
+        do throws(SystemError) {
+            let place = try BytePath(resolving: path)
+            if !replacesExisting, try FileDescriptor.statusIfPresent(atPath: place) != nil {
+                throw SystemError("open", code: SystemError.existingCode)
+            }
+            return try FileDescriptor.open(place.parent, .directory).availableSpace()
+        } catch {
+            throw ArchiveFile.failure(error, at: path)
+        }
     }
 
     /// The same destination with an encrypted archive.
@@ -89,8 +113,13 @@ package struct ArchiveFile: ~Copyable {
         cancellation: CancellationFlag
     ) throws -> ArchiveFile {
         switch destination.target {
-        case .descriptor(let number):
-            let descriptor = try FileDescriptor.duplicate(ofNumber: number)
+        case .descriptor, .nowhere:
+            let descriptor: FileDescriptor
+            if case .descriptor(let number) = destination.target {
+                descriptor = try FileDescriptor.duplicate(ofNumber: number)
+            } else {
+                descriptor = try FileDescriptor.open("/dev/null", .writing)
+            }
             let identity = try descriptor.status().identity
             return ArchiveFile(
                 pending: nil,
@@ -154,7 +183,7 @@ package struct ArchiveFile: ~Copyable {
     }
 
     /// Throws if something is at `path` that must not be replaced with a file, such as a device.
-    private static func checkIsReplaceable(_ path: BytePath) throws(MigrationError) {
+    fileprivate static func checkIsReplaceable(_ path: BytePath) throws(MigrationError) {
         do {
             let place = try BytePath(resolving: path)
             let status = try FileDescriptor.statusIfPresent(atPath: place)
@@ -166,7 +195,7 @@ package struct ArchiveFile: ~Copyable {
         throw MigrationError(.outputExists, message, path: path)
     }
 
-    private static func failure(_ error: SystemError, at path: BytePath) -> MigrationError {
+    fileprivate static func failure(_ error: SystemError, at path: BytePath) -> MigrationError {
         if error.isExisting {
             let message = "a file of that name already exists"
             return MigrationError(.outputExists, message, path: path)

@@ -61,6 +61,41 @@ extension MigrationHost {
         try await run(container, to: nil, using: appExtension, options: options, progress: progress)
     }
 
+    /// Finds out what an export would do, and writes nothing.
+    ///
+    /// Use it to see what would be archived and omitted, and how large the archive would be. Everything is
+    /// read and compressed as in an export, and an app's extension takes part; only the archive is not kept.
+    ///
+    /// - Parameters:
+    ///   - container: The container, which nobody else may be using.
+    ///   - destination: Where the archive would be written.
+    ///   - appExtension: The app's own extension, which chooses the data; `nil` takes everything.
+    ///   - options: How the export would be made.
+    ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
+    /// - Returns: What the export would report.
+    /// - Throws: The errors of ``export(_:to:using:options:progress:)``, except for those of writing.
+    @concurrent
+    public func previewExport(
+        of container: MigrationDataContainer,
+        to destination: ArchiveDestination,
+        using appExtension: MigrationExtension? = nil,
+        options: ExportOptions = ExportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ExportReport {
+        let available = try destination.checkIsUsable()
+        let report = try await run(
+            container,
+            to: destination.discarding,
+            using: appExtension,
+            options: options,
+            progress: progress
+        )
+        guard let available, report.archiveBytes > available else { return report }
+        let message =
+            "the archive needs \(ByteCount(report.archiveBytes)), \(ByteCount(available)) are free"
+        throw MigrationError(.outOfSpace, message, path: destination.path)
+    }
+
     @concurrent
     private func run(
         _ container: MigrationDataContainer,

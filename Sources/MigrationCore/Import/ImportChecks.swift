@@ -89,8 +89,13 @@ struct ImportChecks {
 
     /// Throws if the disk has less space than the archive needs by its own account.
     func checkSpace(for reader: ArchiveReader, in staging: StagingDirectory) throws {
-        let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
         let available = try staging.directory.descriptor.availableSpace()
+        try checkSpace(for: reader, available: available)
+    }
+
+    /// Throws if `available` bytes are less than the archive needs by its own account.
+    func checkSpace(for reader: ArchiveReader, available: UInt64) throws(MigrationError) {
+        let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
         guard needed > available else { return }
         let message = "the container needs \(ByteCount(needed)), \(ByteCount(available)) are free"
         throw MigrationError(.outOfSpace, message, path: path)

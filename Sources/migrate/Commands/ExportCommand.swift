@@ -19,6 +19,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
     private var isVerbose = false
+    private var isDryRun = false
     private var isQuiet = false
     private(set) var progress = ProgressMode.auto
 
@@ -59,6 +60,10 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
             .needing(ExtensionFlags.executable)
         Flag.force(replacing: "an archive", sets: \.replacesExisting)
+        Flag.dryRun(
+            "Read everything and answer as an export would, but write no archive.",
+            sets: \.isDryRun
+        )
         Flag.json(sets: \.answersInJSON)
         Flag.verboseNamingFiles(sets: \.isVerbose)
         Flag.quiet(sets: \.isQuiet)
@@ -128,10 +133,20 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             isQuiet ? .none : progress,
             on: console
         ) { [options] progress in
-            try await host(on: console).export(
+            let hosted = try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose)
+            guard !isDryRun else {
+                return try await host(on: console).previewExport(
+                    of: source,
+                    to: destination,
+                    using: hosted,
+                    options: options,
+                    progress: progress
+                )
+            }
+            return try await host(on: console).export(
                 source,
                 to: destination,
-                using: try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose),
+                using: hosted,
                 options: options,
                 progress: progress
             )
@@ -141,7 +156,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     }
 
     private func answer(with report: ExportReport, on console: Console) throws {
-        let answer = ExportAnswer(archive, report: report)
+        let answer = ExportAnswer(archive, report: report, isDryRun: isDryRun)
         if archive.isStandardStream, answersInJSON {
             // Standard error then holds one document, which says everything that the lines would.
             try console.errors.write(answer, inJSON: true)
@@ -151,7 +166,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         let stream = archive.isStandardStream ? console.errors : console.output
         if !isQuiet { try stream.write(answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
-        if let signingKey {
+        if let signingKey, !isDryRun {
             try ArchiveStatement(report).sign(
                 keyPath: signingKey,
                 toPath: BytePath(archive.path.bytes + Array(".sig".utf8)),
@@ -185,6 +200,7 @@ struct ExportAnswer: Answer {
     let externalLinks: [ExternalLink]
     let fingerprint: String
     let header: ArchiveHeader
+    var isDryRun = false
     var leftBehind: LeftBehind?
     let omissions: OmissionList
     let streamBytes: UInt64
@@ -195,7 +211,8 @@ struct ExportAnswer: Answer {
     var text: String {
         let share = percentage(archiveBytes, of: totals.contentBytes).map { " (\($0))" } ?? ""
         let size = "\(ByteCount(archiveBytes))\(share)"
-        return "\(archive.destinationText): \(TotalsText(totals)) in \(size)\n"
+        let verb = isDryRun ? "would hold " : ""
+        return "\(archive.destinationText): \(verb)\(TotalsText(totals)) in \(size)\n"
             + "fingerprint \(fingerprint)\n"
             + OmissionLines(title: "left out", omissions: omissions).text
             + (leftBehind.map { LeftBehindLines($0).text } ?? "")
@@ -203,7 +220,7 @@ struct ExportAnswer: Answer {
 }
 
 extension ExportAnswer {
-    init(_ archive: ArchiveName, report: ExportReport) {
+    init(_ archive: ArchiveName, report: ExportReport, isDryRun: Bool = false) {
         self.init(
             appExtension: report.appExtension,
             archive: archive,
@@ -213,6 +230,7 @@ extension ExportAnswer {
             externalLinks: report.externalLinks,
             fingerprint: report.fingerprint.description,
             header: report.header,
+            isDryRun: isDryRun,
             leftBehind: report.leftBehind,
             omissions: report.omissions,
             streamBytes: report.streamBytes,
@@ -224,8 +242,8 @@ extension ExportAnswer {
 extension ExportAnswer {
     private enum CodingKeys: String, CodingKey {
         case appExtension, archive, archiveBase64, archiveBytes, compressedStreamBytes
-        case externalLinkCount, externalLinks, fingerprint, header, leftBehind, omissions
-        case streamBytes, totals
+        case externalLinkCount, externalLinks, fingerprint, header, isDryRun, leftBehind
+        case omissions, streamBytes, totals
     }
 
     private struct EncodedLink: Encodable {
@@ -252,6 +270,7 @@ extension ExportAnswer {
         try container.encode(externalLinks.map(EncodedLink.init), forKey: .externalLinks)
         try container.encode(fingerprint, forKey: .fingerprint)
         try container.encode(header, forKey: .header)
+        if isDryRun { try container.encode(isDryRun, forKey: .isDryRun) }
         try container.encodeIfPresent(leftBehind, forKey: .leftBehind)
         try container.encode(omissions, forKey: .omissions)
         try container.encode(streamBytes, forKey: .streamBytes)

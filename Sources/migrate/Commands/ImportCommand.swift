@@ -15,6 +15,7 @@ struct ImportCommand: LockingCommand {
     private(set) var answersInJSON = false
     private var isQuiet = false
     private var isVerbose = false
+    private var isDryRun = false
     private(set) var progress = ProgressMode.auto
     private var importer: AppIdentity?
     private var signature = SignatureFlags()
@@ -56,6 +57,12 @@ struct ImportCommand: LockingCommand {
         DecryptionFlags.included(at: \.keys)
         Flag.wait(to: \.waitLimit)
         Flag.threads(to: \.options.threadCount)
+        Flag.dryRun(
+            "Check the archive, say what an import would replace and the space that it needs, and "
+                + "change nothing.",
+            sets: \.isDryRun
+        )
+        .excluding(ExtensionFlags.executable)
         Flag.json(sets: \.answersInJSON)
         Flag.quiet(sets: \.isQuiet)
         Flag.verboseNamingFiles(sets: \.isVerbose)
@@ -81,6 +88,7 @@ struct ImportCommand: LockingCommand {
             atPath: container,
             bundleIdentifier: bundleIdentifier
         )
+        if isDryRun { return try await preview(of: source, into: destination, on: console) }
         let report = try await report(of: source, into: destination, on: console)
         console.logMissingProof(of: archive.sourceText, in: report)
         console.logLeftovers(of: report)
@@ -92,6 +100,36 @@ struct ImportCommand: LockingCommand {
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
+        return .success
+    }
+
+    private func preview(
+        of source: ArchiveSource,
+        into destination: MigrationDataContainer,
+        on console: Console
+    ) async throws -> ExitCode {
+        var options = options
+        options.entryHandler = console.entryLog(isVerbose: isVerbose)
+        let preview = try await ProgressDisplay.showing(
+            isQuiet ? .none : progress,
+            on: console
+        ) { [options] progress in
+            try await host(on: console).previewImport(
+                of: source,
+                into: destination,
+                options: options,
+                progress: progress
+            )
+        }
+        console.logMissingProof(of: archive.sourceText, in: preview.report)
+        var answer = ImportAnswer(
+            action: .import,
+            archive: archive,
+            destination: container.bytes,
+            report: preview.report
+        )
+        answer.preview = preview
+        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         return .success
     }
 
@@ -139,12 +177,22 @@ struct ImportAnswer: Answer {
     let archive: ArchiveName
     let destination: [UInt8]
     let report: ImportReport
+    /// What the import would do, if it was not made.
+    var preview: ImportPreview?
 
     var schema: String { "migrate/\(action.rawValue)/1" }
 
     var text: String {
         let place = PrintableText.escaping(destination)
         let proof = report.fingerprint.map { "fingerprint \($0)\n" } ?? ""
+        if let preview {
+            let replacement = preview.replacedTotals.map { "would replace \(TotalsText($0))\n" }
+            return "\(archive.sourceText): would be \(action.done) into \(place): "
+                + "\(TotalsText(report.totals))\n" + proof + (replacement ?? "")
+                + "needs \(ByteCount(preview.neededBytes)), \(ByteCount(preview.availableBytes)) "
+                + "are free\n"
+                + OmissionLines(title: "would not restore", omissions: report.omissions).text
+        }
         let replacement = report.replacedData ? "replaced the data that was there\n" : ""
         return "\(archive.sourceText): \(action.done) into \(place): \(TotalsText(report.totals))\n"
             + proof + replacement
@@ -152,8 +200,9 @@ struct ImportAnswer: Answer {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case appExtension, archive, archiveBase64, destination, destinationBase64, fingerprint
-        case hasTrailer, header, lacksEndMark, leftovers, omissions, replacedData, totals
+        case appExtension, archive, archiveBase64, destination, destinationBase64, dryRun
+        case fingerprint, hasTrailer, header, lacksEndMark, leftovers, omissions, replacedData,
+            totals
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -161,6 +210,7 @@ struct ImportAnswer: Answer {
         try container.encodeIfPresent(report.appExtension, forKey: .appExtension)
         try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
         try container.encode(ExactName(destination), forKey: .destination, or: .destinationBase64)
+        try container.encodeIfPresent(preview.map(EncodedPreview.init), forKey: .dryRun)
         try container.encodeIfPresent(report.fingerprint?.description, forKey: .fingerprint)
         try container.encode(report.hasTrailer, forKey: .hasTrailer)
         try container.encodeIfPresent(report.header, forKey: .header)
@@ -169,5 +219,18 @@ struct ImportAnswer: Answer {
         try container.encode(report.omissions, forKey: .omissions)
         try container.encode(report.replacedData, forKey: .replacedData)
         try container.encode(report.totals, forKey: .totals)
+    }
+}
+
+/// What an import would do, in JSON.
+private struct EncodedPreview: Encodable {
+    let availableBytes: UInt64
+    let neededBytes: UInt64
+    let replacedTotals: ArchiveTotals?
+
+    init(_ preview: ImportPreview) {
+        availableBytes = preview.availableBytes
+        neededBytes = preview.neededBytes
+        replacedTotals = preview.replacedTotals
     }
 }

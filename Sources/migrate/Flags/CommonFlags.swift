@@ -91,6 +91,10 @@ extension Flag {
             )
     }
 
+    static func dryRun(_ help: String, sets path: Property<Owner, Bool>) -> Flag {
+        Flag("dry-run", short: "n", sets: path).help(help)
+    }
+
     static func json(sets path: Property<Owner, Bool>) -> Flag {
         Flag("json", sets: path).help("Answer with one JSON document.")
     }

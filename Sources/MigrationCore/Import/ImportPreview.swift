@@ -1,0 +1,166 @@
+public import Foundation
+public import MigrationArchive
+internal import MigrationSystem
+
+extension MigrationHost {
+    /// Finds out what an import would do, and changes nothing.
+    ///
+    /// Use it to look before data is replaced. The archive is read from end to end and checked as an
+    /// import checks it, so what an import would refuse is an error here. An app's extension can't be
+    /// asked: it would have to import.
+    ///
+    /// - Parameters:
+    ///   - archive: The archive.
+    ///   - container: The container, which need not exist.
+    ///   - options: How an import would be made.
+    ///   - progress: Gets the archive's bytes as its total, and how many were read.
+    /// - Returns: What would be restored and replaced, and the space that it needs.
+    /// - Throws: The errors of ``importArchive(_:into:using:options:progress:)``, except for those of
+    ///   writing and of extensions.
+    @concurrent
+    public func previewImport(
+        of archive: ArchiveSource,
+        into container: MigrationDataContainer,
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportPreview {
+        defer { progress?.endUpdates() }
+        try ThreadCount.check(options.threadCount)
+        return try await withOperationThread { cancellation in
+            try ImportPreviewOperation(
+                source: archive,
+                container: container,
+                options: options,
+                progress: progress,
+                cancellation: cancellation,
+                wait: wait(cancellation)
+            ).run()
+        }
+    }
+}
+
+/// What an import would do.
+public struct ImportPreview: Sendable {
+    /// What the import would report.
+    public let report: ImportReport
+
+    /// The bytes that the import needs beside the container, before data there is replaced.
+    public let neededBytes: UInt64
+
+    /// The bytes that are free there.
+    public let availableBytes: UInt64
+
+    /// How much the import would replace; `nil` if the container holds no data, or is missing.
+    ///
+    /// The import replaces the whole container, temporary files and caches too.
+    public let replacedTotals: ArchiveTotals?
+}
+
+/// One import that restores nothing.
+struct ImportPreviewOperation {
+    let source: ArchiveSource
+    let container: MigrationDataContainer
+    let options: ImportOptions
+    let progress: Progress?
+    let cancellation: CancellationFlag
+    let wait: LockWait
+
+    private var path: BytePath { container.rootPath }
+
+    private var checks: ImportChecks {
+        ImportChecks(container: container, options: options, appExtension: nil)
+    }
+
+    func run() throws -> ImportPreview {
+        let input = try source.open(cancellation)
+        progress?.setTotal(Int64(clamping: input.size ?? 0))
+        let replaced = try isMissing() ? nil : totalsOfContainer()
+        let available = try availableSpace()
+        let threadCount = ThreadCount.resolve(options.threadCount)
+        let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        try checks.checkKind(of: reader)
+        try checks.checkHeader(reader.header)
+        // A pipe has no fingerprint until everything was read.
+        if input.size != nil { try checks.checkProof(of: reader) }
+        try checks.checkSpace(for: reader, available: available)
+        let extractor = try read(reader, available: available)
+        try checks.checkProof(of: reader)
+        if replaced != nil { try checks.checkReplacement(by: extractor, from: reader) }
+        var totals = extractor.totals
+        totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
+        // Only now does a pipe say how much it holds.
+        try checks.checkSpace(for: reader, available: available)
+        progress?.finish()
+        return ImportPreview(
+            report: ImportReport(
+                header: reader.header,
+                fingerprint: reader.fingerprint,
+                lacksEndMark: reader.lacksEndMark,
+                hasTrailer: reader.hasTrailer,
+                isAndroidBackup: reader.isAndroidBackup,
+                totals: totals,
+                omissions: extractor.omissions,
+                replacedData: replaced != nil,
+                appExtension: nil
+            ),
+            neededBytes: totals.dataBytes,
+            availableBytes: available,
+            replacedTotals: replaced
+        )
+    }
+
+    private func isMissing() throws -> Bool {
+        do throws(SystemError) {
+            return try FileDescriptor.statusIfPresent(atPath: path) == nil
+        } catch {
+            throw MigrationError(.outputFailed, "the import failed", path: path, cause: error)
+        }
+    }
+
+    /// Counts what the container holds; `nil` if it holds no data.
+    private func totalsOfContainer() throws -> ArchiveTotals? {
+        let lock = try wait.lockForReading(path)
+        defer { lock.release() }
+        try ContainerRecovery.checkBookkeeping(of: path, root: lock.root)
+        guard try ContainerContents.holdsData(lock.root, at: path) else { return nil }
+        guard options.replacesExisting else {
+            let message = "the container already holds data"
+            throw MigrationError(.containerHoldsData, message, path: path)
+        }
+        var totals = ArchiveTotals()
+        let everything = ContainerSelection(includesCaches: true, exclusions: [])
+        try ContainerListing.list(
+            lock.root,
+            selecting: everything,
+            cancellation: cancellation
+        ) { entry, _ in totals.count(entry) }
+        return totals
+    }
+
+    private func availableSpace() throws -> UInt64 {
+        do throws(SystemError) {
+            return try FileDescriptor.open(path.parent, .directory).availableSpace()
+        } catch {
+            let message = "the directory of the container can't be used"
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
+        }
+    }
+
+    private func read(_ reader: ArchiveReader, available: UInt64) throws -> ArchiveExtractor {
+        var extraction = ArchiveExtractor.Options()
+        extraction.isLenient = reader.header == nil
+        if reader.header == nil { extraction.byteLimit = available }
+        extraction.externalLinks = options.externalLinks
+        extraction.entryHandler = options.entryHandler
+        extraction.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
+        let extractor = ArchiveExtractor(restoringNothing: extraction) {
+            () throws(SystemError) in
+            let directory = BytePath(of: FileManager.default.temporaryDirectory)
+            return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()
+        }
+        try extractor.extract(from: reader) { consumed in
+            progress?.completedUnitCount = Int64(clamping: consumed)
+        }
+        return extractor
+    }
+}
