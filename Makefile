@@ -7,7 +7,7 @@ EXAMPLES = --scratch-path .build/examples --disable-build-manifest-caching --pac
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak docs docs-serve clean
+.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams docs docs-serve clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):[a-z ]* ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -71,6 +71,9 @@ torture: ## fails every call of exports and imports in every way, S=1 (every S-t
 
 allocations: ## fails every allocation of an operation, POINTS=100 of each that are spread evenly
 	@Scripts/prove allocations $(if $(POINTS),--points $(POINTS))
+
+streams: ## kills exports into a command at random bytes, K=1000 of each kind
+	@Scripts/prove streams $(if $(K),--kills $(K))
 
 soak: ## mixes operations, kills and faults at random, T=3600 seconds, SEED=1 repeats the choices
 	@Scripts/prove soak $(if $(T),--seconds $(T)) $(if $(SEED),--seed $(SEED))

@@ -41,6 +41,9 @@ enum Proofs {
                      make of its archive.
         store-size   Migrates a large SQLite store with a plan, and measures the memory that it takes.
                        --megabytes <n>       how large (default: 2048)
+        streams      Kills exports whose archive a command takes, their guards and their process groups, at
+                     random bytes. The command never takes what it has for a whole archive.
+                       --kills <n>           how many of each, with each of three commands (default: 1000)
         short        Runs little of each: less than three minutes.
         compare      Compares the trees that the two words behind it name, with no help of migrate.
                        --exclude <path>      leave out this path, relative to both, and all below it
@@ -89,7 +92,7 @@ enum Proofs {
                 ("bounds", ["--share", "200"]),
                 ("round-trip", [Tools.root + "/Sources"]), ("encryption", ["--megabytes", "64"]),
                 ("odd-container", []),
-                ("store-size", ["--megabytes", "128"]),
+                ("store-size", ["--megabytes", "128"]), ("streams", ["--kills", "5"]),
                 ("soak", ["--seconds", "30"]),
             ]
             try options.finish()
@@ -131,6 +134,10 @@ enum Proofs {
             let storeSize = try StoreSize(tools, &options)
             try options.finish()
             return try storeSize.run()
+        case "streams":
+            let streams = Streams(tools, kills: try options.number("kills") ?? 1000)
+            try options.finish()
+            return try streams.run()
         case "soak":
             let seed = try options.number("seed") ?? Int.random(in: 1...1_000_000)
             var soak = try Soak(tools, seconds: options.number("seconds") ?? 3600, seed: seed)

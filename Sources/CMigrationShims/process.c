@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "process.h"
+#include "forked.h"
 #include "root.h"
 #include "sandbox.h"
 
@@ -32,29 +33,6 @@ int migration_make_sockets(int ends[2]) {
   return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
 }
 
-/// Tells the host which call failed, and ends.
-static _Noreturn void fail(int failures, const char *call) {
-  struct migration_failure failure = {.call = call, .code = errno};
-  ssize_t count = write(failures, &failure, sizeof failure);
-  _exit(count < 0 ? 126 : 127);
-}
-
-/// Closes all descriptors but `files`, which get the numbers from 0 up.
-///
-/// `failures` is the index of the one among them that failures are told to.
-static void keep_only(int *files, unsigned count, unsigned failures) {
-  int teller = files[failures];
-  // Out of the way of the numbers that are given out first.
-  for (unsigned index = 0; index < count; index++) {
-    files[index] = fcntl(files[index], F_DUPFD_CLOEXEC, (int)count);
-    if (files[index] < 0) fail(teller, "fcntl");
-  }
-  for (unsigned index = 0; index < count; index++) {
-    if (dup2(files[index], (int)index) < 0) fail(files[failures], "dup2");
-  }
-  if (syscall(SYS_close_range, count, ~0U, 0) < 0) fail((int)failures, "close_range");
-}
-
 // MARK: - The program
 
 /// The descriptors of the program, and three that close when it starts.
@@ -70,16 +48,16 @@ enum {
 
 static void write_file(const char *path, const char *text) {
   int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0 || write(file, text, strlen(text)) < 0) fail(child_failures, "unshare");
+  if (file < 0 || write(file, text, strlen(text)) < 0) migration_fail(child_failures, "unshare");
   close(file);
 }
 
 /// Gives this process file systems of its own to mount in, as a user may who is not root.
 static void enter_namespaces(const struct migration_program *program) {
   if (program->user_map == NULL) {
-    if (unshare(CLONE_NEWNS) < 0) fail(child_failures, "unshare");
+    if (unshare(CLONE_NEWNS) < 0) migration_fail(child_failures, "unshare");
   } else {
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) fail(child_failures, "unshare");
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) migration_fail(child_failures, "unshare");
     // A host that holds keys can't be looked into, and what it forks could then not write these
     // files.
     int dumpable = migration_dumpable();
@@ -91,23 +69,23 @@ static void enter_namespaces(const struct migration_program *program) {
     if (dumpable == 0) migration_set_dumpable(0);
   }
   // Nothing that is mounted on either side from now on shows on the other.
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail(child_failures, "mount");
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) migration_fail(child_failures, "mount");
 }
 
 /// Shows directories at other paths to this process alone.
 static void mount_directories(char *const *mounts) {
   for (; mounts[0] != NULL; mounts += 2) {
-    if (mount(mounts[0], mounts[1], NULL, MS_BIND | MS_REC, NULL) < 0) fail(child_failures, "mount");
+    if (mount(mounts[0], mounts[1], NULL, MS_BIND | MS_REC, NULL) < 0) migration_fail(child_failures, "mount");
   }
 }
 
 /// Gives this process a root of its own.
 static void enter_root(const struct migration_program *program) {
   const char *call = migration_enter_root(program->directory, program->root);
-  if (call != NULL) fail(child_failures, call);
+  if (call != NULL) migration_fail(child_failures, call);
   // What it was open by is of the former root, where its mode could still be changed.
   int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (null < 0 || dup2(null, child_input) < 0) fail(child_failures, "mount");
+  if (null < 0 || dup2(null, child_input) < 0) migration_fail(child_failures, "mount");
   close(null);
 }
 
@@ -119,56 +97,56 @@ static void change_mounts(const struct migration_program *program) {
 }
 
 static void confine(const struct migration_program *program) {
-  if (program->is_confined && migration_limit_capabilities() < 0) fail(child_failures, "capset");
+  if (program->is_confined && migration_limit_capabilities() < 0) migration_fail(child_failures, "capset");
   if (program->ruleset >= 0 && migration_restrict_self(child_ruleset) < 0) {
-    fail(child_failures, "landlock_restrict_self");
+    migration_fail(child_failures, "landlock_restrict_self");
   }
-  if (program->is_filtered && migration_filter_self() < 0) fail(child_failures, "seccomp");
+  if (program->is_filtered && migration_filter_self() < 0) migration_fail(child_failures, "seccomp");
 }
 
 /// Puts this process where its memory, and how many processes it starts, are bounded.
 static void enter_bounds(const struct migration_program *program) {
-  if (program->group >= 0 && write(child_group, "0", 1) != 1) fail(child_failures, "cgroup.procs");
+  if (program->group >= 0 && write(child_group, "0", 1) != 1) migration_fail(child_failures, "cgroup.procs");
   if (program->memory_limit > 0) {
     struct rlimit limit = {program->memory_limit, program->memory_limit};
-    if (setrlimit(RLIMIT_DATA, &limit) < 0) fail(child_failures, "setrlimit");
+    if (setrlimit(RLIMIT_DATA, &limit) < 0) migration_fail(child_failures, "setrlimit");
   }
   if (program->task_limit > 0) {
     struct rlimit limit = {program->task_limit, program->task_limit};
-    if (setrlimit(RLIMIT_NPROC, &limit) < 0) fail(child_failures, "setrlimit");
+    if (setrlimit(RLIMIT_NPROC, &limit) < 0) migration_fail(child_failures, "setrlimit");
   }
 }
 
 static void set_limits(pid_t supervisor) {
-  if (setpgid(0, 0) < 0) fail(child_failures, "setpgid");
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) fail(child_failures, "prctl");
+  if (setpgid(0, 0) < 0) migration_fail(child_failures, "setpgid");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) migration_fail(child_failures, "prctl");
   if (getppid() != supervisor) _exit(127);
   struct rlimit none = {0, 0};
-  if (setrlimit(RLIMIT_CORE, &none) < 0) fail(child_failures, "setrlimit");
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) fail(child_failures, "prctl");
+  if (setrlimit(RLIMIT_CORE, &none) < 0) migration_fail(child_failures, "setrlimit");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) migration_fail(child_failures, "prctl");
 }
 
 static _Noreturn void run(const struct migration_program *program, int *files, pid_t supervisor) {
   unsigned count = program->ruleset >= 0 ? child_ruleset + 1 : child_ruleset;
-  keep_only(files, count, child_failures);
+  migration_keep_only(files, count, child_failures);
   for (unsigned file = child_failures; file < count; file++) {
-    if (fcntl((int)file, F_SETFD, FD_CLOEXEC) < 0) fail(child_failures, "fcntl");
+    if (fcntl((int)file, F_SETFD, FD_CLOEXEC) < 0) migration_fail(child_failures, "fcntl");
   }
   // What the sandbox forbids comes before it, and the signal at the parent's end after what changes
   // credentials, which clears it.
   change_mounts(program);
   if (program->identity != NULL && migration_become(program->identity) < 0) {
-    fail(child_failures, "setresuid");
+    migration_fail(child_failures, "setresuid");
   }
   set_limits(supervisor);
   enter_bounds(program);
-  if (chdir(program->directory) < 0) fail(child_failures, "chdir");
+  if (chdir(program->directory) < 0) migration_fail(child_failures, "chdir");
   confine(program);
   sigset_t none;
   sigemptyset(&none);
-  if (sigprocmask(SIG_SETMASK, &none, NULL) < 0) fail(child_failures, "sigprocmask");
+  if (sigprocmask(SIG_SETMASK, &none, NULL) < 0) migration_fail(child_failures, "sigprocmask");
   execve(program->executable, program->arguments, program->environment);
-  fail(child_failures, "execve");
+  migration_fail(child_failures, "execve");
 }
 
 // MARK: - The supervisor
@@ -280,35 +258,19 @@ static _Noreturn void watch(pid_t program) {
   finish(program);
 }
 
-/// Gives all signals their default effect, those that the C library keeps to itself included.
-static void reset_signals(void) {
-  // All zeros are the default in every machine's layout of the kernel's structure.
-  static const unsigned long action[8];
-  for (int number = 1; number < NSIG; number++) {
-    syscall(SYS_rt_sigaction, number, action, NULL, (NSIG - 1) / 8);
-  }
-}
-
-static int open_signals(void) {
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  return signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
-}
-
 /// Lets go of all that is the host's: its locks must end with it.
 static void leave_host(const struct migration_program *program) {
   int failures = program->failures;
-  reset_signals();
+  migration_reset_signals();
   // A session of its own: no terminal's signal reaches it.
-  if (setsid() < 0) fail(failures, "setsid");
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) fail(failures, "prctl");
+  if (setsid() < 0) migration_fail(failures, "setsid");
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) migration_fail(failures, "prctl");
   int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (null < 0) fail(failures, "open");
-  int signals = open_signals();
-  if (signals < 0) fail(failures, "signalfd");
+  if (null < 0) migration_fail(failures, "open");
+  int signals = migration_open_signals();
+  if (signals < 0) migration_fail(failures, "signalfd");
   int children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-  if (children < 0) fail(failures, "open");
+  if (children < 0) migration_fail(failures, "open");
   int files[] = {
     null, null, null,
     [host_control] = program->control,
@@ -321,14 +283,14 @@ static void leave_host(const struct migration_program *program) {
     [host_group] = program->group >= 0 ? program->group : null,
     [host_ruleset] = program->ruleset,
   };
-  keep_only(files, program->ruleset >= 0 ? host_ruleset + 1 : host_ruleset, host_failures);
+  migration_keep_only(files, program->ruleset >= 0 ? host_ruleset + 1 : host_ruleset, host_failures);
 }
 
 static _Noreturn void supervise(const struct migration_program *program) {
   leave_host(program);
   pid_t supervisor = getpid();
   pid_t child = fork();
-  if (child < 0) fail(host_failures, "fork");
+  if (child < 0) migration_fail(host_failures, "fork");
   if (child == 0) {
     int files[] = {
       0, host_output, host_output, host_connection, host_failures, host_group, host_ruleset,

@@ -73,8 +73,7 @@ package struct BackupConversion {
                 throw error
             }
         } catch {
-            file.discard()
-            throw error
+            throw file.discard(after: error)
         }
         try file.commit()
         return report

@@ -52,8 +52,7 @@ package enum BackupOperations {
             do {
                 try file.output.write(bytes.span)
             } catch {
-                file.discard()
-                throw error
+                throw file.discard(after: error)
             }
             try file.commit()
         }

@@ -64,8 +64,7 @@ package struct StreamConversion {
         do {
             size = try write(domains, version: reader.header?.resourcesVersion, to: file.output)
         } catch {
-            file.discard()
-            throw error
+            throw file.discard(after: error)
         }
         try file.commit()
         return ConversionReport(

@@ -4,6 +4,7 @@
 // Calls that the C library's Swift module hides, or that take part in no portable module.
 
 #include "files.h"
+#include "guard.h"
 #include "identity.h"
 #include "output.h"
 #include "process.h"

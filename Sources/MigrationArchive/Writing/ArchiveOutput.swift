@@ -58,13 +58,17 @@ package final class ArchiveOutput: @unchecked Sendable {
         sealing?.abandon()
         sealing = nil
     }
+
+    /// Closes the file or pipe, so that a pipe's reader sees the end; nothing may be written after it.
+    package func close() { target.close() }
 }
 
 /// The file or pipe itself.
 ///
 /// Safe because one thread at a time writes.
 private final class OutputTarget: @unchecked Sendable {
-    private let descriptor: FileDescriptor
+    /// `nil` once it is closed.
+    private var file: OpenFile?
     private let cancellation: CancellationFlag
     /// Ends the waiting for a pipe's reader; `nil` for a file, which is never waited for.
     private let event: CancellationEvent?
@@ -81,8 +85,15 @@ private final class OutputTarget: @unchecked Sendable {
     ) throws(SystemError) {
         let isFile = try descriptor.status().kind == .regular
         event = isFile ? nil : try CancellationEvent(of: cancellation)
-        self.descriptor = descriptor
+        file = OpenFile(descriptor)
         self.cancellation = cancellation
+    }
+
+    func close() { file = nil }
+
+    private func open() throws(SystemError) -> OpenFile {
+        guard let file else { throw .invalid("write") }
+        return file
     }
 
     /// Writes every byte of `bytes`.
@@ -90,7 +101,7 @@ private final class OutputTarget: @unchecked Sendable {
         try reportingFailures {
             if event != nil { return try writeInUnits(bytes) }
             try cancellation.check()
-            try descriptor.writeAll(bytes)
+            try open().descriptor.writeAll(bytes)
             count += UInt64(bytes.count)
         }
     }
@@ -105,7 +116,7 @@ private final class OutputTarget: @unchecked Sendable {
                     }
                 } else {
                     try cancellation.check()
-                    try unsafe descriptor.writeAll(gathering: pieces)
+                    try unsafe open().descriptor.writeAll(gathering: pieces)
                     count += unsafe pieces.reduce(0) { $0 + UInt64($1.count) }
                 }
             }
@@ -125,13 +136,14 @@ private final class OutputTarget: @unchecked Sendable {
     }
 
     private func writeInUnits(_ bytes: Span<UInt8>) throws {
+        let file = try open()
         var rest = bytes
         while !rest.isEmpty {
-            guard try descriptor.waits(until: .writable, or: event) else {
+            guard try file.descriptor.waits(until: .writable, or: event) else {
                 throw CancellationError()
             }
             let count = min(Self.pipeUnit, rest.count)
-            try descriptor.writeAll(rest.extracting(first: count))
+            try file.descriptor.writeAll(rest.extracting(first: count))
             self.count += UInt64(count)
             rest = rest.extracting(droppingFirst: count)
         }

@@ -72,6 +72,7 @@ extension MigrationError {
             case signatureInvalid = 25
             case signingFailed = 26
             case fingerprintMismatch = 27
+            case commandFailed = 28
         }
 
         private let value: Value
@@ -79,6 +80,9 @@ extension MigrationError {
         private init(value: Value) {
             self.value = value
         }
+
+        /// The command that takes or gives an archive's stream failed or can't be started.
+        public static let commandFailed = Code(value: .commandFailed)
 
         /// An app or another migration holds the container.
         public static let containerBusy = Code(value: .containerBusy)

@@ -8,6 +8,7 @@ public struct ArchiveDestination: Sendable {
         case file(BytePath, replacesExisting: Bool)
         case descriptor(Int32)
         case nowhere
+        case command(StreamCommand)
     }
 
     fileprivate let target: Target
@@ -69,6 +70,16 @@ public struct ArchiveDestination: Sendable {
         }
     }
 
+    /// A command that takes the archive from its standard input, and sees its end only if it is whole.
+    package static func command(_ command: StreamCommand) -> ArchiveDestination {
+        ArchiveDestination(target: .command(command))
+    }
+
+    /// Whether the destination is begun with the size of what it gets.
+    var needsEstimate: Bool {
+        if case .command = target { true } else { false }
+    }
+
     /// The same destination with an encrypted archive.
     ///
     /// - Parameter encryption: Who can decrypt the archive.
@@ -84,6 +95,8 @@ public struct ArchiveDestination: Sendable {
 package struct ArchiveFile: ~Copyable {
     private var pending: PendingFile?
     private let path: BytePath?
+    private let command: StreamCommand?
+    private let cancellation: CancellationFlag
 
     /// Gets the archive's bytes.
     package let output: ArchiveOutput
@@ -97,12 +110,16 @@ package struct ArchiveFile: ~Copyable {
     private init(
         pending: consuming PendingFile?,
         path: BytePath?,
+        command: StreamCommand? = nil,
+        cancellation: CancellationFlag,
         output: ArchiveOutput,
         identity: FileStatus.Identity,
         availableSpace: UInt64?
     ) {
         self.pending = pending
         self.path = path
+        self.command = command
+        self.cancellation = cancellation
         self.output = output
         self.identity = identity
         self.availableSpace = availableSpace
@@ -110,41 +127,72 @@ package struct ArchiveFile: ~Copyable {
 
     package static func make(
         at destination: ArchiveDestination,
+        sizeEstimate: UInt64 = 0,
         cancellation: CancellationFlag
     ) throws -> ArchiveFile {
+        let encryption = destination.encryption
         switch destination.target {
-        case .descriptor, .nowhere:
-            let descriptor: FileDescriptor
-            if case .descriptor(let number) = destination.target {
-                descriptor = try FileDescriptor.duplicate(ofNumber: number)
-            } else {
-                descriptor = try FileDescriptor.open("/dev/null", .writing)
-            }
-            let identity = try descriptor.status().identity
-            return ArchiveFile(
-                pending: nil,
-                path: nil,
-                output: try ArchiveOutput(
-                    writing: descriptor,
-                    encryption: destination.encryption,
-                    cancellation: cancellation
-                ),
-                identity: identity,
-                availableSpace: nil
+        case .descriptor(let number):
+            return try make(
+                FileDescriptor.duplicate(ofNumber: number),
+                of: nil,
+                encryption: encryption,
+                cancellation: cancellation
             )
+        case .nowhere:
+            return try make(
+                FileDescriptor.open("/dev/null", .writing),
+                of: nil,
+                encryption: encryption,
+                cancellation: cancellation
+            )
+        case .command(let command):
+            let stream = try command.startTaking(sizeEstimate: sizeEstimate)
+            do {
+                return try make(
+                    stream,
+                    of: command,
+                    encryption: encryption,
+                    cancellation: cancellation
+                )
+            } catch {
+                throw command.end(after: error)
+            }
         case .file(let path, let replacesExisting):
             if replacesExisting { try checkIsReplaceable(path) }
             do throws(SystemError) {
                 return try make(
                     at: path,
                     replacesExisting: replacesExisting,
-                    encryption: destination.encryption,
+                    encryption: encryption,
                     cancellation: cancellation
                 )
             } catch {
                 throw failure(error, at: path)
             }
         }
+    }
+
+    private static func make(
+        _ stream: consuming FileDescriptor,
+        of command: StreamCommand?,
+        encryption: ArchiveEncryption?,
+        cancellation: CancellationFlag
+    ) throws -> ArchiveFile {
+        let identity = try stream.status().identity
+        return ArchiveFile(
+            pending: nil,
+            path: nil,
+            command: command,
+            cancellation: cancellation,
+            output: try ArchiveOutput(
+                writing: stream,
+                encryption: encryption,
+                cancellation: cancellation
+            ),
+            identity: identity,
+            availableSpace: nil
+        )
     }
 
     private static func make(
@@ -176,6 +224,7 @@ package struct ArchiveFile: ~Copyable {
         return ArchiveFile(
             pending: pending,
             path: path,
+            cancellation: cancellation,
             output: output,
             identity: identity,
             availableSpace: space
@@ -208,8 +257,9 @@ package struct ArchiveFile: ~Copyable {
         return MigrationError(code, "the archive can't be written", path: path, cause: error)
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name, or lets the command that takes the archive see its end.
     package consuming func commit() throws {
+        if let command { try command.complete(closing: output, cancellation) }
         guard let file = pending.take() else { return }
         do {
             try file.commit()
@@ -218,9 +268,12 @@ package struct ArchiveFile: ~Copyable {
         }
     }
 
-    /// Removes the file, as far as possible.
-    package consuming func discard() {
-        guard let file = pending.take() else { return }
-        file.discard()
+    /// Removes the file, as far as possible, or ends the command that takes the archive.
+    ///
+    /// - Returns: What to report instead of `error`, which made the archive useless.
+    @discardableResult
+    package consuming func discard(after error: any Error) -> any Error {
+        if let file = pending.take() { file.discard() }
+        return command?.end(after: error) ?? error
     }
 }

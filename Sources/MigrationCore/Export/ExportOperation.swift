@@ -269,10 +269,17 @@ struct ExportOperation {
                 root: lock.root
             )
         }
-        let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
+        let early =
+            destination.needsEstimate ? try properties(of: hosted, availableSpace: nil) : nil
+        let file = try ArchiveFile.make(
+            at: destination,
+            sizeEstimate: early?.sizeEstimate ?? 0,
+            cancellation: cancellation
+        )
         let report: ExportReport
         do {
-            let properties = try properties(of: hosted, availableSpace: file.availableSpace)
+            let properties =
+                try early ?? properties(of: hosted, availableSpace: file.availableSpace)
             try checkSpace(for: properties, available: file.availableSpace)
             report = try write(
                 hosted,
@@ -282,8 +289,7 @@ struct ExportOperation {
                 root: lock.root
             )
         } catch {
-            file.discard()
-            throw error
+            throw file.discard(after: error)
         }
         try file.commit()
         return report

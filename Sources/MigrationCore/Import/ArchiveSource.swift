@@ -7,6 +7,7 @@ public struct ArchiveSource: Sendable {
     private enum Origin {
         case file(BytePath)
         case descriptor(Int32)
+        case command(StreamCommand)
     }
 
     private let origin: Origin
@@ -36,6 +37,16 @@ public struct ArchiveSource: Sendable {
         ArchiveSource(origin: .descriptor(number))
     }
 
+    /// What a command writes to its standard output.
+    package static func command(_ command: StreamCommand) -> ArchiveSource {
+        ArchiveSource(origin: .command(command))
+    }
+
+    /// The command that gives the archive, if one does.
+    var command: StreamCommand? {
+        if case .command(let command) = origin { command } else { nil }
+    }
+
     /// The same archive, which may be encrypted.
     ///
     /// Only the needed parts of a file are read, even if it is encrypted; an armored file is read
@@ -51,14 +62,16 @@ public struct ArchiveSource: Sendable {
 
     package func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
         let descriptor: FileDescriptor
-        do throws(SystemError) {
+        do {
             switch origin {
             case .file(let path):
                 descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
             case .descriptor(let number):
                 descriptor = try FileDescriptor.duplicate(ofNumber: number)
+            case .command(let command):
+                descriptor = try command.startGiving()
             }
-        } catch {
+        } catch let error as SystemError {
             throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
         }
         return try ArchiveInput(

@@ -117,6 +117,19 @@ struct ImportOperation {
     }
 
     func run() throws -> ImportReport {
+        do {
+            return try importArchive()
+        } catch {
+            throw explained(error)
+        }
+    }
+
+    /// The error of the command that gives the archive, where that was the cause of `error`.
+    private func explained(_ error: any Error) -> any Error {
+        source.command?.end(after: error) ?? error
+    }
+
+    private func importArchive() throws -> ImportReport {
         let input = try source.open(cancellation)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         try checks.checkExtension()
@@ -172,7 +185,7 @@ struct ImportOperation {
             )
             return report(on: outcome, of: opened, replacedData: holdsData)
         } catch {
-            let error = Self.located(error, at: path)
+            let error = Self.located(explained(error), at: path)
             if !hasBegun, Self.isRefusal(error) {
                 try? withdraw(in: root)
             } else {
@@ -285,6 +298,7 @@ extension ImportOperation {
                 ),
                 reserve: reserve
             )
+            try source.command?.finish(cancellation)
             try cancellation.check()
             return (extractor, appExtension, leftovers: try commit.run())
         } catch {

@@ -72,6 +72,16 @@ struct ImportPreviewOperation {
     }
 
     func run() throws -> ImportPreview {
+        do {
+            let preview = try readArchive()
+            try source.command?.finish(cancellation)
+            return preview
+        } catch {
+            throw source.command?.end(after: error) ?? error
+        }
+    }
+
+    private func readArchive() throws -> ImportPreview {
         let input = try source.open(cancellation)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         let replaced = try isMissing() ? nil : totalsOfContainer()

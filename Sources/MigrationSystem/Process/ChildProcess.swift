@@ -37,6 +37,23 @@ package final class ChildProcess: Sendable {
     private let supervisor: pid_t
     private let state = Monitor(State.running)
 
+    /// The supervisors of this process, which may not be taken for processes that others left.
+    private static let running = Monitor<Set<pid_t>>([])
+
+    /// The processes of all supervisors that run.
+    static var supervisors: [pid_t] { running.withLock { Array($0) } }
+
+    /// Notes the supervisor that `start` makes before anybody can ask for it.
+    static func noting<Failure: Error>(
+        _ start: () throws(Failure) -> pid_t
+    ) throws(Failure) -> pid_t {
+        try running.withLock { running throws(Failure) in
+            let process = try start()
+            running.insert(process)
+            return process
+        }
+    }
+
     private enum State {
         case running
         /// Processes that the child started did not end in time.
@@ -97,6 +114,7 @@ package final class ChildProcess: Sendable {
             }
             // It waits even if the host lets the system collect its children, but then it fails.
             _ = try? retryingOnInterrupt("waitpid") { waitpid(supervisor, nil, 0) }
+            _ = Self.running.withLock { $0.remove(supervisor) }
             state = .collected
         }
         guard let statuses = sentStatuses, statuses.count == 2 else { throw .supervisorKilled }

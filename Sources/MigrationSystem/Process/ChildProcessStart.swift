@@ -89,13 +89,17 @@ extension ChildProcess {
         let output = try DescriptorPair.pipe()
         let failures = try DescriptorPair.pipe()
         try output.ours.stopWaiting()
-        let supervisor = try configuration.start(
-            control: control.theirs,
-            connection: connection.theirs,
-            output: output.theirs,
-            failures: failures.theirs,
-            ruleset: ruleset
-        )
+        let (theirControl, theirConnection) = (control.theirs.rawValue, connection.theirs.rawValue)
+        let (theirOutput, theirFailures) = (output.theirs.rawValue, failures.theirs.rawValue)
+        let supervisor = try noting { () throws(SystemError) in
+            try configuration.start(
+                control: theirControl,
+                connection: theirConnection,
+                output: theirOutput,
+                failures: theirFailures,
+                ruleset: ruleset
+            )
+        }
         let process = ChildProcess(
             supervisor: supervisor,
             control: control.ours,
@@ -123,7 +127,7 @@ extension ChildProcess {
     }()
 
     /// Waits until the program has started; throws the reason if it could not.
-    private static func throwFailure(
+    static func throwFailure(
         told failures: borrowing FileDescriptor
     ) throws(SystemError) {
         var failure = unsafe migration_failure()
@@ -148,14 +152,12 @@ extension ChildProcess.Configuration {
 
     /// Forks the supervisor; returns its process number.
     fileprivate func start(
-        control: borrowing FileDescriptor,
-        connection: borrowing FileDescriptor,
-        output: borrowing FileDescriptor,
-        failures: borrowing FileDescriptor,
+        control: CInt,
+        connection: CInt,
+        output: CInt,
+        failures: CInt,
         ruleset: OpenFile?
     ) throws(SystemError) -> pid_t {
-        let (control, connection) = (control.rawValue, connection.rawValue)
-        let (output, failures) = (output.rawValue, failures.rawValue)
         let paths = CStringList([executable.bytes, workingDirectory.bytes] + namespaceMaps)
         let hasMaps = !namespaceMaps.isEmpty
         let hasRoot = root != nil

@@ -25,6 +25,7 @@ struct ArgumentParser<Parsed: ParsableCommand>: Sendable {
         var parsed = Parsed()
         var words = found.words[...]
         for argument in Parsed.arguments {
+            if found.replaces(argument.description) { continue }
             let count = argument.description.count == .one ? 1 : words.count
             try argument.apply(Array(words.prefix(count)), to: &parsed)
             words = words.dropFirst(count)
@@ -55,6 +56,11 @@ private struct FoundWords: Sendable {
 
     /// The values of each given flag in their order; none for a flag without a value.
     var values: [String: [[UInt8]]] = [:]
+
+    /// Whether a flag stands in the place of `argument`.
+    func replaces(_ argument: ArgumentDescription) -> Bool {
+        argument.alternative.map { values[$0] != nil } ?? false
+    }
 }
 
 // MARK: - Flags
@@ -166,6 +172,10 @@ extension ArgumentParser {
         for flag in command.flags where flag.isRequired && found.values[flag.name] == nil {
             throw UsageError("option '\(flag.label)' is missing")
         }
+        for flag in command.flags where found.values[flag.name] == nil {
+            guard let other = flag.alternative, found.values[other] == nil else { continue }
+            throw UsageError("option '\(flag.label)' or '--\(other)' is missing")
+        }
         for flag in command.flags where found.values[flag.name] != nil {
             if let companion = flag.companion, found.values[companion] == nil {
                 throw UsageError("option '--\(flag.name)' needs option '--\(companion)'")
@@ -174,7 +184,13 @@ extension ArgumentParser {
                 throw UsageError("option '--\(flag.name)' can't be given with '--\(rival)'")
             }
         }
-        let needed = command.arguments.filter { $0.count != .any }
+        let arguments = command.arguments.filter { !found.replaces($0) }
+        let needed = arguments.filter { $0.count != .any }
+        if needed.count == arguments.count, found.words.count > needed.count, !takesCommandLine {
+            throw UsageError(
+                "unexpected argument \(UsageError.quoting(found.words[needed.count]))"
+            )
+        }
         guard found.words.count < needed.count else { return }
         throw UsageError("argument '\(needed[found.words.count].synopsis)' is missing")
     }

@@ -94,6 +94,9 @@ struct FlagDescription: Sendable {
     /// The name of the flag that excludes this one.
     var rival: String?
 
+    /// The name of the flag that must be given if this one is not.
+    var alternative: String?
+
     static let help = FlagDescription(name: "help", short: "h", help: "Show this help.")
 
     /// The flag as it is typed, with the name of its value.
@@ -134,9 +137,13 @@ struct ArgumentDescription: Sendable {
     var count = Count.one
     var completion = ValueCompletion.none
 
+    /// The name of the flag that stands in its place.
+    var alternative: String?
+
     /// The argument in a synopsis.
     var synopsis: String {
         switch count {
+        case .one where alternative != nil: "[<\(name)>]"
         case .one: "<\(name)>"
         case .any: "[<\(name)>...]"
         case .commandLine: "-- <\(name)>..."

@@ -141,6 +141,14 @@ extension Flag {
         changed { $0.rival = rival.description.name }
     }
 
+    /// The same flag, which is needed unless `alternative` is given in its place.
+    func unless<Other>(_ alternative: Flag<Other>) -> Flag {
+        changed { description in
+            description.rival = alternative.description.name
+            description.alternative = alternative.description.name
+        }
+    }
+
     /// The same flag of a command that keeps the flag's owner in a property.
     func included<Outer>(at path: Property<Outer, Owner>) -> Flag<Outer> {
         Flag<Outer>(description) { [apply] (outer, values) throws(UsageError) in
@@ -180,6 +188,13 @@ struct Argument<Owner>: Sendable {
     func help(_ help: String) -> Argument {
         var argument = self
         argument.description.help = help
+        return argument
+    }
+
+    /// The same argument, which is needed unless `alternative` is given in its place.
+    func unless<Other>(_ alternative: Flag<Other>) -> Argument {
+        var argument = self
+        argument.description.alternative = alternative.description.name
         return argument
     }
 

@@ -33,7 +33,8 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         )
         Flag("out", short: "o", value: "archive", as: .archive, to: \.archive)
             .help("The archive to write, or '-' for standard output.")
-            .required
+            .unless(outCommand)
+        outCommand
         Flag.bundleIdentifier(
             help: "The app's bundle identifier, if the container does not name it.",
             to: \.bundleIdentifier
@@ -59,7 +60,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         Flag("expect-complete", sets: \.options.expectsComplete)
             .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
             .needing(ExtensionFlags.executable)
-        Flag.force(replacing: "an archive", sets: \.replacesExisting)
+        Flag.force(replacing: "an archive", sets: \.replacesExisting).excluding(outCommand)
         Flag.dryRun(
             "Read everything and answer as an export would, but write no archive.",
             sets: \.isDryRun
@@ -69,6 +70,17 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         Flag.quiet(sets: \.isQuiet)
         Flag.progress(to: \.progress)
     }
+
+    private static let outCommand = Flag<Self>(
+        "out-command",
+        value: "command",
+        as: .command,
+        to: \.archive
+    )
+    .help(
+        "Have a shell command read the archive, and kill it if the export fails; '{bytes}' in it is "
+            + "the estimated size."
+    )
 
     /// The properties of an export without an extension, which otherwise decides them.
     @FlagList<Self> private static var builtInExport: [Flag<Self>] {
@@ -98,8 +110,9 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     func check(_ given: GivenFlags) throws(UsageError) {
         try appExtension.check()
         try encryption.check()
-        guard signingKey == nil || !archive.isStandardStream else {
-            throw UsageError("with '-' for the archive, there is no place for its signature")
+        guard signingKey == nil || !archive.isStream else {
+            let stream = archive.isStandardStream ? "'-'" : "a command"
+            throw UsageError("with \(stream) for the archive, there is no place for its signature")
         }
         guard !(isVerbose && answersInJSON && archive.isStandardStream) else {
             throw UsageError("with '-' for the archive, --json and --verbose share standard error")
@@ -195,6 +208,7 @@ struct ExportAnswer: Answer {
     var appExtension: ExtensionReport?
     let archive: ArchiveName
     let archiveBytes: UInt64
+    var command: CommandAnswer?
     let compressedStreamBytes: UInt64
     let externalLinkCount: Int
     let externalLinks: [ExternalLink]
@@ -216,6 +230,7 @@ struct ExportAnswer: Answer {
             + "fingerprint \(fingerprint)\n"
             + OmissionLines(title: "left out", omissions: omissions).text
             + (leftBehind.map { LeftBehindLines($0).text } ?? "")
+            + (command?.text ?? "")
     }
 }
 
@@ -225,6 +240,7 @@ extension ExportAnswer {
             appExtension: report.appExtension,
             archive: archive,
             archiveBytes: report.archiveBytes,
+            command: archive.command.map { CommandAnswer($0.result) },
             compressedStreamBytes: report.compressedStreamBytes,
             externalLinkCount: report.externalLinkCount,
             externalLinks: report.externalLinks,
@@ -241,7 +257,7 @@ extension ExportAnswer {
 
 extension ExportAnswer {
     private enum CodingKeys: String, CodingKey {
-        case appExtension, archive, archiveBase64, archiveBytes, compressedStreamBytes
+        case appExtension, archive, archiveBase64, archiveBytes, command, compressedStreamBytes
         case externalLinkCount, externalLinks, fingerprint, header, isDryRun, leftBehind
         case omissions, streamBytes, totals
     }
@@ -265,6 +281,7 @@ extension ExportAnswer {
         try container.encodeIfPresent(appExtension, forKey: .appExtension)
         try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
         try container.encode(archiveBytes, forKey: .archiveBytes)
+        try container.encodeIfPresent(command, forKey: .command)
         try container.encode(compressedStreamBytes, forKey: .compressedStreamBytes)
         try container.encode(externalLinkCount, forKey: .externalLinkCount)
         try container.encode(externalLinks.map(EncodedLink.init), forKey: .externalLinks)

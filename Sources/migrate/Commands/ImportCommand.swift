@@ -23,13 +23,27 @@ struct ImportCommand: LockingCommand {
     static let name = "import"
     static let abstract = "Import an archive into a container, whole or not at all."
 
-    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+    static var arguments: [Argument<Self>] {
+        [.archive(to: \.archive).unless(inCommand)]
+    }
+
+    private static let inCommand = Flag<Self>(
+        "in-command",
+        value: "command",
+        as: .command,
+        to: \.archive
+    )
+    .help(
+        "Import what a shell command writes, in place of an archive; nothing changes unless the "
+            + "command ends with 0."
+    )
 
     static var flags: [Flag<Self>] {
         Flag.container(
             help: "The container, which must hold no data yet; it is created if it is missing.",
             to: \.container
         )
+        inCommand
         Flag("replace", sets: \.options.replacesExisting)
             .help("Replace a container that holds data.")
         Flag("allow-incomplete", sets: \.options.allowsIncomplete)
@@ -197,18 +211,21 @@ struct ImportAnswer: Answer {
         return "\(archive.sourceText): \(action.done) into \(place): \(TotalsText(report.totals))\n"
             + proof + replacement
             + OmissionLines(title: "not restored", omissions: report.omissions).text
+            + (archive.command.map { CommandAnswer($0.result).text } ?? "")
     }
 
     private enum CodingKeys: String, CodingKey {
-        case appExtension, archive, archiveBase64, destination, destinationBase64, dryRun
-        case fingerprint, hasTrailer, header, lacksEndMark, leftovers, omissions, replacedData,
-            totals
+        case appExtension, archive, archiveBase64, command, destination, destinationBase64, dryRun
+        case fingerprint, hasTrailer, header, lacksEndMark, leftovers, omissions, replacedData
+        case totals
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(report.appExtension, forKey: .appExtension)
         try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
+        let command = archive.command.map { CommandAnswer($0.result) }
+        try container.encodeIfPresent(command, forKey: .command)
         try container.encode(ExactName(destination), forKey: .destination, or: .destinationBase64)
         try container.encodeIfPresent(preview.map(EncodedPreview.init), forKey: .dryRun)
         try container.encodeIfPresent(report.fingerprint?.description, forKey: .fingerprint)

@@ -2,20 +2,32 @@ internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
 
-/// An archive as the command line names it: a path, or `-` for a standard stream.
+/// An archive as the command line names it: a path, `-` for a standard stream, or a command.
 struct ArchiveName: Hashable, Sendable {
-    /// The word on the command line.
+    /// The word on the command line; empty for a command.
     let path: BytePath
+
+    /// The command that takes or gives the archive.
+    let command: StreamCommand?
 
     init(_ path: BytePath = "") {
         self.path = path
+        command = nil
+    }
+
+    init(_ command: StreamCommand) {
+        path = ""
+        self.command = command
     }
 
     /// Whether the name stands for standard input or output.
     var isStandardStream: Bool { path == "-" }
 
+    /// Whether there is no file beside which others can be.
+    var isStream: Bool { isStandardStream || command != nil }
+
     /// The name as JSON holds it.
-    var exact: ExactName { ExactName(path.bytes) }
+    var exact: ExactName { ExactName(command?.text ?? path.bytes) }
 
     /// The archive to read, decrypted with `keys`.
     func source(on console: Console, keys: DecryptionFlags) throws -> ArchiveSource {
@@ -26,6 +38,7 @@ struct ArchiveName: Hashable, Sendable {
 
     /// The archive to read; standard input must not be a terminal.
     func source(on console: Console) throws(UsageError) -> ArchiveSource {
+        if let command { return .command(command) }
         guard isStandardStream else { return .file(path: path) }
         guard !console.closedStreams.contains(.input) else {
             throw UsageError("'-' reads the archive from standard input, which is closed")
@@ -41,6 +54,7 @@ struct ArchiveName: Hashable, Sendable {
         replacesExisting: Bool,
         on console: Console
     ) throws(UsageError) -> ArchiveDestination {
+        if let command { return .command(command) }
         guard isStandardStream else {
             return .file(path: path, replacesExisting: replacesExisting)
         }
@@ -55,18 +69,28 @@ struct ArchiveName: Hashable, Sendable {
 
     /// The name of an archive that is read, in messages.
     var sourceText: String {
-        isStandardStream ? "standard input" : PrintableText.escaping(path)
+        isStandardStream ? "standard input" : PrintableText.escaping(command?.text ?? path.bytes)
     }
 
     /// The name of an archive that is written, in messages.
     var destinationText: String {
-        isStandardStream ? "standard output" : PrintableText.escaping(path)
+        isStandardStream ? "standard output" : PrintableText.escaping(command?.text ?? path.bytes)
     }
 }
 
 extension ValueReader where Value == ArchiveName {
     /// The path of an archive, or `-`.
     static var archive: Self { ValueReader<BytePath>.path.map { ArchiveName($0) } }
+}
+
+extension ValueReader where Value == ArchiveName {
+    /// A shell command that takes or gives an archive.
+    static var command: Self {
+        ValueReader<[UInt8]>.bytes.map { (text) throws(ValueError) in
+            guard !text.isEmpty else { throw .empty }
+            return ArchiveName(StreamCommand(text))
+        }
+    }
 }
 
 extension Argument {

@@ -59,8 +59,11 @@ struct SignatureFlags: FlagGroup {
     /// The path of the signature of `archive`, which is `given` or beside the archive.
     static func path(_ given: BytePath?, of archive: ArchiveName) throws(UsageError) -> BytePath {
         if let given { return given }
-        guard !archive.isStandardStream else {
-            throw UsageError("with '-' for the archive, '--signature' must name the signature")
+        guard !archive.isStream else {
+            let stream = archive.isStandardStream ? "'-'" : "a command"
+            throw UsageError(
+                "with \(stream) for the archive, '--signature' must name the signature"
+            )
         }
         return BytePath(archive.path.bytes + Array(".sig".utf8))
     }

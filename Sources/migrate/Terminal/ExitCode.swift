@@ -45,6 +45,9 @@ struct ExitCode: Hashable, Sendable {
     /// The output exists already, or could not be written.
     static let cannotCreateOutput = ExitCode(rawValue: EX_CANTCREAT)
 
+    /// The command that takes or gives the archive failed.
+    static let commandFailed = ExitCode(rawValue: EX_IOERR)
+
     /// Another process is using the container.
     static let containerBusy = ExitCode(rawValue: EX_TEMPFAIL)
 
@@ -100,6 +103,7 @@ extension ExitCode {
         self =
             switch code {
             case .containerHoldsData, .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
+            case .commandFailed: .commandFailed
             case .containerBusy: .containerBusy
             case .fingerprintMismatch: .badArchive
             case .signatureInvalid, .confinementUnavailable, .entitlementInvalid,
@@ -161,6 +165,11 @@ extension ExitCode {
             "73",
             "the output exists already ('--force' replaces a file, '--replace' a "
                 + "container's data), or it could not be written"
+        ),
+        (
+            "74",
+            "the command of '--out-command' or '--in-command' failed or can't be started, or it or "
+                + "its guard was killed"
         ),
         (
             "75",

@@ -29,6 +29,7 @@ struct ExitCodeTableTests {
         ("73", "$migrate export --container source --out archive"),
         ("73", "mkdir app; echo > app/data; $migrate import archive --container app"),
         ("73", "mkdir out; echo > out/Documents; $migrate extract archive --to out"),
+        ("74", "$migrate export --container source --out-command 'cat > /dev/null; false'"),
         (
             "75",
             "$migrate run --container source -- $migrate export --container source --out again"

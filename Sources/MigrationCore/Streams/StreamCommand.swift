@@ -1,0 +1,153 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// A shell command that takes the archive of an export, or gives that of an import.
+///
+/// It belongs to one operation. A command that takes an archive sees its end only if the archive is
+/// whole: otherwise the command is killed first. An operation succeeds only if the command ends with 0.
+package final class StreamCommand: Sendable {
+    /// The command's text; an export replaces `{bytes}` in it with the estimate of the content's bytes.
+    package let text: [UInt8]
+
+    private let started = Monitor<GuardedCommand?>(nil)
+
+    package init(_ text: [UInt8]) {
+        self.text = text
+    }
+
+    /// What the command did, once the operation is over.
+    package struct Result: Sendable {
+        /// Its exit code; `nil` if a signal ended it, or if it was not started.
+        package let exitCode: Int32?
+
+        /// The last lines that it printed.
+        package let printedLines: [String]
+    }
+
+    package var result: Result {
+        guard let command = started.withLock({ $0 }) else {
+            return Result(exitCode: nil, printedLines: [])
+        }
+        let code: Int32? = if case .exited(let code) = command.ending { code } else { nil }
+        return Result(exitCode: code, printedLines: command.printedLines)
+    }
+
+    // MARK: - Starting
+
+    /// Starts the command that takes an archive; returns where to write it.
+    func startTaking(sizeEstimate: UInt64) throws -> FileDescriptor {
+        try start(Self.replacingBytes(in: text, with: sizeEstimate), .taking)
+    }
+
+    /// Starts the command that gives an archive; returns where to read it.
+    func startGiving() throws -> FileDescriptor {
+        try start(text, .giving)
+    }
+
+    private func start(
+        _ text: [UInt8],
+        _ direction: GuardedCommand.Direction
+    ) throws -> FileDescriptor {
+        do throws(SystemError) {
+            let command = try GuardedCommand.start(text, direction)
+            started.withLock { $0 = command }
+            return try command.openStream()
+        } catch {
+            throw MigrationError(.commandFailed, "the command can't be started", cause: error)
+        }
+    }
+
+    static func replacingBytes(in text: [UInt8], with count: UInt64) -> [UInt8] {
+        let mark = [UInt8]("{bytes}".utf8)
+        var result: [UInt8] = []
+        var rest = text[...]
+        while !rest.isEmpty {
+            if rest.starts(with: mark) {
+                result += "\(count)".utf8
+                rest.removeFirst(mark.count)
+            } else {
+                result.append(rest.removeFirst())
+            }
+        }
+        return result
+    }
+
+    // MARK: - Ending
+
+    /// Lets the command see the end of the archive, which is whole, and waits until it has ended.
+    func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws {
+        guard let command = started.withLock({ $0 }) else { return }
+        let ending = command.complete(closing: { output.close() }) { cancellation.isCancelled }
+        if cancellation.isCancelled, ending != .exited(0) { throw CancellationError() }
+        if let error = failure(ending, command) { throw error }
+    }
+
+    /// Takes what is left of the stream, and waits until the command has ended.
+    ///
+    /// Call it when the archive is known to be whole, before anything changes.
+    func finish(_ cancellation: CancellationFlag) throws {
+        guard let command = started.withLock({ $0 }) else { return }
+        let stream = try command.openStream()
+        let event = try CancellationEvent(of: cancellation)
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        var count = 1
+        while count > 0 {
+            guard try stream.waits(until: .readable, or: event) else { throw CancellationError() }
+            count = try stream.read(into: &buffer, from: 0, count: buffer.count)
+        }
+        let ending = command.wait { cancellation.isCancelled }
+        try cancellation.check()
+        if let error = failure(ending, command) { throw error }
+    }
+
+    /// Ends the command of an operation that failed; returns what to report, which is the command's own
+    /// failure where that was the cause.
+    func end(after error: any Error) -> any Error {
+        guard let command = started.withLock({ $0 }) else { return error }
+        let ending = command.cancel()
+        if error is CancellationError || (error as? MigrationError)?.code == .commandFailed {
+            return error
+        }
+        return failure(ending, command, cause: error) ?? error
+    }
+
+    /// Ends the command if it still runs.
+    func end() {
+        guard let command = started.withLock({ $0 }) else { return }
+        command.cancel()
+    }
+
+    private func failure(
+        _ ending: GuardedCommand.Ending,
+        _ command: GuardedCommand,
+        cause: (any Error)? = nil
+    ) -> MigrationError? {
+        let message: String
+        switch ending {
+        case .exited(0):
+            // It has ended well, but before it had the whole archive.
+            guard let error = cause as? ArchiveError, error.cause?.isBrokenPipe ?? false else {
+                return nil
+            }
+            message = "the command ended before it had taken the whole archive"
+        case .cancelled: return nil
+        case .exited(let code): message = "the command ended with \(code)"
+        case .signaled(let number): message = "signal \(number) ended the command"
+        case .guardKilled:
+            message =
+                "the process that guards the command was killed, so the command was killed too"
+        case .outlasting: message = "the command was killed, and some of its processes still run"
+        }
+        return MigrationError(
+            .commandFailed,
+            message,
+            printedLines: command.printedLines.map(PrintableText.escaping)
+        )
+    }
+}
+
+extension StreamCommand: Hashable {
+    package static func == (one: StreamCommand, other: StreamCommand) -> Bool { one === other }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,296 @@
+internal import CMigrationShims
+internal import Glibc
+
+/// A shell command that takes or gives a stream, and never takes a stream that was cut for a whole one.
+///
+/// A *guard*, a forked copy of this process in a session of its own, starts the command and holds the
+/// writing end of the stream too. If this process dies before ``complete(closing:)``, by whatever
+/// signal, the guard stops and kills the command and all that it started, waits, and only then lets go
+/// of the stream. If the guard dies, this process does the same. Only if both are killed at the same
+/// instant does the command see an end.
+package final class GuardedCommand: Sendable {
+    /// What the command does with the stream.
+    package enum Direction: Sendable {
+        /// It reads the stream from its standard input.
+        case taking
+        /// It writes the stream to its standard output.
+        case giving
+    }
+
+    /// How the command ended.
+    package enum Ending: Sendable, Hashable {
+        /// The shell exited with a code, and nothing that it started is left.
+        case exited(Int32)
+        /// A signal ended the shell.
+        case signaled(Int32)
+        /// It was killed because it was cancelled.
+        case cancelled
+        /// The guard was killed, so the command was too.
+        case guardKilled
+        /// Some of its processes can't be killed; they still see no end of the stream.
+        case outlasting
+    }
+
+    private enum Phase {
+        case running
+        /// The guard has closed its end of the stream.
+        case closed
+        case over(Ending)
+    }
+
+    private struct State {
+        var phase = Phase.running
+        var isCancelled = false
+        var printed: [UInt8] = []
+    }
+
+    /// How many of the last bytes that the command printed are kept.
+    private static let keptBytes = 16 * 1024
+
+    /// How long the command's processes may take to end once they are killed, in seconds.
+    private static let endingLimit = 10.0
+
+    /// This process's end of the stream.
+    private let stream: Monitor<OpenFile?>
+    private let direction: Direction
+    private let control: OpenFile
+    private let output: OpenFile
+    private let process: pid_t
+    private let state = Monitor(State())
+
+    /// Starts `command` by `/bin/sh -c`.
+    ///
+    /// - Throws: ``SystemError`` that names the call that failed, here or in the new process.
+    package static func start(
+        _ command: [UInt8],
+        _ direction: Direction
+    ) throws(SystemError) -> GuardedCommand {
+        guard !command.contains(0) else { throw .invalid("execve") }
+        guard migration_adopt_orphans() == 0 else { throw SystemError("prctl") }
+        let control = try DescriptorPair.sockets()
+        let stream = try DescriptorPair.pipe()
+        let output = try DescriptorPair.pipe()
+        let failures = try DescriptorPair.pipe()
+        try output.ours.stopWaiting()
+        let isTaking = direction == .taking
+        let theirs = isTaking ? stream.ours.rawValue : stream.theirs.rawValue
+        let held = isTaking ? stream.theirs.rawValue : -1
+        let words = CStringList([command])
+        let (guardControl, told) = (control.theirs.rawValue, failures.theirs.rawValue)
+        let printed = output.theirs.rawValue
+        let process = words.withPointer { words in
+            var guarded = unsafe migration_guarded(
+                command: words[0].unsafelyUnwrapped,
+                environment: environ,
+                control: guardControl,
+                failures: told,
+                stream: theirs,
+                held: held,
+                output: printed
+            )
+            return unsafe migration_guard(&guarded)
+        }
+        guard process >= 0 else { throw SystemError("fork") }
+        let ours = try (isTaking ? stream.theirs.duplicate() : stream.ours.duplicate())
+        // While this process has the command's ends open, it can't see that the command closed them.
+        try stream.ours.close()
+        try stream.theirs.close()
+        try control.theirs.close()
+        try output.theirs.close()
+        try failures.theirs.close()
+        do throws(SystemError) {
+            try ChildProcess.throwFailure(told: failures.ours)
+        } catch {
+            waitpid(process, nil, 0)
+            throw error
+        }
+        let started = GuardedCommand(
+            process,
+            direction,
+            stream: ours,
+            control: control.ours,
+            output: output.ours
+        )
+        // The thread keeps it until the command is over.
+        try SystemThread.start(named: "migrate command") { started.follow() }
+        return started
+    }
+
+    private init(
+        _ process: pid_t,
+        _ direction: Direction,
+        stream: consuming FileDescriptor,
+        control: consuming FileDescriptor,
+        output: consuming FileDescriptor
+    ) {
+        self.process = process
+        self.direction = direction
+        self.stream = Monitor(OpenFile(stream))
+        self.control = OpenFile(control)
+        self.output = OpenFile(output)
+    }
+
+    /// Another descriptor of this process's end of the stream.
+    package func openStream() throws(SystemError) -> FileDescriptor {
+        guard let stream = stream.withLock({ $0 }) else { throw .invalid("fcntl") }
+        return try stream.descriptor.duplicate()
+    }
+
+    /// The last lines that the command printed.
+    package var printedLines: [String] {
+        let text = String(decoding: state.withLock { $0.printed }, as: UTF8.self)
+        return text.split { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }.suffix(20).map(String.init)
+    }
+
+    /// How the command ended; `nil` while it runs.
+    package var ending: Ending? { state.withLock { Self.ending(of: $0.phase) } }
+
+    private static func ending(of phase: Phase) -> Ending? {
+        if case .over(let ending) = phase { ending } else { nil }
+    }
+}
+
+// MARK: - The end of the stream
+
+extension GuardedCommand {
+    /// Lets the command see the end of a stream that is whole, and waits until it has ended.
+    ///
+    /// - Parameters:
+    ///   - close: Closes every other descriptor of this process's end of the stream.
+    ///   - isCancelled: Asked again and again; `true` ends the command.
+    /// - Returns: How the command ended.
+    package func complete(closing close: () -> Void, unless isCancelled: () -> Bool) -> Ending {
+        send(migration_stream_complete)
+        let isClosed = state.wait { (state) -> Bool? in
+            switch state.phase {
+            case .running: nil
+            case .closed: true
+            case .over: false
+            }
+        }
+        // Where the guard has died, the command must not see an end before it is killed.
+        if isClosed {
+            close()
+            stream.withLock { $0 = nil }
+        }
+        return wait(unless: isCancelled)
+    }
+
+    /// Waits until the command has ended, which `isCancelled` makes it do.
+    package func wait(unless isCancelled: () -> Bool) -> Ending {
+        while true {
+            if let ending = ending(within: 0.1) { return ending }
+            if isCancelled() { return cancel() }
+        }
+    }
+
+    /// Ends the command, which sees no end of the stream, and returns when nothing is left of it.
+    ///
+    /// - Returns: How it ended, which may have been before.
+    @discardableResult
+    package func cancel() -> Ending {
+        // Whoever sees the other end of the stream gone is about to end by itself.
+        if isPeerGone, let ending = ending(within: 1) { return ending }
+        state.withLock { $0.isCancelled = true }
+        send(migration_stream_cancelled)
+        return ending(within: Self.endingLimit) ?? .outlasting
+    }
+
+    private func ending(within seconds: Double) -> Ending? {
+        _ = state.wait(atMost: seconds) { Self.ending(of: $0.phase) != nil }
+        return ending
+    }
+
+    /// Whether no process has the other end of the stream.
+    private var isPeerGone: Bool {
+        guard let stream = stream.withLock({ $0 }) else { return true }
+        let events = Int16(direction == .taking ? POLLOUT : POLLIN)
+        var request = pollfd(fd: stream.descriptor.rawValue, events: events, revents: 0)
+        guard unsafe poll(&request, 1, 0) > 0 else { return false }
+        return request.revents & Int16(POLLERR | POLLHUP) != 0
+    }
+
+    private func send(_ word: migration_guard_word) {
+        var byte = UInt8(truncatingIfNeeded: word.rawValue)
+        // A guard that has ended is seen by the thread that follows it.
+        _ = unsafe Glibc.send(control.descriptor.rawValue, &byte, 1, CInt(MSG_NOSIGNAL))
+    }
+}
+
+// MARK: - Following the guard
+
+extension GuardedCommand {
+    /// Takes what the guard and the command say until the command is over.
+    private func follow() {
+        var message = migration_guard_message()
+        while take(&message) {
+            guard message.word == CInt(migration_stream_closed.rawValue) else {
+                return end(Ending(status: message.status))
+            }
+            state.withLock { $0.phase = .closed }
+        }
+        // Until then this process holds the stream.
+        let spared = ChildProcess.supervisors
+        let limit = CInt(Self.endingLimit * 1000)
+        let isOver = unsafe migration_end_descendants(spared, spared.count, limit)
+        end(isOver ? .guardKilled : .outlasting)
+    }
+
+    private func end(_ ending: Ending) {
+        takeOutput()
+        waitpid(process, nil, 0)
+        state.withLock { state in
+            let isOwnAnswer = state.isCancelled && ending == .signaled(SIGKILL)
+            state.phase = .over(isOwnAnswer ? .cancelled : ending)
+        }
+    }
+
+    /// Waits for a message, and takes what the command prints meanwhile; returns `false` if the guard
+    /// has died.
+    private func take(_ message: inout migration_guard_message) -> Bool {
+        let (control, output) = (control.descriptor.rawValue, output.descriptor.rawValue)
+        let size = MemoryLayout<migration_guard_message>.size
+        var hasOutput = true
+        while true {
+            var requests = [
+                pollfd(fd: control, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: hasOutput ? output : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            guard unsafe poll(&requests, nfds_t(requests.count), -1) > 0 else { continue }
+            if requests[1].revents != 0 { hasOutput = takeOutput() }
+            guard requests[0].revents != 0 else { continue }
+            let count = try? retryingOnInterrupt("recv") {
+                unsafe recv(control, &message, size, CInt(MSG_WAITALL))
+            }
+            return count == size
+        }
+    }
+
+    /// Takes what the command has printed; returns `false` at its end.
+    @discardableResult
+    private func takeOutput() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let size = buffer.count
+        while true {
+            let count: Int
+            do throws(SystemError) {
+                count = try output.descriptor.read(into: &buffer, from: 0, count: size)
+            } catch {
+                return error.isBusy
+            }
+            if count == 0 { return false }
+            state.withLock { state in
+                state.printed += buffer[..<count]
+                state.printed.removeFirst(max(0, state.printed.count - Self.keptBytes))
+            }
+        }
+    }
+}
+
+extension GuardedCommand.Ending {
+    /// Reads a status as `wait(2)` gives it.
+    fileprivate init(status: CInt) {
+        let signal = status & 0x7F
+        self = signal == 0 ? .exited(status >> 8 & 0xFF) : .signaled(signal)
+    }
+}
