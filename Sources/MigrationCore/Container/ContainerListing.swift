@@ -1,5 +1,34 @@
-internal import MigrationArchive
+package import MigrationArchive
 internal import MigrationSystem
+
+extension MigrationHost {
+    /// Lists what a container holds, without reading any content.
+    ///
+    /// - Parameters:
+    ///   - container: The container, which nobody else may be changing.
+    ///   - includesCaches: Whether an export would archive `Library/Caches` too.
+    ///   - body: Gets each entry, and why an export would leave it out.
+    /// - Throws: ``MigrationError`` of codes `containerBusy` and `containerInvalid`; `ArchiveError` of codes
+    ///   `sourceChanged` and `sourceUnreadable`; errors of `body`; `CancellationError`.
+    @concurrent
+    package func list(
+        _ container: MigrationDataContainer,
+        includesCaches: Bool,
+        _ body: @Sendable (ArchiveEntry, Omission.Reason?) throws -> Void
+    ) async throws {
+        try await withOperationThread { cancellation in
+            let lock = try wait(cancellation).lockForReading(container.rootPath)
+            defer { lock.release() }
+            try ContainerRecovery.checkBookkeeping(of: container.rootPath, root: lock.root)
+            try ContainerListing.list(
+                lock.root,
+                selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),
+                cancellation: cancellation,
+                body
+            )
+        }
+    }
+}
 
 /// Lists what a container holds, without reading any content.
 struct ContainerListing: SourceVisitor {

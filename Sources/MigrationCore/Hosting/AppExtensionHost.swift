@@ -19,6 +19,8 @@ final class AppExtensionHost {
     /// Possible mistakes that may be intended.
     let warnings: [String]
 
+    private var hasEnded = false
+
     /// Begins a session in `container`, which is locked and may stand for the container `live`.
     ///
     /// - Throws: ``MigrationError`` of code `entitlementInvalid` before the extension's code runs.
@@ -74,6 +76,8 @@ final class AppExtensionHost {
         } catch {
             session.abandon()
             session.paths.remove()
+            let timeline = observer.timeline(of: appExtension.name, on: appExtension)
+            appExtension.timelineHandler?(timeline)
             throw error
         }
         self.appExtension = appExtension
@@ -104,6 +108,11 @@ final class AppExtensionHost {
     /// Stops the extension if it still runs, and removes its temporary directory.
     func end() {
         session.abandon()
+        if !hasEnded {
+            let timeline = observer.timeline(of: description.name, on: appExtension)
+            appExtension.timelineHandler?(timeline)
+        }
+        hasEnded = true
         session.paths.remove()
         directories.remove()
     }

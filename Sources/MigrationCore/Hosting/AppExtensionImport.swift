@@ -18,7 +18,9 @@ struct AppExtensionImport {
         try host.checkImports()
         let groups = try snapshots(cancellation)
         let reported = progress.map { ReportedProgress(in: $0) }
-        let summary = try host.session.importResources(call) { completed, total in
+        let summary = try host.session.importResources(call) { [observer = host.observer] in
+            let (completed, total) = ($0, $1)
+            observer.noteProgress(completed, of: total)
             reported?.show(completed, of: total)
         }
         try host.session.end()

@@ -177,7 +177,10 @@ final class SessionObserver: Sendable {
         var convertedCopies = Examples()
         var encodedNames = Examples()
         var misnamed = Examples()
+        var timeline = TimelineRecorder()
     }
+
+    private let start = SuspendingClock.now
 
     /// The first few of several things, printable, and their number.
     struct Examples {
@@ -212,8 +215,35 @@ final class SessionObserver: Sendable {
     /// Notes that the extension appends an item, even if that fails, or has finished.
     func noteEndOfWait() {
         state.withLock { state in
-            state.longestWait = max(state.longestWait, SuspendingClock.now - state.lastActivity)
+            let now = SuspendingClock.now
+            state.longestWait = max(state.longestWait, now - state.lastActivity)
+            state.timeline.noteWait(from: seconds(state.lastActivity), to: seconds(now))
         }
+    }
+
+    /// Notes an item that was taken since `start`, for the timeline.
+    func noteItem(of bytes: UInt64, _ name: [UInt8], since start: SuspendingClock.Instant) {
+        state.withLock { state in
+            let (start, end) = (seconds(start), elapsed)
+            state.timeline.noteAppend(of: bytes, name, from: start, to: end)
+        }
+    }
+
+    /// Notes the progress that an extension reports, for the timeline.
+    func noteProgress(_ completed: Int64, of total: Int64) {
+        state.withLock { $0.timeline.noteProgress(completed, of: total, at: elapsed) }
+    }
+
+    /// The seconds since the session began.
+    private var elapsed: Double { seconds(.now) }
+
+    private func seconds(_ time: SuspendingClock.Instant) -> Double {
+        (time - start) / .seconds(1)
+    }
+
+    /// What happened so far in a session with the extension of this name and these terms.
+    func timeline(of name: String, on terms: MigrationExtension) -> SessionTimeline {
+        state.withLock { $0.timeline.timeline(of: name, on: terms, after: elapsed) }
     }
 
     /// Notes an archived item.

@@ -36,11 +36,13 @@ final class ItemIntake {
         if let failure { throw failure }
         try beforeAppend()
         let before = archiver.entries.entryCount
+        let start = SuspendingClock.now
         do {
             let location = try roots.locate(source)
             try location.checkIsReadable(at: name)
             let bytes = try archiver.appendItem(at: location, as: name)
             observer.noteAppend(of: bytes, from: location.kind, name)
+            observer.noteItem(of: bytes, name, since: start)
             noteName(name, of: source)
         } catch is CancellationError {
             throw CancellationError()
@@ -61,7 +63,9 @@ final class ItemIntake {
             guard location.kind == .container, location.name != nil else {
                 return try append(source, as: name)
             }
-            _ = try archiver.appendItem(at: location, as: name)
+            let start = SuspendingClock.now
+            let bytes = try archiver.appendItem(at: location, as: name)
+            observer.noteItem(of: bytes, name, since: start)
             noteName(name, of: source)
         }
     }

@@ -71,6 +71,11 @@ public struct MigrationExtension: Sendable {
     /// Called with the extension's description of itself before any data moves.
     public var preflightHandler: (@Sendable (PreflightReport) -> Void)?
 
+    /// Called at the end of each session, also of one that failed, with what the extension did and when.
+    ///
+    /// An import has two sessions: one that asks, and one that imports.
+    public var timelineHandler: (@Sendable (SessionTimeline) -> Void)?
+
     /// An extension that was built as a program.
     ///
     /// - Parameter url: The program.

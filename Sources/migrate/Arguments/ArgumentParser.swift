@@ -26,7 +26,7 @@ struct ArgumentParser<Parsed: ParsableCommand>: Sendable {
         var words = found.words[...]
         for argument in Parsed.arguments {
             if found.replaces(argument.description) { continue }
-            let count = argument.description.count == .one ? 1 : words.count
+            let count = argument.description.isSingle ? min(1, words.count) : words.count
             try argument.apply(Array(words.prefix(count)), to: &parsed)
             words = words.dropFirst(count)
         }
@@ -185,7 +185,7 @@ extension ArgumentParser {
             }
         }
         let arguments = command.arguments.filter { !found.replaces($0) }
-        let needed = arguments.filter { $0.count != .any }
+        let needed = arguments.filter { $0.count != .any && $0.count != .optional }
         if needed.count == arguments.count, found.words.count > needed.count, !takesCommandLine {
             throw UsageError(
                 "unexpected argument \(UsageError.quoting(found.words[needed.count]))"

@@ -126,6 +126,8 @@ struct ArgumentDescription: Sendable {
     enum Count: Sendable {
         /// Exactly one.
         case one
+        /// None or one.
+        case optional
         /// None or more.
         case any
         /// All words after `--`, at least one.
@@ -140,11 +142,15 @@ struct ArgumentDescription: Sendable {
     /// The name of the flag that stands in its place.
     var alternative: String?
 
+    /// Whether it stands for at most one word.
+    var isSingle: Bool { count == .one || count == .optional }
+
     /// The argument in a synopsis.
     var synopsis: String {
         switch count {
         case .one where alternative != nil: "[<\(name)>]"
         case .one: "<\(name)>"
+        case .optional: "[<\(name)>]"
         case .any: "[<\(name)>...]"
         case .commandLine: "-- <\(name)>..."
         }

@@ -99,7 +99,13 @@ extension ManualPage {
     private static func synopsis(of command: CommandDescription) -> [String] {
         let leading = command.arguments.filter { $0.count != .commandLine }
         let trailing = command.arguments.filter { $0.count == .commandLine }
-        return leading.map { $0.count == .any ? ".Op Ar \($0.name) ..." : ".Ar \($0.name)" }
+        return leading.map { argument in
+            switch argument.count {
+            case .any: ".Op Ar \(argument.name) ..."
+            case .optional: ".Op Ar \(argument.name)"
+            case .one, .commandLine: ".Ar \(argument.name)"
+            }
+        }
             + command.flags.map { flag in
                 let name = label(flag)
                 return (flag.isRequired ? ".\(name)" : ".Op \(name)")

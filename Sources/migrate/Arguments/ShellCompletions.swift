@@ -226,6 +226,7 @@ private struct ZshCompletions: Sendable {
         let action = action(for: argument.completion)
         return switch argument.count {
         case .one: quoting("\(place):\(argument.name):\(action)")
+        case .optional: quoting("\(place)::\(argument.name):\(action)")
         case .any: quoting("*:\(argument.name):\(action)")
         case .commandLine: quoting("*::\(argument.name):_normal")
         }

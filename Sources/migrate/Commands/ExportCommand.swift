@@ -18,6 +18,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     private(set) var replacesExisting = false
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
+    private var records = RecordFlags()
     private var isVerbose = false
     private var isDryRun = false
     private var isQuiet = false
@@ -61,6 +62,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
             .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
             .needing(ExtensionFlags.executable)
         Flag.force(replacing: "an archive", sets: \.replacesExisting).excluding(outCommand)
+        RecordFlags.included(at: \.records)
         Flag.dryRun(
             "Read everything and answer as an export would, but write no archive.",
             sets: \.isDryRun
@@ -140,13 +142,28 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         )
         var options = options
         options.exclusions = try exclusions.patterns()
-        options.entryHandler = console.entryLog(isVerbose: isVerbose)
+        let record = try OperationRecord(records)
+        options.entryHandler = record.entryHandler(besides: console.entryLog(isVerbose: isVerbose))
         options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
-        let report = try await ProgressDisplay.showing(
-            isQuiet ? .none : progress,
-            on: console
-        ) { [options] progress in
-            let hosted = try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose)
+        let report = try await record.watching(console) {
+            try await export(source, to: destination, options: options, record, on: console)
+        }
+        try answer(with: report, on: console)
+        try record.finish { tree, log in page(about: report, of: source, tree, log) }
+        return .success
+    }
+
+    private func export(
+        _ source: MigrationDataContainer,
+        to destination: ArchiveDestination,
+        options: ExportOptions,
+        _ record: OperationRecord,
+        on console: Console
+    ) async throws -> ExportReport {
+        try await ProgressDisplay.showing(isQuiet ? .none : progress, on: console) { progress in
+            let hosted = record.recording(
+                try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose)
+            )
             guard !isDryRun else {
                 return try await host(on: console).previewExport(
                     of: source,
@@ -164,8 +181,43 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
                 progress: progress
             )
         }
-        try answer(with: report, on: console)
-        return .success
+    }
+
+    private func page(
+        about report: ExportReport,
+        of source: MigrationDataContainer,
+        _ tree: ReportTree,
+        _ log: SessionLog?
+    ) -> ReportPage {
+        var tree = tree
+        for omission in report.omissions.items where omission.bytes > 0 {
+            tree.add(omission.pathBytes, bytes: omission.bytes, as: .omitted)
+        }
+        for item in report.leftBehind?.items ?? [] where item.group == nil && item.bytes > 0 {
+            tree.add(item.pathBytes, bytes: item.bytes, as: .leftBehind)
+        }
+        let answer = InspectionAnswer(
+            archive: archive,
+            archiveBytes: report.archiveBytes,
+            fingerprint: report.fingerprint.description,
+            frameCount: nil,
+            header: report.header,
+            streamBytes: report.streamBytes,
+            totals: report.totals
+        )
+        var page = ReportPage(
+            title: "Export of \(PrintableText.escaping(container))",
+            facts: [("container", PrintableText.escaping(container))]
+                + answer.rows.map {
+                    ($0.name, $0.name == "archive" ? archive.destinationText : $0.value)
+                },
+            tree: tree
+        )
+        page.omissions = report.omissions
+        page.leftBehind = report.leftBehind
+        page.findings = report.appExtension?.findings ?? []
+        page.session = log
+        return page
     }
 
     private func answer(with report: ExportReport, on console: Console) throws {

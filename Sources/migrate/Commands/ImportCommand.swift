@@ -14,6 +14,7 @@ struct ImportCommand: LockingCommand {
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
     private var isQuiet = false
+    private var records = RecordFlags()
     private var isVerbose = false
     private var isDryRun = false
     private(set) var progress = ProgressMode.auto
@@ -71,6 +72,7 @@ struct ImportCommand: LockingCommand {
         DecryptionFlags.included(at: \.keys)
         Flag.wait(to: \.waitLimit)
         Flag.threads(to: \.options.threadCount)
+        RecordFlags.included(at: \.records)
         Flag.dryRun(
             "Check the archive, say what an import would replace and the space that it needs, and "
                 + "change nothing.",
@@ -102,8 +104,13 @@ struct ImportCommand: LockingCommand {
             atPath: container,
             bundleIdentifier: bundleIdentifier
         )
-        if isDryRun { return try await preview(of: source, into: destination, on: console) }
-        let report = try await report(of: source, into: destination, on: console)
+        let record = try OperationRecord(records)
+        guard !isDryRun else {
+            return try await preview(of: source, into: destination, record, on: console)
+        }
+        let report = try await record.watching(console) {
+            try await self.report(of: source, into: destination, record, on: console)
+        }
         console.logMissingProof(of: archive.sourceText, in: report)
         console.logLeftovers(of: report)
         let answer = ImportAnswer(
@@ -114,16 +121,18 @@ struct ImportCommand: LockingCommand {
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
+        try record.finish { tree, log in page(about: report, tree, log) }
         return .success
     }
 
     private func preview(
         of source: ArchiveSource,
         into destination: MigrationDataContainer,
+        _ record: OperationRecord,
         on console: Console
     ) async throws -> ExitCode {
         var options = options
-        options.entryHandler = console.entryLog(isVerbose: isVerbose)
+        options.entryHandler = record.entryHandler(besides: console.entryLog(isVerbose: isVerbose))
         let preview = try await ProgressDisplay.showing(
             isQuiet ? .none : progress,
             on: console
@@ -144,16 +153,45 @@ struct ImportCommand: LockingCommand {
         )
         answer.preview = preview
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
+        try record.finish { tree, log in page(about: preview.report, tree, log) }
         return .success
+    }
+
+    private func page(
+        about report: ImportReport,
+        _ tree: ReportTree,
+        _ log: SessionLog?
+    ) -> ReportPage {
+        let answer = InspectionAnswer(
+            archive: archive,
+            archiveBytes: nil,
+            fingerprint: report.fingerprint?.description,
+            frameCount: nil,
+            header: report.header,
+            streamBytes: nil,
+            totals: report.totals
+        )
+        let name = PrintableText.escaping(container)
+        var page = ReportPage(
+            title: "Import of \(archive.sourceText)",
+            facts: answer.rows + [("container", name)]
+                + (report.replacedData ? [("replaced", "the data that was there")] : []),
+            tree: tree
+        )
+        page.omissions = report.omissions
+        page.findings = report.appExtension?.findings ?? []
+        page.session = log
+        return page
     }
 
     private func report(
         of source: ArchiveSource,
         into destination: MigrationDataContainer,
+        _ record: OperationRecord,
         on console: Console
     ) async throws -> ImportReport {
         var options = options
-        options.entryHandler = console.entryLog(isVerbose: isVerbose)
+        options.entryHandler = record.entryHandler(besides: console.entryLog(isVerbose: isVerbose))
         do {
             return try await ProgressDisplay.showing(
                 isQuiet ? .none : progress,
@@ -162,7 +200,9 @@ struct ImportCommand: LockingCommand {
                 try await host(on: console).importArchive(
                     source,
                     into: destination,
-                    using: try appExtension.hosted(on: console, for: .import, isVerbose: isVerbose),
+                    using: record.recording(
+                        try appExtension.hosted(on: console, for: .import, isVerbose: isVerbose)
+                    ),
                     options: options,
                     progress: progress
                 )

@@ -2,11 +2,13 @@ internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
 
-/// `migrate report`: writes a page that shows what an archive holds.
+/// `migrate report`: writes a page that shows what an archive or a container holds.
 struct ReportCommand: LockingCommand, ReplacingCommand {
-    private var archive = ArchiveName()
+    private var archive: ArchiveName?
     private var keys = DecryptionFlags()
+    private var shown: BytePath?
     private var container: BytePath?
+    private var session: BytePath?
     private var includesCaches = false
     private var page: BytePath?
     private(set) var replacesExisting = false
@@ -14,15 +16,26 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     private var progress = ProgressMode.auto
 
     static let name = "report"
-    static let abstract = "Write an HTML page that shows what an archive holds."
+    static let abstract =
+        "Write an HTML page that shows what an archive or a container holds, or a session."
 
-    static var arguments: [Argument<Self>] { [.archive(to: \.archive)] }
+    static var arguments: [Argument<Self>] {
+        [
+            Argument("archive", count: .optional, as: .archive) { $0.archive = $1 }
+                .help("The archive, or '-' for standard input.")
+        ]
+    }
 
     static var flags: [Flag<Self>] {
         Flag("out", value: "file", as: .path, to: \.page)
             .help("The page to write; by default standard output.")
+        Flag("container", short: "c", value: "dir", as: .directory, to: \.shown)
+            .help("Show this container instead of an archive, and what an export leaves out.")
+            .excluding(against)
         against
-        Flag.includeCaches(sets: \.includesCaches).needing(against)
+        Flag("session", value: "file", as: .path, to: \.session)
+            .help("Also show the session that 'export' or 'import --session-log' wrote here.")
+        Flag.includeCaches(sets: \.includesCaches)
         DecryptionFlags.included(at: \.keys)
         Flag.wait(to: \.waitLimit)
         Flag.force(replacing: "a page", sets: \.replacesExisting)
@@ -39,20 +52,53 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
 
     var onlyAnswers: Bool { true }
 
-    var subject: String { archive.sourceText }
+    var subject: String {
+        archive?.sourceText ?? (shown ?? session).map { PrintableText.escaping($0) } ?? ""
+    }
 
     func subject(of error: any Error) -> String {
         error.isOfOutput ? page.map { PrintableText.escaping($0.bytes) } ?? subject : subject
     }
 
     func check(_ given: GivenFlags) throws(UsageError) {
-        guard container == nil || !archive.isStandardStream else {
-            throw UsageError("--against reads the archive twice, and standard input can't be")
+        guard archive != nil || shown != nil || session != nil else {
+            throw UsageError("give an archive, '--container <dir>' or '--session <file>'")
+        }
+        guard archive == nil || shown == nil else {
+            throw UsageError("'--container' can't be given with an archive; see '--against'")
+        }
+        guard let container else {
+            guard !includesCaches || shown != nil else {
+                throw UsageError("option '--include-caches' needs '--against' or '--container'")
+            }
+            return
+        }
+        guard let archive else { throw UsageError("option '--against' needs an archive") }
+        guard !archive.isStandardStream else {
+            let name = PrintableText.escaping(container)
+            throw UsageError(
+                "--against \(name) reads the archive twice, and standard input can't be"
+            )
         }
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
+        let log = try session.map { try SessionLog.read($0) }
+        var page: ReportPage
+        if let archive {
+            page = try await self.page(about: archive, on: console)
+        } else if let shown {
+            page = try await self.page(about: shown, on: console)
+        } else {
+            page = ReportPage(title: subject, facts: [], tree: nil)
+        }
+        page.session = log
+        try write(page.html(), on: console)
+        return .success
+    }
+
+    private func page(about archive: ArchiveName, on console: Console) async throws -> ReportPage {
         let tree = Monitor(ReportTree())
         let source = try archive.source(on: console, keys: keys)
         if let container {
@@ -72,31 +118,42 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         let inspection = try await source.forEachEntry { entry in
             tree.withLock { $0.add(entry) }
         }
-        let page = ReportPage(
+        var page = ReportPage(
             title: archive.sourceText,
             facts: InspectionAnswer(archive, inspection: inspection).rows,
-            tree: tree.withLock { $0 },
-            comparedWith: container.map { PrintableText.escaping($0.bytes) }
+            tree: tree.withLock { $0 }
         )
-        try write(page.html(), on: console)
-        return .success
+        page.comparedWith = container.map { PrintableText.escaping($0.bytes) }
+        return page
+    }
+
+    private func page(about path: BytePath, on console: Console) async throws -> ReportPage {
+        let container = try MigrationDataContainer(atPath: path)
+        let tree = Monitor(ReportTree())
+        let counts = Monitor((moved: ArchiveTotals(), omitted: ArchiveTotals()))
+        try await host(on: console).list(container, includesCaches: includesCaches) {
+            entry,
+            reason in
+            tree.withLock { $0.add(entry, reason == nil ? nil : .omitted) }
+            counts.withLock { counts in
+                if reason == nil { counts.moved.count(entry) } else { counts.omitted.count(entry) }
+            }
+        }
+        let (moved, omitted) = counts.withLock { $0 }
+        let name = PrintableText.escaping(path)
+        return ReportPage(
+            title: name,
+            facts: [
+                ("container", name), ("app", PrintableText.escaping(container.bundleIdentifier)),
+                ("platform", PrintableText.escaping(container.platform.rawValue)),
+                ("to export", "\(TotalsText(moved))"), ("left out", "\(TotalsText(omitted))"),
+            ],
+            tree: tree.withLock { $0 }
+        )
     }
 
     private func write(_ html: String, on console: Console) throws {
         guard let page else { return try console.output.write(html) }
-        do throws(SystemError) {
-            try PendingFile.write(
-                [UInt8](html.utf8),
-                at: BytePath(resolving: page),
-                replacesExisting: replacesExisting
-            )
-        } catch {
-            throw MigrationError(
-                error.isExisting ? .outputExists : .outputFailed,
-                error.isExisting ? "the page exists already" : "the page can't be written",
-                path: page,
-                cause: error.isExisting ? nil : error
-            )
-        }
+        try PageFile.write(html, at: page, replacesExisting: replacesExisting)
     }
 }

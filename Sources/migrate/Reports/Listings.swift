@@ -67,7 +67,8 @@ struct OmissionLines: Sendable {
         }
     }
 
-    private static func remark(on omission: Omission) -> String {
+    /// Why something was left out, and how much that is.
+    static func remark(on omission: Omission) -> String {
         if omission.reason == .damaged { return omission.detail ?? "damaged" }
         let reason = reason(omission.reason) + (omission.detail.map { " \($0)" } ?? "")
         return hasContent(omission.reason) ? "\(ByteCount(omission.bytes)), \(reason)" : reason

@@ -7,21 +7,21 @@ struct ReportPage {
     let title: String
     /// What the archive is, and where it comes from.
     let facts: [(name: String, value: String)]
-    let tree: ReportTree
+    /// What is moved, and what is not; `nil` where only a session is shown.
+    let tree: ReportTree?
     /// The container that the archive was compared with, printable.
-    let comparedWith: String?
+    var comparedWith: String?
+    var omissions = OmissionList()
+    var leftBehind: LeftBehind?
+    var findings: [ExtensionFinding] = []
+    var session: SessionLog?
 
     /// The largest files that the page lists.
     private static let fileLimit = 100
     private static let typeLimit = 40
 
     func html() throws -> String {
-        let root = tree.nodes()
-        let json = JSONEncoder()
-        json.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Nothing in a name may end the element, or start a comment in it.
-        let data = String(decoding: try json.encode(root), as: UTF8.self)
-            .replacing("<", with: "\\u003c")
+        let root = tree?.nodes()
         let script = ReportPageParts.script
         let style = ReportPageParts.style
         let policy =
@@ -38,25 +38,49 @@ struct ReportPage {
             <main>
             <h1>\(Self.escape(title))</h1>
             \(factTable)
-            <h2 id="map-title">What it holds</h2>
-            <p id="where" role="status"></p>
-            <div id="map" role="group" aria-labelledby="map-title"></div>
-            <p id="legend"></p>
-            <p>Select a directory to look into it; Escape goes back up.</p>
-            \(differenceTable)
-            <h2>By type</h2>
-            \(typeTable)
-            <h2>Largest files</h2>
-            \(fileTable)
-            <details><summary>Directories as a table</summary>
-            \(directoryTable(root))
-            </details>
+            \(findingTable)
+            \(sessionChapter)
+            \(tree.map { contentChapter($0, root) } ?? "")
             </main>
-            <script type="application/json" id="data">\(data)</script>
+            <script type="application/json" id="data">\(try data(root))</script>
             <script>\(script)</script>
             </html>
 
             """
+    }
+
+    /// The part about the files.
+    private func contentChapter(_ tree: ReportTree, _ root: ReportNode?) -> String {
+        """
+        <h2 id="map-title">What it holds</h2>
+        <p id="where" role="status"></p>
+        <div id="map" role="group" aria-labelledby="map-title"></div>
+        <p id="legend"></p>
+        <p>Select a directory to look into it; Escape goes back up.</p>
+        \(differenceTable(tree))
+        \(omissionTable)
+        <h2>By type</h2>
+        \(typeTable(tree))
+        <h2>Largest files</h2>
+        \(fileTable(tree))
+        <details><summary>Directories as a table</summary>
+        \(root.map(directoryTable) ?? "")
+        </details>
+        """
+    }
+
+    private struct PageData: Encodable {
+        let session: SessionTimeline?
+        let tree: ReportNode?
+    }
+
+    /// What the script draws, as JSON in an element, which nothing in a name may end or comment out.
+    private func data(_ root: ReportNode?) throws -> String {
+        let json = JSONEncoder()
+        json.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data = PageData(session: session?.timeline, tree: root)
+        return String(decoding: try json.encode(data), as: UTF8.self)
+            .replacing("<", with: "\\u003c")
     }
 
     /// The source expression that lets exactly `text` run (CSP Level 3, hash-source).
@@ -84,29 +108,82 @@ extension ReportPage {
         return "<table id=\"facts\">\n\(rows.joined(separator: "\n"))\n</table>"
     }
 
-    private var typeTable: String {
+    private var findingTable: String {
+        guard !findings.isEmpty else { return "" }
+        let rows = findings.map { [$0.message, $0.fix].map { PrintableText.escapingRest(of: $0) } }
+        return "<h2>Mistakes in the extension</h2>\n"
+            + Self.table(id: "findings", titles: ["mistake", "fix"], rows: rows)
+    }
+
+    private var sessionChapter: String {
+        guard let session else { return "" }
+        let text = SessionText(session)
+        let name = Self.escape(PrintableText.escapingRest(of: session.timeline.name))
+        let failure = session.error.map {
+            "<p id=\"failure\">\(Self.escape(PrintableText.escapingRest(of: $0)))</p>"
+        }
+        return """
+            <h2 id="session-title">The session with \(name)</h2>
+            \(failure ?? "")
+            <p id="session">\(Self.escape(text.summary))</p>
+            <div id="timeline" role="img" aria-labelledby="session-title" aria-describedby="session"></div>
+            <details><summary>The session as a table</summary>
+            \(Self.table(id: "events", titles: ["at", "what", "for"], rows: text.events))
+            \(Self.table(id: "limits", titles: ["limit of", "value"], rows: text.limits))
+            </details>
+            """
+    }
+
+    /// What is not moved, or was not.
+    private var omissionTable: String {
+        var parts: [String] = []
+        if omissions.count > 0 {
+            let rows = omissions.items.map { [$0.path, OmissionLines.remark(on: $0)] }
+            parts.append(
+                "<h2>Left out</h2>\n"
+                    + Self.table(id: "omissions", titles: ["path", "why"], rows: rows)
+            )
+            parts.append(Self.rest(omissions.count - rows.count))
+        }
+        if let leftBehind, leftBehind.count > 0 {
+            let rows = leftBehind.items.map { item in
+                let group = item.group.map { PrintableText.escaping($0) + ": " } ?? ""
+                return [group + item.path, "\(ByteCount(item.bytes))"]
+            }
+            let table = Self.table(id: "left-behind", titles: ["path", "size"], rows: rows)
+            parts.append("<h2>Left behind by the extension</h2>\n" + table)
+            parts.append(Self.rest(leftBehind.count - rows.count))
+        }
+        return parts.joined(separator: "\n")
+    }
+
+    /// A line about rows that are not shown.
+    private static func rest(_ count: Int) -> String {
+        count > 0 ? "<p>and \(GroupedCount(UInt64(count))) more</p>" : ""
+    }
+
+    private func typeTable(_ tree: ReportTree) -> String {
         let rows = tree.amountsByType.prefix(Self.typeLimit).map { type, amount in
             [type, "\(GroupedCount(amount.files))", "\(ByteCount(amount.bytes))"]
         }
         return Self.table(id: "types", titles: ["type", "files", "size"], rows: rows)
     }
 
-    private var fileTable: String {
+    private func fileTable(_ tree: ReportTree) -> String {
         let rows = tree.largestFiles.prefix(Self.fileLimit).map { path, bytes in
             [path.description, "\(ByteCount(bytes))"]
         }
         return Self.table(id: "files", titles: ["file", "size"], rows: rows)
     }
 
-    private var differenceTable: String {
+    private func differenceTable(_ tree: ReportTree) -> String {
         guard let comparedWith else { return "" }
         let title = "<h2>Differences from \(Self.escape(comparedWith))</h2>"
         guard tree.differenceCount > 0 else { return "\(title)\n<p id=\"same\">None.</p>" }
         let rows = tree.differences.map { [$0.text] }
-        let rest = tree.differenceCount - rows.count
-        let more = rest > 0 ? "\n<p>and \(GroupedCount(UInt64(rest))) more</p>" : ""
+        let more = Self.rest(tree.differenceCount - rows.count)
         return title + "\n" + Self.table(id: "differences", titles: ["difference"], rows: rows)
-            + more
+            + "\n" + more
     }
 
     private func directoryTable(_ root: ReportNode) -> String {

@@ -22,7 +22,15 @@ enum ReportPageParts {
         .video { background: #c3b1e8 } .audio { background: #f2b5c4 } .database { background: #f5c98a }
         .document { background: #a9cdf0 } .code { background: #e8dd8c } .other { background: #c9c1b6 }
         .different, .added, .missing { box-shadow: inset 0 0 0 3px #b3261e }
+        .omitted, .left { opacity: .5; outline: 2px dashed var(--text); outline-offset: -3px }
         .directory.different { box-shadow: inset 0 0 0 1px #b3261e }
+        #timeline { position: relative; height: 11rem; background: var(--soft); overflow: hidden }
+        #timeline div { position: absolute; box-sizing: border-box; min-width: 2px; border-radius: 1px }
+        #timeline .append { background: #5b8fd6 } #timeline .wait { background: #c9c1b6 }
+        #timeline .long { background: #d9822b } #timeline .amount { background: #7cba88; border-radius: 0 }
+        #timeline span { position: absolute; font-size: 12px; line-height: 1.3; white-space: nowrap }
+        #events th:first-child, #events th:last-child { width: 7rem }
+        #failure { border-left: 4px solid #b3261e; padding-left: .6rem; overflow-wrap: anywhere }
         #legend span { display: inline-block; padding: 0 .5rem; margin: 0 .3rem .3rem 0; color: #111 }
         summary { cursor: pointer; margin-top: 1.6rem; font-weight: 600 }
         @media print { #map { height: 18rem; print-color-adjust: exact } details { display: none } }
@@ -30,7 +38,7 @@ enum ReportPageParts {
 
     static let script = #"""
         "use strict";
-        const root = JSON.parse(document.getElementById("data").textContent);
+        const { tree: root, session } = JSON.parse(document.getElementById("data").textContent);
         const map = document.getElementById("map"), place = document.getElementById("where");
         const trail = [root];
         function size(bytes) {
@@ -106,14 +114,62 @@ enum ReportPageParts {
             boxes[(at + boxes.length - 1) % boxes.length].focus(); event.preventDefault();
           }
         });
-        const kinds = new Set();
-        (function visit(node) { kinds.add(node.t); (node.c ?? []).forEach(visit); })(root);
-        for (const kind of kinds) {
+        const kinds = new Set(), states = new Set();
+        (function visit(node) {
+          kinds.add(node.t);
+          if (node.s) { states.add(node.s); }
+          (node.c ?? []).forEach(visit);
+        })(root ?? { t: "folded" });
+        for (const kind of [...kinds, ...states]) {
           const item = document.createElement("span");
-          item.className = kind; item.textContent = kind;
-          document.getElementById("legend").append(item);
+          item.className = (states.has(kind) ? "folded " : "") + kind; item.textContent = kind;
+          document.getElementById("legend")?.append(item);
         }
-        addEventListener("resize", () => show(trail[trail.length - 1]));
-        show(root);
+        // The lanes of a session: appends, silences, and how much was appended or done by then.
+        function lanes() {
+          const chart = document.getElementById("timeline"), width = chart.clientWidth;
+          const whole = Math.max(session.seconds, 0.001), rem = chart.clientHeight / 11;
+          chart.textContent = "";
+          function bar(kind, start, end, top, height, title) {
+            const box = document.createElement("div");
+            const from = Math.min(Math.max(start, 0), whole), to = Math.min(Math.max(end, from), whole);
+            box.className = kind; box.title = title;
+            box.style.left = from / whole * width + "px"; box.style.top = top * rem + "px";
+            box.style.width = (to - from) / whole * width + "px"; box.style.height = height * rem + "px";
+            chart.append(box);
+          }
+          function label(text, left, top, end) {
+            const box = document.createElement("span");
+            box.textContent = text; box.style.top = top * rem + "px";
+            box.style[end ? "right" : "left"] = left + "px";
+            chart.append(box);
+          }
+          let sum = 0;
+          const steps = session.progress.length
+            ? session.progress.map((step) => [step.time, step.total > 0 ? step.completed / step.total : 0])
+            : session.appends.map((append) => [append.end, (sum += append.bytes) / Math.max(session.appendedBytes, 1)]);
+          label("appends", 4, 0); label("silences", 4, 3);
+          label(session.progress.length ? "progress" : "appended bytes", 4, 6);
+          for (const append of session.appends) {
+            bar("append", append.start, append.end, 1.2, 1.5,
+              append.name + (append.count > 1 ? " and " + (append.count - 1) + " more" : "") + ", " + size(append.bytes));
+          }
+          for (const wait of session.waits) {
+            const length = wait.end - wait.start;
+            bar(length > session.limits.hangTimeout / 3 ? "long" : "wait", wait.start, wait.end, 4.2, 1.5,
+              "silent for " + length.toFixed(1) + " s");
+          }
+          steps.forEach(([time, part], index) => {
+            const height = 2.6 * Math.min(Math.max(part, 0), 1);
+            bar("amount", time, steps[index + 1]?.[0] ?? whole, 9.8 - height, height, (part * 100).toFixed(0) + " %");
+          });
+          label("0 s", 4, 9.8); label(session.seconds.toFixed(1) + " s", 4, 9.8, true);
+        }
+        function draw() {
+          if (root) { show(trail[trail.length - 1]); }
+          if (session) { lanes(); }
+        }
+        addEventListener("resize", draw);
+        draw();
         """#
 }

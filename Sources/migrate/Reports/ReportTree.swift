@@ -20,6 +20,8 @@ struct ReportTree {
         var bytes: UInt64 = 0
         var files: UInt64 = 0
         var differences = 0
+        /// Why no migration moves it, if that is so.
+        var state: ReportState?
 
         init(_ name: [UInt8], in parent: Directory?) {
             self.name = name
@@ -31,6 +33,7 @@ struct ReportTree {
         let path: EntryPath
         let bytes: UInt64
         let directory: Directory
+        let state: ReportState?
     }
 
     private let root = Directory([], in: nil)
@@ -45,13 +48,21 @@ struct ReportTree {
     private(set) var differenceCount = 0
     private var differing: [EntryPath: ReportState] = [:]
 
-    /// Counts an entry of the archive.
-    mutating func add(_ entry: ArchiveEntry) {
-        guard case .file(let size) = entry.kind else {
-            if case .directory = entry.kind { _ = directory(of: entry.path.bytes[...]) }
-            return
+    /// Counts an entry; `state` says what is not moved.
+    mutating func add(_ entry: ArchiveEntry, _ state: ReportState? = nil) {
+        switch entry.kind {
+        case .file(let size): add(entry.path, bytes: size, state)
+        case .directory:
+            let directory = directory(of: entry.path.bytes[...])
+            if directory.name == [UInt8](entry.path.lastComponent) { directory.state = state }
+        default: return
         }
-        add(entry.path, bytes: size)
+    }
+
+    /// Counts a file or directory that is not moved, by its name alone.
+    mutating func add(_ path: [UInt8], bytes: UInt64, as state: ReportState) {
+        guard !path.isEmpty else { return }
+        add(EntryPath(bytes: path), bytes: bytes, state)
     }
 
     /// Notes a difference; call it before the entries are added.
@@ -71,7 +82,7 @@ struct ReportTree {
         }
     }
 
-    private mutating func add(_ path: EntryPath, bytes: UInt64) {
+    private mutating func add(_ path: EntryPath, bytes: UInt64, _ state: ReportState?) {
         let holder = directory(of: parent(of: path))
         var place: Directory? = holder
         while let directory = place {
@@ -82,7 +93,7 @@ struct ReportTree {
         let type = ReportType.name(of: path)
         let key = types[type] != nil || types.count < Self.typeLimit ? type : ReportType.restName
         types[key, default: ReportAmount()].add(bytes)
-        keep(File(path: path, bytes: bytes, directory: holder))
+        keep(File(path: path, bytes: bytes, directory: holder, state: state))
     }
 
     private func parent(of path: EntryPath) -> ArraySlice<UInt8> {
@@ -207,7 +218,7 @@ extension ReportTree {
                     bytes: file.bytes,
                     files: 1,
                     type: ReportType.family(of: file.path),
-                    state: differing[file.path]
+                    state: file.state ?? differing[file.path]
                 )
             )
         }
@@ -231,7 +242,7 @@ extension ReportTree {
             bytes: directory.bytes,
             files: directory.files,
             type: .directory,
-            state: directory.differences > 0 ? .different : nil
+            state: directory.state ?? (directory.differences > 0 ? .different : nil)
         )
         whole.children = children.sorted { ($0.bytes, $1.name) > ($1.bytes, $0.name) }
         return whole
@@ -258,6 +269,10 @@ enum ReportState: String, Encodable {
     case added
     /// Only the archive has it.
     case missing
+    /// An export omits it, or an import did not restore it.
+    case omitted
+    /// An app's extension did not append it.
+    case leftBehind = "left behind"
 }
 
 /// A directory, a file, or the files of a directory that are too small to be shown.
