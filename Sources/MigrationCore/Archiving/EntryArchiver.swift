@@ -33,6 +33,9 @@ final class EntryArchiver {
     /// The number of entries admitted.
     private(set) var entryCount = 0
 
+    /// The bytes of content admitted.
+    private(set) var contentBytes: UInt64 = 0
+
     /// The omissions so far.
     private(set) var omissions = OmissionList()
 
@@ -112,6 +115,7 @@ extension EntryArchiver {
         }
         links.remember(status, at: path)
         files?.insert(status)
+        contentBytes.addSaturating(status.size)
         return WindowItem(
             entry: Self.entry(status, at: path, .file(size: status.size)),
             source: WindowItem.Source(base: base, status: status)

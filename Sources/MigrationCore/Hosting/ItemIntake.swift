@@ -36,13 +36,13 @@ final class ItemIntake {
         if let failure { throw failure }
         try beforeAppend()
         let before = archiver.entries.entryCount
-        let start = SuspendingClock.now
+        let (start, contentBefore) = (SuspendingClock.now, archiver.entries.contentBytes)
         do {
             let location = try roots.locate(source)
             try location.checkIsReadable(at: name)
             let bytes = try archiver.appendItem(at: location, as: name)
             observer.noteAppend(of: bytes, from: location.kind, name)
-            observer.noteItem(of: bytes, name, since: start)
+            noteItem(name, since: start, contentBefore)
             noteName(name, of: source)
         } catch is CancellationError {
             throw CancellationError()
@@ -63,9 +63,9 @@ final class ItemIntake {
             guard location.kind == .container, location.name != nil else {
                 return try append(source, as: name)
             }
-            let start = SuspendingClock.now
-            let bytes = try archiver.appendItem(at: location, as: name)
-            observer.noteItem(of: bytes, name, since: start)
+            let (start, contentBefore) = (SuspendingClock.now, archiver.entries.contentBytes)
+            _ = try archiver.appendItem(at: location, as: name)
+            noteItem(name, since: start, contentBefore)
             noteName(name, of: source)
         }
     }
@@ -91,6 +91,15 @@ final class ItemIntake {
             failure = error
             throw error
         }
+    }
+
+    private func noteItem(
+        _ name: [UInt8],
+        since start: SuspendingClock.Instant,
+        _ contentBefore: UInt64
+    ) {
+        let bytes = archiver.entries.contentBytes &- contentBefore
+        observer.noteItem(of: bytes, name, since: start)
     }
 
     private func noteName(_ name: [UInt8], of source: BytePath) {

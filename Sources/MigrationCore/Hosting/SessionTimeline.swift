@@ -22,7 +22,7 @@ public struct SessionTimeline: Sendable, Codable, Equatable {
         /// The number of items.
         public let count: Int
 
-        /// The bytes of content in files; directories count with 0.
+        /// The bytes of content.
         public let bytes: UInt64
     }
 

@@ -22,7 +22,8 @@ enum ReportPageParts {
         .video { background: #c3b1e8 } .audio { background: #f2b5c4 } .database { background: #f5c98a }
         .document { background: #a9cdf0 } .code { background: #e8dd8c } .other { background: #c9c1b6 }
         .different, .added, .missing { box-shadow: inset 0 0 0 3px #b3261e }
-        .omitted, .left { opacity: .5; outline: 2px dashed var(--text); outline-offset: -3px }
+        .omitted, .left { outline: 2px dashed #555; outline-offset: -3px;
+          background: repeating-linear-gradient(45deg, #ececee 0 8px, #dcdce0 8px 16px) }
         .directory.different { box-shadow: inset 0 0 0 1px #b3261e }
         #timeline { position: relative; height: 11rem; background: var(--soft); overflow: hidden }
         #timeline div { position: absolute; box-sizing: border-box; min-width: 2px; border-radius: 1px }

@@ -90,9 +90,11 @@ struct ReportTree {
             directory.files += 1
             place = directory.parent
         }
-        let type = ReportType.name(of: path)
-        let key = types[type] != nil || types.count < Self.typeLimit ? type : ReportType.restName
-        types[key, default: ReportAmount()].add(bytes)
+        if state == nil {
+            let type = ReportType.name(of: path)
+            let isShown = types[type] != nil || types.count < Self.typeLimit
+            types[isShown ? type : ReportType.restName, default: ReportAmount()].add(bytes)
+        }
         keep(File(path: path, bytes: bytes, directory: holder, state: state))
     }
 
@@ -155,13 +157,13 @@ extension ReportTree {
         }
     }
 
-    /// The largest files, the largest first.
+    /// The largest files that are moved, the largest first.
     var largestFiles: [(path: EntryPath, bytes: UInt64)] {
-        largest.sorted { ($0.bytes, $1.path) > ($1.bytes, $0.path) }
+        largest.filter { $0.state == nil }.sorted { ($0.bytes, $1.path) > ($1.bytes, $0.path) }
             .map { ($0.path, $0.bytes) }
     }
 
-    /// Amounts by type, the largest first.
+    /// Amounts of what is moved by type, the largest first.
     var amountsByType: [(type: String, amount: ReportAmount)] {
         types.sorted { ($0.value.bytes, $1.key) > ($1.value.bytes, $0.key) }
             .map { ($0.key, $0.value) }

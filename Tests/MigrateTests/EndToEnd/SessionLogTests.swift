@@ -22,7 +22,7 @@ struct SessionLogTests {
     }
 
     @Test func `tells the appends and the silences of an export`() throws {
-        try stage.script("append Documents/note\nsleep 700\nfill tmp:large 5000\nappend tmp:large")
+        try stage.script("append Documents\nsleep 700\nfill tmp:large 5000\nappend tmp:large")
         let log = place.path("log")
         let result = try stage.run(
             "export",
@@ -124,6 +124,7 @@ struct SessionLogTests {
         let page = String(decoding: try place.bytes(of: "page"), as: UTF8.self)
         #expect(page.contains(#""s":"left behind""#))
         #expect(page.contains("<td>Documents/rest</td><td>9.0 kB</td>"))
+        #expect(page.components(separatedBy: "<td>Documents/rest").count == 2)
         #expect(page.contains("resourcesSizeEstimate was 0 bytes"))
         let plain = try place.shell(
             "mkdir -p plain/tmp plain/Documents && head -c 70 /dev/zero >plain/tmp/x && echo 1 >plain/Documents/f && $migrate export -c plain -o b --report p2 && cat p2"
@@ -140,10 +141,11 @@ struct SessionLogTests {
         try place.shell("head -c 4000 /dev/zero >source/Library/Caches/page.jpg")
         let page = try place.shell("$migrate report -c source")
         #expect(page.exitCode == 0, "\(page.errors)")
-        #expect(page.output.contains("<tr><td>jpg</td><td>1</td><td>4.0 kB</td></tr>"))
+        let row = "<tr><td>jpg</td><td>1</td><td>4.0 kB</td></tr>"
+        #expect(!page.output.contains(row), "types are those of what moves")
         #expect(page.output.contains(#"{"b":4000,"c":[{"b":4000,"n":"page.jpg","s":"omitted""#))
-        #expect(page.output.contains("1 file, 1 directory, 0 links; 4.0 kB") == false)
         let all = try place.shell("$migrate report -c source --include-caches")
+        #expect(all.output.contains(row))
         #expect(!all.output.contains(#""n":"page.jpg","s":"omitted""#))
     }
 
