@@ -1,0 +1,44 @@
+import Testing
+
+@testable import MigrationArchive
+
+/// How a chunk is compressed depends on the level and on what is in the chunk alone.
+struct FrameCompressorTests {
+    /// Content in which matches are short and far apart, so that other tables find others.
+    private static let content = noise(1 << 20).map { $0 & 7 + UInt8(ascii: "a") }
+
+    private func compressed(entries: Int, level: Int, after others: [Int] = []) throws -> [UInt8] {
+        var compressor = try FrameCompressor.make(level: level)
+        var result: [UInt8] = []
+        for count in others + [entries] {
+            let (input, output) = (FrameBuffer(), FrameBuffer())
+            let content = Self.content
+            input.count = input.put(content.span, at: 0)
+            let mark = EntryMark(of: .file("a"), .further)
+            input.marks = [EntryMark](repeating: mark, count: count)
+            try compressor.compress(input, into: output)
+            result = [UInt8](output.bytes.prefix(output.count))
+        }
+        return result
+    }
+
+    @Test func `takes smaller tables for many small files at the default level`() throws {
+        let few = try compressed(entries: 63, level: 3)
+        let many = try compressed(entries: 64, level: 3)
+        #expect(few != many)
+        #expect(try compressed(entries: 0, level: 3) == few)
+        #expect(try compressed(entries: 4000, level: 3) == many)
+        for level in [2, 4] {
+            let all = try [63, 64].map { try compressed(entries: $0, level: level) }
+            #expect(all[0] == all[1])
+        }
+    }
+
+    @Test func `gives the same frame whatever was compressed before`() throws {
+        for entries in [0, 64] {
+            let alone = try compressed(entries: entries, level: 3)
+            #expect(try compressed(entries: entries, level: 3, after: [64, 0, 64, 64, 0]) == alone)
+            #expect(try compressed(entries: entries, level: 3, after: [0, 0, 64]) == alone)
+        }
+    }
+}
