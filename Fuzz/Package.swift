@@ -16,7 +16,8 @@ let core = Target.Dependency.product(name: "MigrationCore", package: "migration"
 let android = Target.Dependency.product(name: "AndroidMigration", package: "migration")
 let names = [
     "FuzzFile", "FuzzPipe", "FuzzTar", "FuzzExtraction", "FuzzSession", "FuzzEntitlement",
-    "FuzzBookkeeping", "FuzzEncryption", "FuzzRules", "FuzzBackup", "FuzzStream",
+    "FuzzBookkeeping", "FuzzEncryption", "FuzzRules", "FuzzBackup", "FuzzStream", "FuzzIndex",
+    "FuzzTrailer",
 ]
 
 let package = Package(

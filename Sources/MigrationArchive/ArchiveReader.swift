@@ -66,6 +66,7 @@ public final class ArchiveReader: RestorableArchive {
     private let strict: StrictTarReader?
     private let prefetcher: FramePrefetcher?
     private let knownIndex: ArchiveIndex?
+    private let table: LargeFileTable?
     private let input: ArchiveInput
     /// Whether a client reads, whose task may be cancelled; operations of this project have a flag.
     private var followsTask = false
@@ -105,7 +106,10 @@ public final class ArchiveReader: RestorableArchive {
             if case .selective = access, let knownIndex {
                 prefetcher = nil
                 source = try FrameSeeker(reading: input, after: frame, index: knownIndex)
+                let listing = LargeFileTable(of: input, after: frame, index: knownIndex)
+                table = toleratingDamage ? nil : listing
             } else {
+                table = nil
                 let prefetcher = try FramePrefetcher(
                     reading: FrameSource(reading: input, after: frame, index: knownIndex),
                     threadCount: access.threadCount,
@@ -115,12 +119,12 @@ public final class ArchiveReader: RestorableArchive {
                 source = prefetcher
             }
             let stream = TarStream(source, from: UInt64(frame.contentSize))
-            let strict = StrictTarReader(reading: stream)
+            let strict = StrictTarReader(reading: stream, table)
             self.strict = strict
             entries = strict
             return
         }
-        (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
+        (header, strict, prefetcher, knownIndex, table) = (nil, nil, nil, nil, nil)
         entries = ForeignTarReader(reading: TarStream(foreign))
     }
 
@@ -243,7 +247,7 @@ public final class ArchiveReader: RestorableArchive {
     }
 
     private func readEntryIndex(listedIn index: ArchiveIndex) throws -> EntryIndex {
-        try prefetcher?.entryIndex ?? input.readEntryIndex(listedIn: index)
+        try prefetcher?.entryIndex ?? table?.index() ?? input.readEntryIndex(listedIn: index)
     }
 }
 
@@ -325,7 +329,7 @@ extension ArchiveReader {
         guard let strict, prefetcher == nil, let knownIndex else { return false }
         let entryIndex = try readEntryIndex(listedIn: knownIndex)
         guard entryIndex.isInTreeOrder else { return false }
-        entries = SelectedEntryReader(reading: strict, index: entryIndex, paths: paths)
+        entries = try SelectedEntryReader(reading: strict, index: entryIndex, paths: paths)
         return true
     }
 }
@@ -333,12 +337,12 @@ extension ArchiveReader {
 // MARK: - Going on behind damage
 
 extension ArchiveReader {
-    /// Goes on with the first window that the index lists in a later piece that is sound.
+    /// Goes on with the first entry that begins in a later piece that is sound.
     ///
     /// The totals and the index of entries are then not compared with the archive. An archive that is
     /// read in order, or whose index is damaged, can't be read on.
     ///
-    /// - Returns: Whether there is such a window.
+    /// - Returns: Whether there is such an entry.
     package func passOverDamage() throws -> Bool {
         hasGap = true
         guard let strict, entries === strict, prefetcher == nil, let knownIndex else {

@@ -6,7 +6,8 @@ import struct
 import subprocess
 import sys
 
-from read_archive import BEGINS, BLOCK, ENTRIES, HASHES, MARKS, PIECE, TABLE, Archive, entries, sha
+from read_archive import (BEGINS, BLOCK, ENTRIES, HASHES, LARGE, MARKS, PIECE, TABLE, Archive, entries,
+                          expected_index, sha, u32, windows)
 
 TARGET = 157
 
@@ -34,8 +35,8 @@ class Forge:
 
     def bytes(self):
         out, listed, digests = self.header, [(len(self.header), self.header_size)], b""
-        for number, (content, marks) in enumerate(self.pieces):
-            data = compress(content) + (frame(MARKS, marks) if marks else b"")
+        for number, (content, marks, table) in enumerate(self.pieces):
+            data = compress(content) + (frame(MARKS, marks) if marks else b"") + table
             out += data
             listed.append((len(data), len(content)))
             digests += self.hashes.get(number, sha(content + marks))
@@ -59,6 +60,13 @@ class Forge:
         self.pieces[number][1] = marks[:at] + struct.pack("<I", value) + marks[at + 4:]
 
 
+def replace_table(forge, table):
+    """Puts `table` behind the last piece, and its hash into the index."""
+    assert forge.pieces[-1][2] and u32(forge.index, len(forge.index) - 40) == len(forge.pieces) - 1
+    forge.pieces[-1][2] = table
+    forge.index = forge.index[:-36] + struct.pack("<I", len(table)) + sha(table)
+
+
 def rename(forge, entry, path, field=0):
     number, at = divmod(entry.start, PIECE)
     block = bytearray(forge.pieces[number][0][at:at + BLOCK])
@@ -77,7 +85,7 @@ def forgery(name, data):
     if name == "nothing forged":
         pass
     elif name == "another content":
-        forge.hashes[number] = sha(b"".join(forge.pieces[number]))
+        forge.hashes[number] = sha(b"".join(forge.pieces[number][:2]))
         forge.change(small.start + BLOCK, b"forged")
     elif name == "another fingerprint":
         end = len(data) - 17 - 8 * (len(archive.pieces) + 3)
@@ -94,6 +102,23 @@ def forgery(name, data):
         forge.numbers[0] += 1
     elif name == "another index":
         forge.index = frame(ENTRIES, bytes([forge.index[8] ^ 1]) + forge.index[9:])
+    elif name == "a large file of another name":
+        table = forge.pieces[-1][2]
+        replace_table(forge, table[:42] + b"F" + table[43:])
+    elif name == "a large file of another size":
+        table = forge.pieces[-1][2]
+        replace_table(forge, table[:17] + bytes([table[17] ^ 1]) + table[18:])
+    elif name == "a large file too few":
+        table = forge.pieces[-1][2]
+        first = 34 + sum(struct.unpack_from("<HH", table, 38))
+        replace_table(forge, frame(LARGE, table[8 + first:]))
+    elif name == "another table":
+        forge.pieces[-1][2] = forge.pieces[-1][2][:-1] + b"?"
+    elif name == "no table":
+        forge.pieces[-1][2] = b""
+    elif name == "an index of other pieces":
+        others = [e._replace(path=e.path + b"?") if e.start >= PIECE else e for e in listed]
+        forge.index = expected_index(archive, others, windows(listed))
     elif name == "a path that leads out":
         rename(forge, small, b"../outside")
     elif name == "a path that comes twice":

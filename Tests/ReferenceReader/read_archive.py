@@ -12,10 +12,11 @@ import sys
 from collections import namedtuple
 
 PIECE, BLOCK = 4194304, 512
-MARKS, ENTRIES, HASHES, TABLE = 0x184D2A5B, 0x184D2A5C, 0x184D2A5D, 0x184D2A5E
+LARGE, MARKS, ENTRIES = 0x184D2A5A, 0x184D2A5B, 0x184D2A5C
+HASHES, TABLE = 0x184D2A5D, 0x184D2A5E
 BEGINS = 1 << 31
 
-Entry = namedtuple("Entry", "start path kind size time target mark")
+Entry = namedtuple("Entry", "start path kind size time target mark mode attributes")
 
 
 class Refused(Exception):
@@ -83,7 +84,7 @@ class Archive:
         require(all(s == PIECE for s in sizes[:-1]) and 0 < sizes[-1] <= PIECE, "pieces are cut wrong")
         require(sum(sizes) == self.numbers[6], "the stream has another length")
         self.pieces = [self.open(f, s) for f, s in zip(frames[1:-2], sizes)]
-        for (content, marks), digest in zip(self.pieces, self.digests):
+        for (content, marks, _), digest in zip(self.pieces, self.digests):
             require(sha(content + marks) == digest, "a piece has another hash")
         self.index = frames[-2]
         require(sha(self.index) == self.index_digest, "the index has another hash")
@@ -102,14 +103,18 @@ class Archive:
 
     @staticmethod
     def open(frame, size):
-        """The content of a data frame, and the marks behind it."""
+        """The content of a data frame, the marks behind it, and the frame of the table behind those."""
         end, claimed = walk(frame)
         require(claimed == size, "a frame has another size than listed")
-        marks = frame[end:]
-        if marks:
-            head = (u32(marks, 0), u32(marks, 4)) if len(marks) > 8 else None
-            require(head == (MARKS, len(marks) - 8) and len(marks) % 4 == 0, "no marks")
-        return decompress(frame[:end], size), marks[8:]
+        marks, table = b"", frame[end:]
+        if table and u32(table, 0) == MARKS:
+            count = u32(table, 4)
+            require(0 < count <= len(table) - 8 and count % 4 == 0, "no marks")
+            marks, table = table[8:8 + count], table[8 + count:]
+        if table:
+            head = (u32(table, 0), u32(table, 4)) if len(table) > 8 else None
+            require(head == (LARGE, len(table) - 8), "no table of large files")
+        return decompress(frame[:end], size), marks, table
 
 
 def octal(field):
@@ -142,14 +147,17 @@ def check_path(path):
 
 def entries(archive):
     """Each entry: its offset, what its header says, its time in nanoseconds and its mark."""
-    stream, at = b"".join(content for content, _ in archive.pieces), 0
-    marks = [list(struct.unpack("<%dI" % (len(m) // 4), m)) for _, m in archive.pieces]
+    stream, at = b"".join(content for content, _, _ in archive.pieces), 0
+    marks = [list(struct.unpack("<%dI" % (len(m) // 4), m)) for _, m, _ in archive.pieces]
     seen = {}
     while stream[at:at + BLOCK].strip(b"\0"):
-        start, extended = at, {}
+        start, extended, attributes = at, {}, b""
         kind, size = header_block(stream[at:at + BLOCK])
         if kind == "x":
-            extended = dict(records(stream[at + BLOCK:at + BLOCK + size]))
+            body = stream[at + BLOCK:at + BLOCK + size]
+            extended = dict(records(body))
+            own = body.find(b" SCHILY.xattr.")
+            attributes = body[body.rfind(b"\n", 0, own) + 1:] if own >= 0 else b""
             at += BLOCK + (size + 511) // 512 * 512
             kind, size = header_block(stream[at:at + BLOCK])
         block = stream[at:at + BLOCK]
@@ -175,7 +183,8 @@ def entries(archive):
         padding = -size % BLOCK
         require(not stream[at:at + padding].strip(b"\0"), "bytes are hidden behind a content")
         at += padding
-        yield Entry(start, path, kind, size, seconds * 10 ** 9 + fraction, target, mark)
+        time, mode = seconds * 10 ** 9 + fraction, octal(block[100:108])
+        yield Entry(start, path, kind, size, time, target, mark, mode, attributes)
     require(stream[at:] == bytes(2 * BLOCK), "the stream does not end where it should")
     require(not any(marks), "a mark belongs to no entry")
     parents = {path.rpartition(b"/")[0] for path in seen} - {b""}
@@ -234,21 +243,71 @@ def is_in_tree_order(found):
     return ascending and (full or all(len(window) == 1 for window in found))
 
 
-def check_index(archive, listed, found):
-    """The index names the first window that begins in each piece."""
-    blocks, paths, room = {}, {}, 8388608
+def record(entry):
+    """What the table of large files says of an entry; None if the table does not hold it."""
+    numbers = entry.start, entry.size, entry.time // 10 ** 9, entry.mark, entry.mode
+    sizes = len(entry.path), len(entry.attributes)
+    if entry.size <= 65536 or 34 + sum(sizes) > 4096:
+        return None
+    return struct.pack("<QQqIHHH", *numbers, *sizes) + entry.path + entry.attributes
+
+
+def tables(archive, listed):
+    """The frame of the table that lies behind each piece, by what the entries say."""
+    found, waiting = [], {}
     for entry in listed:
-        blocks.setdefault(entry.start // PIECE, entry.start % PIECE // BLOCK)
+        piece = entry.start // PIECE
+        waiting[piece] = waiting.get(piece, b"") + (record(entry) or b"")
+    rest, last = b"", len(archive.pieces) - 1
+    for piece in range(last + 1):
+        rest += waiting.get(piece, b"")
+        full = len(rest) >= 65536 or piece == last and rest
+        found.append(struct.pack("<II", LARGE, len(rest)) + rest if full else b"")
+        rest = b"" if full else rest
+    return found
+
+
+def within(room, path):
+    """The path if it is listed, and the room that is left for others."""
+    path = path if len(path) <= min(room, 1024) else b""
+    return path, room - len(path)
+
+
+def expected_index(archive, listed, found):
+    """The index of entries: the first entry and the first window of each piece, and the table's frames."""
+    first, needed, paths = {}, set(), {}
+    for entry in listed:
+        first.setdefault(entry.start // PIECE, entry)
+        if record(entry) is None:
+            needed.add(entry.start // PIECE)
     for window in found:
         paths.setdefault(window[0].start // PIECE, min(window, key=place_in_tree).path)
-    expected = bytes([is_in_tree_order(found), 0, 0, 0])
+    index, room = bytes([is_in_tree_order(found), 0, 0, 0]), 8388608
     for piece in range(len(archive.pieces)):
-        path = paths.get(piece, b"")
-        path = path if len(path) <= min(room, 1024) else b""
-        room -= len(path)
-        expected += struct.pack("<HH", blocks[piece] if path else 0, len(path)) + path
-    head = struct.pack("<II", ENTRIES, len(expected))
-    require(archive.index == head + expected, "the index is untrue")
+        if piece not in first:
+            index += bytes(6)
+            continue
+        entry = first[piece]
+        flags = (piece in needed) + (2 if entry.mark & BEGINS else 0)
+        path, room = within(room, entry.path)
+        block, kind = entry.start % PIECE // BLOCK, "2015".index(entry.kind) + 1
+        index += struct.pack("<HBBH", block, kind, flags, len(path)) + path
+    windows, room, count = b"", 8388608, 0
+    for piece, path in sorted(paths.items()):
+        path, room = within(room, path)
+        windows += struct.pack("<IH", piece, len(path)) + path if path else b""
+        count += bool(path)
+    frames = [(p, table) for p, table in enumerate(tables(archive, listed)) if table]
+    index += struct.pack("<I", count) + windows + struct.pack("<I", len(frames))
+    for piece, table in frames:
+        index += struct.pack("<II", piece, len(table)) + sha(table)
+    return struct.pack("<II", ENTRIES, len(index)) + index
+
+
+def check_index(archive, listed, found):
+    held = [table for _, _, table in archive.pieces]
+    require(held == tables(archive, listed), "the table of large files is untrue")
+    require(archive.index == expected_index(archive, listed, found), "the index is untrue")
 
 
 def read(data):

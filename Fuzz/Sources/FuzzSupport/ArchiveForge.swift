@@ -47,16 +47,17 @@ public enum ArchiveForge {
     public static func archive(of stream: [UInt8], isStored: Bool) throws -> [UInt8] {
         let header = try HeaderFrame(of: header)
         var index = ArchiveIndex(after: header)
-        let entries: EntryIndexBuilder
-        var marks: [Int: [EntryMark]]
-        (index.totals, entries, marks) = survey(of: stream)
+        var survey = Survey(of: stream)
+        index.totals = survey.totals
         var archive = header.bytes
         let (input, output) = (tools.input, tools.output)
         var rest = stream[...]
         while !rest.isEmpty {
             input.count = input.put([UInt8](rest.prefix(FrameFormat.chunkSize)).span, at: 0)
             rest = rest.dropFirst(FrameFormat.chunkSize)
-            input.marks = marks.removeValue(forKey: index.frames.count) ?? []
+            let piece = index.frames.count
+            input.marks = survey.marks.removeValue(forKey: piece) ?? []
+            let table = survey.takeTable(behind: piece, isLast: rest.isEmpty)
             var frame: [UInt8]
             if isStored {
                 frame = StoredFrame(of: input).bytes
@@ -64,7 +65,7 @@ public enum ArchiveForge {
                 try tools.compress()
                 frame = [UInt8](output.bytes.prefix(output.count))
             }
-            frame += (input.marks ?? []).encoded
+            frame += (input.marks ?? []).encoded + table
             let listing = ArchiveIndex.Frame(
                 compressedSize: UInt32(frame.count),
                 size: UInt32(input.count)
@@ -72,7 +73,7 @@ public enum ArchiveForge {
             index.append(listing, digest: SHA256Digest.hash(ofPiece: input))
             archive += frame
         }
-        let entryIndex = entries.encoded(frameCount: index.frames.count)
+        let entryIndex = survey.entries.encoded(frameCount: index.frames.count)
         index.append(entryIndex: entryIndex)
         return archive + entryIndex + index.encoded
     }
@@ -93,21 +94,37 @@ public enum ArchiveForge {
         tools.input.count = tools.input.put([UInt8](frame).span, at: 0)
         return try? tools.open(contentSize: size)
     }
+}
 
-    private static func survey(
-        of stream: [UInt8]
-    ) -> (ArchiveTotals, EntryIndexBuilder, [Int: [EntryMark]]) {
-        var marks: [Int: [EntryMark]] = [:]
+/// What an archive says of a stream: its entries, as far as they can be read.
+private struct Survey {
+    private(set) var totals = ArchiveTotals()
+    private(set) var entries = EntryIndexBuilder()
+    var marks: [Int: [EntryMark]] = [:]
+    private var tables: [Int: [UInt8]] = [:]
+
+    init(of stream: [UInt8]) {
         let reader = StrictTarReader(reading: TarStream(MemorySource(stream)))
+        var last = 0
         do {
             while let entry = try reader.next() {
                 let piece = Int(reader.entryOffset) / FrameFormat.chunkSize
+                if piece != last { tables[last] = entries.takeTable() }
+                last = piece
                 marks[piece, default: []].append(EntryMark(of: entry, reader.place))
+                _ = entries.add(entry, offset: reader.entryOffset, reader.place)
             }
         } catch {
             // The archive is as wrong as its stream; how much came before is all that counts.
         }
-        return (reader.totals, reader.entryIndex, marks)
+        tables[last] = entries.takeTable()
+        totals = reader.totals
+    }
+
+    /// The frame of the table of large files behind `piece`.
+    mutating func takeTable(behind piece: Int, isLast: Bool) -> [UInt8] {
+        let full = tables.removeValue(forKey: piece) ?? []
+        return isLast && full.isEmpty ? entries.takeLastTable(behind: piece) : full
     }
 }
 

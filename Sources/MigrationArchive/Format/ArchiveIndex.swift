@@ -27,6 +27,9 @@ struct ArchiveIndex: Equatable, Sendable {
     /// The frames that an index may list, 1 TiB of stream, so that a file can't take any amount of memory.
     static let frameLimit = 1 << 18
 
+    /// The most bytes of headers and content that an archive holds.
+    static let longestStream = UInt64(frameLimit * FrameFormat.chunkSize)
+
     /// The frames that the seek table lists on top of those of pieces.
     static let listedBesidePieces = 3
 

@@ -1,15 +1,19 @@
 internal import MigrationSystem
 
-/// The first window that begins in each piece, so that a path is found without reading every header.
+/// Where entries lie, so that one is found, and large files are listed, without reading every header.
 ///
-/// The index is a frame of its own between the data frames and the integrity frame, which holds its
-/// hash. It has one record for each piece:
+/// The index is a frame of its own between the data frames and the integrity frame, which holds its hash.
+/// It says which entry begins first in each piece, which windows begin in pieces, and behind which pieces
+/// the table of large files lies:
 ///
-///     entry index = magic size isInTreeOrder:1 0:3 (block:2 length:2 path:length)...
+///     entry index = magic size isInTreeOrder:1 0:3 piece... windows:4 window... tables:4 table...
+///     piece       = block:2 kind:1 flags:1 path:2 path
+///     window      = piece:4 path:2 path
+///     table       = piece:4 size:4 sha256:32
 ///
 /// All numbers are little-endian. `block` counts blocks of the tar stream from the piece's start to the
-/// first header in it, and `path` is the one that a walk leaves first of those in the first window that
-/// begins in the piece. A record of zeros means that no window begins in the piece or is listed.
+/// first header in it. The path of a window is the one that a walk leaves first of all in the first window
+/// that begins in the piece. Paths that would make the index large are left out.
 struct EntryIndex: Equatable, Sendable {
     /// Where in the tar stream, counted from the first piece, an entry at or below a path can be.
     struct Range: Equatable, Sendable {
@@ -19,22 +23,39 @@ struct EntryIndex: Equatable, Sendable {
         let end: UInt64?
     }
 
-    /// Where the path of a frame's first entry lies in the index.
-    private struct Record: Equatable {
-        let frame: UInt32
+    /// A frame of the table of large files.
+    struct Table: Equatable, Sendable {
+        /// The piece that it lies behind.
+        let piece: Int
+        let size: Int
+        let digest: [UInt8]
+    }
+
+    /// Where the path of a window's first entry lies in the index.
+    private struct Window: Equatable {
+        let piece: UInt32
         let start: UInt32
+    }
+
+    /// What a piece's record says beside the path.
+    fileprivate enum Flag {
+        /// An entry begins in the piece that the table of large files does not hold.
+        static let needsStream: UInt8 = 1
+        /// The first entry is the first one of its window.
+        static let beginsWindow: UInt8 = 2
     }
 
     /// The bytes before the first record.
     static let headSize = 12
 
-    /// The bytes of a record before its path.
-    static let recordHeadSize = 4
+    /// The bytes of the records before their paths, and of one of a table.
+    fileprivate static let (pieceHeadSize, windowHeadSize, tableSize) = (6, 6, 40)
 
     /// Longer paths are not listed.
     static let pathLimit = 1024
 
-    /// The bytes that all listed paths may have, so that an archive can't take any amount of memory.
+    /// The bytes that the listed paths of pieces may have, and those of windows, so that an archive can't
+    /// take any amount of memory.
     static let pathBytesLimit = 8 << 20
 
     /// The index as it is in the archive.
@@ -43,30 +64,40 @@ struct EntryIndex: Equatable, Sendable {
     /// Whether the windows come in tree order, each path once.
     let isInTreeOrder: Bool
 
-    private var records: [Record] = []
+    /// Where the records of pieces lie in the index.
+    private var pieces: [UInt32] = []
+    private var windows: [Window] = []
+
+    /// The frames of the table of large files, in their order.
+    private(set) var tables: [Table] = []
 
     /// The bytes that the index of an archive with `frameCount` data frames may have.
     static func sizeLimit(frameCount: Int) -> Int {
-        headSize + frameCount * recordHeadSize + min(frameCount * pathLimit, pathBytesLimit)
+        headSize + 8 + frameCount * (pieceHeadSize + windowHeadSize + tableSize)
+            + 2 * min(frameCount * pathLimit, pathBytesLimit)
     }
+}
 
+// MARK: - Searching
+
+extension EntryIndex {
     /// Returns where the entries at `path` and below it can be, if the windows are in tree order.
     func range(of path: EntryPath) -> Range {
-        let next = firstRecord { path.isLeft(before: $0) }
+        let next = firstWindow { path.isLeft(before: $0) }
         // What is below the path may begin in the window before the first one that lies below it.
-        let inside = firstRecord { path.isLeft(before: $0) || $0.isEqual(toOrBelow: path) }
+        let inside = firstWindow { path.isLeft(before: $0) || $0.isEqual(toOrBelow: path) }
         return Range(
-            start: inside == 0 ? nil : offset(of: records[inside - 1]),
-            end: next == records.count ? nil : offset(of: records[next])
+            start: inside == 0 ? nil : firstEntry(inPiece: Int(windows[inside - 1].piece)),
+            end: next == windows.count ? nil : firstEntry(inPiece: Int(windows[next].piece))
         )
     }
 
-    /// The number of the first record whose path fulfills `condition`, as do those after it.
-    private func firstRecord(where condition: (EntryPath) -> Bool) -> Int {
-        var range = 0..<records.count
+    /// The number of the first window whose path fulfills `condition`, as do those after it.
+    private func firstWindow(where condition: (EntryPath) -> Bool) -> Int {
+        var range = 0..<windows.count
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
-            if condition(EntryPath(bytes: [UInt8](path(of: records[middle])))) {
+            if condition(EntryPath(bytes: [UInt8](path(at: Int(windows[middle].start) + 4)))) {
                 range = range.lowerBound..<middle
             } else {
                 range = middle + 1..<range.upperBound
@@ -75,21 +106,62 @@ struct EntryIndex: Equatable, Sendable {
         return range.lowerBound
     }
 
-    /// Returns where the first window that is listed in piece number `piece` or behind it begins.
+    /// Returns the pieces in which an entry at `path` begins if it is no directory and its window is the last
+    /// one that begins in a piece: one for each kind, the likeliest first.
+    func likelyPieces(of path: EntryPath) -> [Int] {
+        let next = firstWindow { path.isLeft(before: $0) }
+        guard next > 0 else { return [] }
+        let first = Int(windows[next - 1].piece)
+        let last = next == windows.count ? pieces.count - 1 : Int(windows[next].piece)
+        let keys = [
+            WindowKey(.file(size: 0), at: path), WindowKey(.symbolicLink(target: []), at: path),
+            WindowKey(.hardLink(target: path), at: path),
+        ]
+        var likely = keys.map { _ in first }
+        for piece in first..<max(last, first) + 1
+        where piece > first && flags(of: piece) & Flag.beginsWindow == 0 {
+            guard let key = firstKey(inPiece: piece) else { continue }
+            for index in keys.indices where !(keys[index] < key) { likely[index] = piece }
+        }
+        return likely.enumerated().filter { !likely.prefix($0.offset).contains($0.element) }
+            .map(\.element)
+    }
+
+    private func firstKey(inPiece piece: Int) -> WindowKey? {
+        let path = EntryPath(bytes: [UInt8](path(at: Int(pieces[piece]) + 4)))
+        guard !path.bytes.isEmpty else { return nil }
+        return switch bytes[Int(pieces[piece]) + 2] {
+        case 1: WindowKey(.symbolicLink(target: []), at: path)
+        case 2: WindowKey(.file(size: 0), at: path)
+        case 3: WindowKey(.hardLink(target: path), at: path)
+        default: WindowKey(.directory, at: path)
+        }
+    }
+
+    /// Returns where the first entry begins that begins in piece number `piece` or behind it.
     func start(inPieceOrAfter piece: Int) -> UInt64? {
-        records.first { Int($0.frame) >= piece }.map(offset)
+        guard piece < pieces.count else { return nil }
+        return (piece..<pieces.count).lazy.compactMap(firstEntry).first
     }
 
-    private func offset(of record: Record) -> UInt64 {
-        let block = UInt64(bytes.littleEndian(at: Int(record.start), as: UInt16.self))
-        return UInt64(record.frame) * UInt64(FrameFormat.chunkSize)
-            + block * UInt64(TarFormat.blockSize)
+    /// Returns where the first entry begins that begins in `piece`; `nil` if none does.
+    func firstEntry(inPiece piece: Int) -> UInt64? {
+        guard bytes[Int(pieces[piece]) + 2] > 0 else { return nil }
+        let block = UInt64(bytes.littleEndian(at: Int(pieces[piece]), as: UInt16.self))
+        return UInt64(piece) * UInt64(FrameFormat.chunkSize) + block * UInt64(TarFormat.blockSize)
     }
 
-    private func path(of record: Record) -> ArraySlice<UInt8> {
-        let start = Int(record.start)
-        let first = start + Self.recordHeadSize
-        return bytes[first..<first + Int(bytes.littleEndian(at: start + 2, as: UInt16.self))]
+    /// Whether the table of large files holds all entries that begin in `piece`.
+    func isListed(piece: Int) -> Bool {
+        piece < pieces.count && flags(of: piece) & Flag.needsStream == 0
+    }
+
+    private func flags(of piece: Int) -> UInt8 { bytes[Int(pieces[piece]) + 3] }
+
+    /// The path whose length is at `position`.
+    private func path(at position: Int) -> ArraySlice<UInt8> {
+        let length = Int(bytes.littleEndian(at: position, as: UInt16.self))
+        return bytes[position + 2..<position + 2 + length]
     }
 }
 
@@ -115,33 +187,77 @@ extension EntryIndex {
         self.bytes = bytes
         isInTreeOrder = bytes[8] == 1
         var position = Self.headSize
-        for frame in 0..<frameCount {
-            guard let size = Self.recordSize(in: bytes, at: position) else { throw Self.damage }
-            if size > Self.recordHeadSize {
-                try append(Record(frame: UInt32(frame), start: UInt32(position)))
-            }
-            position += size
-        }
+        for _ in 0..<frameCount { try takePiece(at: &position) }
+        for _ in 0..<(try takeCount(at: &position)) { try takeWindow(at: &position) }
+        for _ in 0..<(try takeCount(at: &position)) { try takeTable(at: &position) }
         guard position == bytes.count else { throw Self.damage }
     }
 
-    private mutating func append(_ record: Record) throws(ArchiveError) {
-        if isInTreeOrder, let last = records.last {
-            let isLater = TreeOrder.isLeft(path(of: last).span, before: path(of: record).span)
-            guard isLater else { throw Self.damage }
-        }
-        records.append(record)
+    private mutating func takePiece(at position: inout Int) throws(ArchiveError) {
+        let start = position
+        guard start + Self.pieceHeadSize <= bytes.count else { throw Self.damage }
+        let block = Int(bytes.littleEndian(at: start, as: UInt16.self))
+        let (kind, flags) = (bytes[start + 2], bytes[start + 3])
+        position += 4
+        try takePath(at: &position)
+        let isEmpty = block == 0 && flags == 0 && position == start + Self.pieceHeadSize
+        guard block < FrameFormat.chunkSize / TarFormat.blockSize, kind <= 4, flags <= 3,
+            kind > 0 || isEmpty
+        else { throw Self.damage }
+        pieces.append(UInt32(start))
     }
 
-    /// The bytes of the record at `position`; `nil` where there can be none.
-    private static func recordSize(in bytes: [UInt8], at position: Int) -> Int? {
-        guard position + recordHeadSize <= bytes.count else { return nil }
-        let block = Int(bytes.littleEndian(at: position, as: UInt16.self))
-        let length = Int(bytes.littleEndian(at: position + 2, as: UInt16.self))
-        guard block < FrameFormat.chunkSize / TarFormat.blockSize, length <= pathLimit,
-            length > 0 || block == 0, position + recordHeadSize + length <= bytes.count
-        else { return nil }
-        return recordHeadSize + length
+    private mutating func takeWindow(at position: inout Int) throws(ArchiveError) {
+        let start = position
+        let piece = try takePieceNumber(at: &position, after: windows.last.map { Int($0.piece) })
+        try takePath(at: &position)
+        guard position > start + Self.windowHeadSize, firstEntry(inPiece: piece) != nil else {
+            throw Self.damage
+        }
+        if isInTreeOrder, let last = windows.last {
+            let (earlier, later) = (path(at: Int(last.start) + 4), path(at: start + 4))
+            guard TreeOrder.isLeft(earlier.span, before: later.span) else { throw Self.damage }
+        }
+        windows.append(Window(piece: UInt32(piece), start: UInt32(start)))
+    }
+
+    private mutating func takeTable(at position: inout Int) throws(ArchiveError) {
+        guard position + Self.tableSize <= bytes.count else { throw Self.damage }
+        let start = position
+        let piece = try takePieceNumber(at: &position, after: tables.last?.piece)
+        let size = Int(bytes.littleEndian(at: start + 4, as: UInt32.self))
+        guard size > LargeFile.frameHeadSize, size <= LargeFile.frameSizeLimit else {
+            throw Self.damage
+        }
+        position = start + Self.tableSize
+        let digest = [UInt8](bytes[start + 8..<position])
+        tables.append(Table(piece: piece, size: size, digest: digest))
+    }
+
+    /// Takes the number of a piece, which is greater than that of the record before.
+    private func takePieceNumber(
+        at position: inout Int,
+        after last: Int?
+    ) throws(ArchiveError) -> Int {
+        let piece = try takeCount(at: &position)
+        guard piece > last ?? -1, piece < pieces.count else { throw Self.damage }
+        return piece
+    }
+
+    /// Takes a path of which the length comes first.
+    private func takePath(at position: inout Int) throws(ArchiveError) {
+        guard position + 2 <= bytes.count else { throw Self.damage }
+        let length = Int(bytes.littleEndian(at: position, as: UInt16.self))
+        position += 2 + length
+        guard length <= Self.pathLimit, position <= bytes.count else { throw Self.damage }
+    }
+
+    private func takeCount(at position: inout Int) throws(ArchiveError) -> Int {
+        guard position + 4 <= bytes.count else { throw Self.damage }
+        let count = Int(bytes.littleEndian(at: position, as: UInt32.self))
+        guard count <= ArchiveIndex.frameLimit else { throw Self.damage }
+        position += 4
+        return count
     }
 
     static let damage = ArchiveError(.damaged, "the index of entries is damaged")
@@ -149,105 +265,176 @@ extension EntryIndex {
 
 // MARK: - Building
 
-/// Makes the index of entries, which depends on the entries' paths and places alone.
+/// Makes the index of entries, which depends on the entries and their places alone, and the table of
+/// large files, of which never more is held than one frame.
 struct EntryIndexBuilder: Sendable {
-    /// A window that began, and the first entry of the frame that it began in.
-    private struct Window {
-        let frame: Int
-        let block: UInt16
+    /// Records of one kind, as they are written.
+    private struct Records: Sendable {
+        var bytes: [UInt8] = []
+        var count = 0
+        var pathBytes = 0
+
+        /// Whether there is room for `path`.
+        mutating func takeRoom(for path: [UInt8]) -> Bool {
+            let isListed =
+                path.count <= EntryIndex.pathLimit
+                && pathBytes + path.count <= EntryIndex.pathBytesLimit
+            if isListed { pathBytes += path.count }
+            return isListed
+        }
     }
 
     private var order = WindowOrder()
-    private var window: Window?
-    private var records: [UInt8] = []
-    private var recordCount = 0
-    private var pathBytes = 0
-    /// The frame of the last entry, and the block of the first one in it.
-    private var frame = -1
-    private var block: UInt16 = 0
+    private var pieces = Records()
+    private var windows = Records()
+    private var tables: [EntryIndex.Table] = []
+    /// The piece in which the window began, and the last one of a window that is listed.
+    private var windowPiece: Int?
+    private var lastWindowPiece = -1
+    /// The piece of the last entry, and what its record says so far.
+    private var piece = -1
+    private var head: [UInt8] = []
+    private var headPath: [UInt8] = []
+    /// The records of large files that lie in no frame yet.
+    private var waiting: [UInt8] = []
 
-    /// Adds the entry at `path`, which begins at `offset` from the first piece, after all others; returns
-    /// whether a window may hold it there.
-    mutating func add(
-        _ kind: ArchiveEntry.Kind,
-        at path: EntryPath,
-        offset: UInt64,
-        _ place: WindowPlace
-    ) -> Bool {
-        let (frame, rest) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
-        if Int(frame) != self.frame {
-            self.frame = Int(frame)
-            block = UInt16(rest / UInt64(TarFormat.blockSize))
+    /// Adds `entry`, which begins at `offset` from the first piece, after all others; returns whether a
+    /// window may hold it there.
+    mutating func add(_ entry: ArchiveEntry, offset: UInt64, _ place: WindowPlace) -> Bool {
+        let (number, rest) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
+        if Int(number) != piece {
+            _ = takeTable()
+            endPiece()
+            piece = Int(number)
+            head.appendLittleEndian(UInt16(rest / UInt64(TarFormat.blockSize)))
+            head += [entry.kind.indexed, place == .first ? EntryIndex.Flag.beginsWindow : 0]
+            headPath = entry.path.bytes
+        }
+        if let record = LargeFile.record(of: entry, at: offset, place) {
+            waiting += record
+        } else {
+            head[3] |= EntryIndex.Flag.needsStream
         }
         if place == .first {
             endWindow()
-            window = Window(frame: self.frame, block: block)
+            windowPiece = piece
         }
-        return order.take(kind, at: path, place)
+        return order.take(entry.kind, at: entry.path, place)
     }
 
     /// Whether the windows come in tree order so far.
     var isAscending: Bool { order.isAscendingSoFar }
 
-    /// Adds the record of the window that has ended, if it is the first one in its frame.
-    private mutating func endWindow() {
-        guard let window, let first = order.firstInWindow, window.frame >= recordCount else {
-            return
-        }
-        fill(upTo: window.frame)
-        let isListed =
-            first.bytes.count <= EntryIndex.pathLimit
-            && pathBytes + first.bytes.count <= EntryIndex.pathBytesLimit
-        guard isListed else { return fill(upTo: window.frame + 1) }
-        records.appendLittleEndian(window.block)
-        records.appendLittleEndian(UInt16(first.bytes.count))
-        records += first.bytes
-        pathBytes += first.bytes.count
-        recordCount += 1
+    /// The frame of the table of large files that lies behind the piece of the last entry; empty if there
+    /// is none.
+    mutating func takeTable() -> [UInt8] {
+        waiting.count >= LargeFile.waitingLimit ? takeTable(behind: piece) : []
     }
 
-    /// The builder after the last entry.
-    private var ended: EntryIndexBuilder {
-        var ended = self
-        ended.endWindow()
-        return ended
+    /// The frame that lies behind the last piece of all, which is `piece`.
+    mutating func takeLastTable(behind piece: Int) -> [UInt8] {
+        waiting.isEmpty ? [] : takeTable(behind: piece)
+    }
+
+    private mutating func takeTable(behind piece: Int) -> [UInt8] {
+        let frame = LargeFile.frame(holding: waiting)
+        waiting.removeAll(keepingCapacity: true)
+        let digest = SHA256Digest.hash(of: frame)
+        tables.append(EntryIndex.Table(piece: piece, size: frame.count, digest: digest))
+        return frame
+    }
+
+    /// Adds the record of the piece that has ended.
+    private mutating func endPiece() {
+        guard !head.isEmpty else { return }
+        fill(upTo: piece)
+        let path = pieces.takeRoom(for: headPath) ? headPath : []
+        pieces.bytes += head
+        pieces.bytes.appendLittleEndian(UInt16(path.count))
+        pieces.bytes += path
+        pieces.count += 1
+        head.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds the record of the window that has ended, if it is the first one in its piece.
+    private mutating func endWindow() {
+        guard let windowPiece, let first = order.firstInWindow, windowPiece > lastWindowPiece else {
+            return
+        }
+        lastWindowPiece = windowPiece
+        guard windows.takeRoom(for: first.bytes) else { return }
+        windows.bytes.appendLittleEndian(UInt32(windowPiece))
+        windows.bytes.appendLittleEndian(UInt16(first.bytes.count))
+        windows.bytes += first.bytes
+        windows.count += 1
     }
 
     /// Adds empty records until there are `count`.
     private mutating func fill(upTo count: Int) {
-        let missing = max(0, count - recordCount)
-        records += repeatElement(0, count: missing * EntryIndex.recordHeadSize)
-        recordCount += missing
+        let missing = max(0, count - pieces.count)
+        pieces.bytes += repeatElement(0, count: missing * EntryIndex.pieceHeadSize)
+        pieces.count += missing
+    }
+
+    /// The builder of an archive with `frameCount` data frames after the last entry.
+    private func ended(frameCount: Int) -> EntryIndexBuilder {
+        var ended = self
+        _ = ended.takeTable()
+        _ = ended.takeLastTable(behind: frameCount - 1)
+        ended.endPiece()
+        ended.endWindow()
+        ended.fill(upTo: frameCount)
+        return ended
     }
 
     /// The index of an archive with `frameCount` data frames, as it is written.
     func encoded(frameCount: Int) -> [UInt8] {
-        let ended = ended
-        let missing = ended.missingSize(frameCount: frameCount)
-        return ended.head(frameCount: frameCount) + ended.records
-            + repeatElement(0, count: missing)
+        let ended = ended(frameCount: frameCount)
+        return ended.head(frameCount: frameCount) + ended.pieces.bytes + ended.tail
     }
 
     /// Whether the index is `bytes`; compared in parts, since a copy takes as much as the index.
     func isEncoded(as bytes: [UInt8], frameCount: Int) -> Bool {
-        let ended = ended
-        let end = EntryIndex.headSize + ended.records.count
-        guard bytes.count == end + ended.missingSize(frameCount: frameCount) else { return false }
+        let ended = ended(frameCount: frameCount)
+        let end = EntryIndex.headSize + ended.pieces.bytes.count
         return bytes.starts(with: ended.head(frameCount: frameCount))
-            && bytes[EntryIndex.headSize..<end] == ended.records[...]
-            && bytes[end...].allSatisfy { $0 == 0 }
+            && end <= bytes.count && bytes[EntryIndex.headSize..<end] == ended.pieces.bytes[...]
+            && bytes[end...] == ended.tail[...]
     }
 
-    /// The bytes of the records of frames after the last one in which an entry begins.
-    private func missingSize(frameCount: Int) -> Int {
-        max(0, frameCount - recordCount) * EntryIndex.recordHeadSize
-    }
-
+    /// What comes before the records of pieces.
     private func head(frameCount: Int) -> [UInt8] {
-        let size = records.count + missingSize(frameCount: frameCount)
+        let tablesSize = tables.count * EntryIndex.tableSize
+        let size = pieces.bytes.count + windows.bytes.count + tablesSize + 8
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(FrameFormat.entryIndexMagic)
         bytes.appendLittleEndian(UInt32(EntryIndex.headSize - 8 + size))
         return bytes + [order.isInTreeOrder ? 1 : 0, 0, 0, 0]
+    }
+
+    /// What comes after the records of pieces.
+    private var tail: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(UInt32(windows.count))
+        bytes += windows.bytes
+        bytes.appendLittleEndian(UInt32(tables.count))
+        for table in tables {
+            bytes.appendLittleEndian(UInt32(table.piece))
+            bytes.appendLittleEndian(UInt32(table.size))
+            bytes += table.digest
+        }
+        return bytes
+    }
+}
+
+extension ArchiveEntry.Kind {
+    /// The number that stands for the kind in the index of entries.
+    fileprivate var indexed: UInt8 {
+        switch self {
+        case .symbolicLink: 1
+        case .file: 2
+        case .hardLink: 3
+        case .directory: 4
+        }
     }
 }

@@ -37,7 +37,7 @@ struct EntryMark: Hashable, Sendable {
     }
 
     /// Takes a mark as it is in an archive; `nil` if there can be none like it.
-    fileprivate init?(rawValue: UInt32) {
+    init?(rawValue: UInt32) {
         guard rawValue & ~Self.firstInWindow < 1_000_000_000 else { return nil }
         self.rawValue = rawValue
     }
@@ -73,17 +73,23 @@ extension [EntryMark] {
         return bytes
     }
 
-    /// Reads the frame that lies in `buffer` from `start` to the end; where nothing lies, there are none.
-    init(parsing buffer: FrameBuffer, from start: Int) throws(ArchiveError) {
+    /// Reads the frame that lies in `buffer` at `position`, and moves it behind that; nothing but one of the
+    /// table of large files may follow, or lie there in its place.
+    init(parsing buffer: FrameBuffer, at position: inout Int) throws(ArchiveError) {
         self.init()
         let damage = ArchiveError(.damaged, "what follows a frame are no times of its entries")
-        let (bytes, end) = (buffer.bytes, buffer.count)
-        if start == end { return }
-        let first = start + EntryMark.frameHeadSize
-        guard first < end, bytes.littleEndian(at: start) == FrameFormat.marksMagic,
-            bytes.littleEndian(at: start + 4) == UInt32(end - first),
-            (end - first) % EntryMark.size == 0
+        let bytes = buffer.bytes
+        let (start, first) = (position, position + EntryMark.frameHeadSize)
+        if start == buffer.count { return }
+        guard first < buffer.count else { throw damage }
+        if LargeFile.isFrame(in: buffer, from: start) { return }
+        let size = Int(bytes.littleEndian(at: start + 4, as: UInt32.self))
+        guard bytes.littleEndian(at: start) == FrameFormat.marksMagic,
+            size > 0, size <= buffer.count - first, size % EntryMark.size == 0
         else { throw damage }
+        let end = first + size
+        guard end == buffer.count || LargeFile.isFrame(in: buffer, from: end) else { throw damage }
+        position = end
         reserveCapacity((end - first) / EntryMark.size)
         for position in stride(from: first, to: end, by: EntryMark.size) {
             guard let mark = EntryMark(rawValue: bytes.littleEndian(at: position)) else {

@@ -6,15 +6,21 @@ enum FrameFormat {
     /// The bytes of the tar stream in every data frame but the last, which holds the rest.
     static let chunkSize = 4 << 20
 
-    /// The bytes that a compressed frame may take, with the marks of its entries behind it.
+    /// The bytes that a compressed frame may take, with what lies behind it.
     static let largestCompressedSize =
-        ZSTD_compressBound(chunkSize) + 1024 + EntryMark.frameSizeLimit
+        ZSTD_compressBound(chunkSize) + 1024 + largestTrailerSize
+
+    /// The most bytes of the frames behind a piece's: its marks, and the table of large files.
+    static let largestTrailerSize = EntryMark.frameSizeLimit + LargeFile.frameSizeLimit
 
     /// The first four bytes of a zstd frame, little-endian.
     static let zstdMagic: UInt32 = 0xFD2F_B528
 
     /// The first of the sixteen magics of skippable frames.
     static let skippableMagic: UInt32 = 0x184D_2A50
+
+    /// The magic of the skippable frames that hold the table of large files.
+    static let tableMagic: UInt32 = 0x184D_2A5A
 
     /// The magic of the skippable frames that hold the marks of entries.
     static let marksMagic: UInt32 = 0x184D_2A5B
@@ -68,6 +74,8 @@ final class FrameBuffer: @unchecked Sendable {
     var count = 0
     /// The marks of the entries whose headers begin in the content; `nil` if nothing is said of them.
     var marks: [EntryMark]?
+    /// The frame of the table of large files that lies behind the piece; empty if there is none.
+    var table: [UInt8] = []
 
     /// Bytes of the tar stream that still fit.
     var free: Int { FrameFormat.chunkSize - count }
@@ -110,6 +118,7 @@ struct FrameBufferPool: Sendable {
         let buffer = free.withLock { $0.popLast() } ?? FrameBuffer()
         buffer.count = 0
         buffer.marks = nil
+        buffer.table = []
         return buffer
     }
 

@@ -34,10 +34,7 @@ struct TarEntryEncoder {
                     seconds: seconds,
                     to: &output
                 )
-                for attribute in entry.extendedAttributes {
-                    let key = Self.recordKey(of: attribute.name)
-                    PaxRecords.append(key, attribute.value, to: &output)
-                }
+                Self.append(entry.extendedAttributes, to: &output)
             }
         }
         let header = UstarBlock(
@@ -160,6 +157,13 @@ extension TarEntryEncoder {
 
     private static func clampedTime(_ time: FileTime) -> UInt64 {
         UInt64(min(max(0, time.seconds), Int64(TarFormat.largestOctal)))
+    }
+
+    /// Appends the records that carry `attributes`.
+    static func append(_ attributes: [ExtendedAttribute], to output: inout [UInt8]) {
+        for attribute in attributes {
+            PaxRecords.append(recordKey(of: attribute.name), attribute.value, to: &output)
+        }
     }
 
     /// The record that carries an attribute; `%` and `=` are escaped as GNU tar does.

@@ -20,7 +20,7 @@ struct FrameDecompressor: ~Copyable {
         _ = unsafe ZSTD_freeDCtx(context)
     }
 
-    /// Opens the piece in `sealed`, its frame and the marks behind it, into `piece`.
+    /// Opens the piece in `sealed`, its frame and what lies behind it, into `piece`.
     ///
     /// - Returns: The hash of the piece.
     mutating func open(
@@ -29,10 +29,12 @@ struct FrameDecompressor: ~Copyable {
         contentSize: Int
     ) throws(ArchiveError) -> [UInt8] {
         let end = try FrameWalk.end(of: sealed, contentSize: contentSize)
-        let marks = try [EntryMark](parsing: sealed, from: end)
+        var endOfMarks = end
+        let marks = try [EntryMark](parsing: sealed, at: &endOfMarks)
+        let table = [UInt8](sealed.bytes[endOfMarks..<sealed.count])
         sealed.count = end
         try decompress(sealed, into: piece, contentSize: contentSize)
-        piece.marks = marks
+        (piece.marks, piece.table) = (marks, table)
         return SHA256Digest.hash(ofPiece: piece)
     }
 

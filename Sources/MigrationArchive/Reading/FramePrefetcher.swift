@@ -14,6 +14,7 @@ final class FramePrefetcher: ChunkSource {
     private let pipeline: OrderedPipeline<SealedFrame, OpenedFrame>
     private let contents = FrameBufferPool()
     private var seen: ArchiveIndex
+    private var seenTables: [EntryIndex.Table] = []
 
     /// The compressed bytes that were handed out so far.
     private(set) var compressedBytes: UInt64 = 0
@@ -53,6 +54,7 @@ final class FramePrefetcher: ChunkSource {
             return nil
         }
         if !source.isIndexed { seen.append(frame.listing, digest: frame.digest) }
+        if let table = frame.table { seenTables.append(table) }
         compressedBytes += UInt64(frame.listing.compressedSize)
         return frame.content
     }
@@ -70,9 +72,12 @@ final class FramePrefetcher: ChunkSource {
     /// The index of entries; known once every frame was handed out.
     var entryIndex: EntryIndex? { source.entryIndex }
 
-    /// Throws unless the archive's end lists exactly the frames that were seen, which are compared one
-    /// by one where the end is known from the start.
+    /// Throws unless the archive's end lists exactly the frames that were seen; those of pieces are compared
+    /// one by one where the end is known from the start.
     private func checkIndex() throws {
+        if let entryIndex = source.entryIndex, entryIndex.tables != seenTables {
+            throw ArchiveError(.damaged, "the table of large files is not the one that was written")
+        }
         guard !source.isIndexed, let index = source.index else { return }
         guard index.frames == seen.frames, index.digests == seen.digests else {
             throw ArchiveError(.damaged, "a piece is not the one that was written")
@@ -85,6 +90,8 @@ private struct OpenedFrame: Sendable {
     let content: FrameBuffer
     let listing: ArchiveIndex.Frame
     let digest: [UInt8]
+    /// The frame of the table of large files that lies behind it.
+    let table: EntryIndex.Table?
 }
 
 extension ArchiveError {
@@ -116,6 +123,20 @@ extension FrameSource {
             compressedSize: compressedSize,
             size: UInt32(frame.contentSize)
         )
-        return OpenedFrame(content: content, listing: listing, digest: digest)
+        let table = content.table
+        let listedTable =
+            table.isEmpty
+            ? nil
+            : EntryIndex.Table(
+                piece: frame.number,
+                size: table.count,
+                digest: SHA256Digest.hash(of: table)
+            )
+        return OpenedFrame(
+            content: content,
+            listing: listing,
+            digest: digest,
+            table: listedTable
+        )
     }
 }

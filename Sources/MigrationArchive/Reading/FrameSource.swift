@@ -63,7 +63,7 @@ final class FrameSource: @unchecked Sendable {
             }
             buffer.count = 0
             let (_, contentSize) = try FrameWalk.walk(buffer) { try read(upTo: $0, into: buffer) }
-            try readMarks(into: buffer)
+            try readTrailer(into: buffer)
             return sealedFrame(in: buffer, contentSize: contentSize, offset: nil)
         }
         if expected != nil { input.seek(to: nextOffset) }
@@ -108,14 +108,20 @@ final class FrameSource: @unchecked Sendable {
         return (bytes.littleEndian(at: 0), bytes.littleEndian(at: 4))
     }
 
-    /// Reads the marks of entries, if they come next.
-    private func readMarks(into buffer: FrameBuffer) throws {
-        let head = try frameHead()
-        guard head.magic == FrameFormat.marksMagic else { return }
-        let size = EntryMark.frameHeadSize + Int(head.size)
-        guard size <= EntryMark.frameSizeLimit else {
-            throw ArchiveError(.damaged, "more entries are marked than can begin in a piece")
+    /// Reads the marks of entries and the table of large files, if they come next.
+    private func readTrailer(into buffer: FrameBuffer) throws {
+        var head = try frameHead()
+        if head.magic == FrameFormat.marksMagic {
+            let size = EntryMark.frameHeadSize + Int(head.size)
+            guard size <= EntryMark.frameSizeLimit else {
+                throw ArchiveError(.damaged, "more entries are marked than can begin in a piece")
+            }
+            try read(upTo: buffer.count + size, into: buffer)
+            head = try frameHead()
         }
+        guard head.magic == FrameFormat.tableMagic else { return }
+        let size = LargeFile.frameHeadSize + Int(head.size)
+        guard size <= LargeFile.frameSizeLimit else { throw LargeFile.damage }
         try read(upTo: buffer.count + size, into: buffer)
     }
 
@@ -164,7 +170,8 @@ enum FrameWalk {
     ) throws -> (end: Int, contentSize: Int) {
         var end = 0
         func take(_ count: Int) throws {
-            guard end + count <= FrameFormat.largestCompressedSize - EntryMark.frameSizeLimit else {
+            guard end + count <= FrameFormat.largestCompressedSize - FrameFormat.largestTrailerSize
+            else {
                 throw ArchiveError(.damaged, "a frame is larger than frames can be")
             }
             end += count

@@ -3,34 +3,71 @@
 /// The index of entries only says where to continue reading, and where to stop. Whether a path exists is
 /// decided by the headers.
 final class SelectedEntryReader: EntryReader {
+    /// A part of the stream that is read.
+    fileprivate struct Part {
+        /// Where reading begins; `nil` at the first entry of all.
+        let start: UInt64?
+        let end: End
+
+        enum End {
+            /// With the first window that begins there or later; `nil` with the last one.
+            case window(UInt64?)
+            /// With the entry that begins there, which alone is returned.
+            case entry(UInt64, EntryPath)
+        }
+    }
+
+    /// More paths are not looked for one by one.
+    private static let searchLimit = 64
+
     private let reader: StrictTarReader
     private let paths: [EntryPath]
-    /// Where the paths can be and reading has not begun, in the order of the archive.
-    private var ranges: ArraySlice<EntryIndex.Range>
+    /// What is not being read yet, in the order of the archive.
+    private var parts: ArraySlice<Part> = []
     /// What is being read.
-    private var range: EntryIndex.Range?
-    /// Whether an entry was read of the range.
+    private var part: Part?
+    /// Whether an entry was read of it.
     private var hasBegun = false
     /// The paths that may still come; nothing lies below a file.
     private var awaited: Set<EntryPath>
+    /// The paths of entries that were returned, if they may be met again.
+    private var returned: Set<EntryPath> = []
 
-    init(reading reader: StrictTarReader, index: EntryIndex, paths: [EntryPath]) {
+    init(reading reader: StrictTarReader, index: EntryIndex, paths: [EntryPath]) throws {
         self.reader = reader
         self.paths = paths
         awaited = Set(paths)
         var ranges: [EntryIndex.Range] = []
-        for range in paths.map(index.range).sorted(by: { $0.start ?? 0 < $1.start ?? 0 }) {
-            if let last = ranges.last, last.end.map({ range.start ?? 0 <= $0 }) ?? true {
+        var single: [Part] = []
+        for path in awaited {
+            if paths.count <= Self.searchLimit, let found = try find(path, index) {
+                single.append(found)
+            } else {
+                ranges.append(index.range(of: path))
+            }
+        }
+        let joined = Self.joined(ranges).map { Part(start: $0.start, end: .window($0.end)) }
+        let all = (joined + single).sorted {
+            ($0.start ?? 0, $0.entry?.offset ?? 0) < ($1.start ?? 0, $1.entry?.offset ?? 0)
+        }
+        parts = all[...]
+    }
+
+    /// Joins ranges that overlap.
+    private static func joined(_ ranges: [EntryIndex.Range]) -> [EntryIndex.Range] {
+        var joined: [EntryIndex.Range] = []
+        for range in ranges.sorted(by: { $0.start ?? 0 < $1.start ?? 0 }) {
+            if let last = joined.last, last.end.map({ range.start ?? 0 <= $0 }) ?? true {
                 let ends = [last.end, range.end].compactMap { $0 }
-                ranges[ranges.count - 1] = EntryIndex.Range(
+                joined[joined.count - 1] = EntryIndex.Range(
                     start: last.start,
                     end: ends.count == 2 ? ends.max() : nil
                 )
             } else {
-                ranges.append(range)
+                joined.append(range)
             }
         }
-        self.ranges = ranges[...]
+        return joined
     }
 
     var entryOffset: UInt64 { reader.entryOffset }
@@ -38,40 +75,74 @@ final class SelectedEntryReader: EntryReader {
     var place: WindowPlace { reader.place }
 
     func next() throws -> ArchiveEntry? {
-        while !awaited.isEmpty, let range = try range ?? beginNextRange() {
+        while !awaited.isEmpty, let part = try part ?? beginNextPart() {
             guard let entry = try reader.next() else {
-                self.range = nil
+                self.part = nil
                 continue
             }
             let offset = reader.entryOffset - reader.firstOffset
-            let isWhereListed = hasBegun || range.start.map { $0 == offset } ?? true
-            hasBegun = true
-            guard isWhereListed, reader.entryIndex.isAscending else {
-                throw ArchiveError(
-                    .damaged,
-                    "the index of entries does not match the archive",
-                    entry: entry.path,
-                    offset: reader.entryOffset
-                )
-            }
-            if let end = range.end, reader.place == .first, offset >= end {
-                self.range = nil
+            try checkBeginning(of: part, entry, at: offset)
+            guard !part.ends(before: offset, reader.place) else {
+                self.part = nil
                 continue
             }
+            if let single = part.entry, single.offset != offset { continue }
+            if returned.contains(entry.path) { continue }
             if paths.contains(where: entry.path.isEqual(toOrBelow:)) {
-                if entry.kind != .directory { awaited.remove(entry.path) }
+                if entry.kind != .directory, awaited.remove(entry.path) != nil {
+                    returned.insert(entry.path)
+                }
                 return entry
             }
         }
         return nil
     }
 
-    private func beginNextRange() throws -> EntryIndex.Range? {
-        guard let next = ranges.popFirst() else { return nil }
-        try reader.seek(to: reader.firstOffset + (next.start ?? 0))
+    private func beginNextPart() throws -> Part? {
+        while let next = parts.popFirst() {
+            if let single = next.entry, returned.contains(single.path) { continue }
+            try begin(next)
+            part = next
+            return next
+        }
+        return nil
+    }
+
+    private func begin(_ part: Part) throws {
+        try reader.seek(to: reader.firstOffset + (part.start ?? 0))
         hasBegun = false
-        range = next
-        return next
+    }
+
+    /// Throws unless an entry begins where the index says, and the windows are in order.
+    private func checkBeginning(of part: Part, _ entry: ArchiveEntry, at offset: UInt64) throws {
+        let isWhereListed = hasBegun || part.start.map { $0 == offset } ?? true
+        hasBegun = true
+        guard isWhereListed, reader.entryIndex.isAscending else {
+            throw ArchiveError(
+                .damaged,
+                "the index of entries does not match the archive",
+                entry: entry.path,
+                offset: reader.entryOffset
+            )
+        }
+    }
+
+    /// Looks for an entry at `path` that is no directory, in the pieces where it is likely to begin.
+    private func find(_ path: EntryPath, _ index: EntryIndex) throws -> Part? {
+        for piece in index.likelyPieces(of: path) {
+            guard let start = index.firstEntry(inPiece: piece) else { continue }
+            let searched = Part(start: start, end: .window(nil))
+            try begin(searched)
+            let end = reader.firstOffset + UInt64(piece + 1) * UInt64(FrameFormat.chunkSize)
+            while try reader.nextOffset < end, let entry = try reader.next() {
+                let offset = reader.entryOffset - reader.firstOffset
+                try checkBeginning(of: searched, entry, at: offset)
+                guard entry.path == path else { continue }
+                if entry.kind == .directory { return nil }
+                return Part(start: start, end: .entry(offset, path))
+            }
+        }
+        return nil
     }
 
     func readContent(_ body: (UInt64, Span<UInt8>) throws -> Void) throws {
@@ -81,4 +152,19 @@ final class SelectedEntryReader: EntryReader {
     func takeContent() throws -> ContentSlice? { try reader.takeContent() }
 
     func takeOmissions() -> [EntryOmission] { reader.takeOmissions() }
+}
+
+extension SelectedEntryReader.Part {
+    /// Where the entry begins that alone is read.
+    fileprivate var entry: (offset: UInt64, path: EntryPath)? {
+        if case .entry(let offset, let path) = end { (offset, path) } else { nil }
+    }
+
+    /// Whether the entry at `offset`, which has `place` in its window, lies behind the part.
+    fileprivate func ends(before offset: UInt64, _ place: WindowPlace) -> Bool {
+        switch end {
+        case .window(let end): end.map { place == .first && offset >= $0 } ?? false
+        case .entry(let entry, _): offset > entry
+        }
+    }
 }

@@ -2,13 +2,21 @@ internal import MigrationSystem
 
 /// Reads the tar stream of a migration archive, which must be exactly as the writer writes it.
 ///
-/// Each header is read, turned into an entry, and encoded again; the two must be the same bytes.
+/// Each header is read, turned into an entry, and encoded again; the two must be the same bytes. With the
+/// table of large files, a piece in which no other entry begins is not read before a content in it is.
 final class StrictTarReader: EntryReader {
     private let stream: TarStream
+    private let table: LargeFileTable?
     private let encoder = TarEntryEncoder()
     private var headerBytes: [UInt8] = []
     private var expectedBytes: [UInt8] = []
     private var current: ArchiveEntry?
+    /// Whether the current entry is known from the table alone.
+    private var isListed = false
+    /// Where the next header begins, if the stream is not to be read up to there.
+    private var pending: UInt64?
+    /// The piece in which the last entry begins, and how many begin in it so far.
+    private var counted = (piece: -1, entries: 0)
     private var isFinished = false
 
     private(set) var entryOffset: UInt64 = 0
@@ -29,15 +37,41 @@ final class StrictTarReader: EntryReader {
     let firstOffset: UInt64
 
     /// Reads the entries of `stream`, which stands behind the global header.
-    init(reading stream: TarStream) {
+    init(reading stream: TarStream, _ table: LargeFileTable? = nil) {
         self.stream = stream
+        self.table = table
         firstOffset = stream.offset
     }
 
     func next() throws -> ArchiveEntry? {
         if isFinished { return nil }
         if current != nil { try skipContent() }
+        if let file = try listedFile(at: pending ?? stream.offset) { return try take(file) }
+        if let target = pending.take() { try moveStream(to: target) }
         let offset = stream.offset
+        guard let (entry, place) = try readEntry(at: offset) else { return nil }
+        if try isListed(at: offset) { throw Self.wrongTable(entry, at: offset) }
+        return try take(entry, place, at: offset)
+    }
+
+    /// Makes `entry`, which begins at `offset`, the current one.
+    private func take(
+        _ entry: ArchiveEntry,
+        _ place: WindowPlace,
+        at offset: UInt64
+    ) throws -> ArchiveEntry {
+        self.place = place
+        let piece = Int((offset - firstOffset) / UInt64(FrameFormat.chunkSize))
+        counted = (piece, piece == counted.piece ? counted.entries + 1 : 1)
+        try follow(entry, at: offset)
+        current = entry
+        entryOffset = offset
+        totals.count(entry)
+        return entry
+    }
+
+    /// Reads the headers of the entry at `offset`, where the stream stands; `nil` at the end mark.
+    private func readEntry(at offset: UInt64) throws -> (ArchiveEntry, WindowPlace)? {
         headerBytes.removeAll(keepingCapacity: true)
         guard var block = try stream.readBlock() else {
             throw ArchiveError(.truncated, "the tar stream has no end mark", offset: offset)
@@ -63,12 +97,7 @@ final class StrictTarReader: EntryReader {
             let message = "a hard link has a time of its own"
             throw ArchiveError(.refused, message, entry: stated.path, offset: offset)
         }
-        place = mark?.place ?? .first
-        try follow(entry, at: offset)
-        current = entry
-        entryOffset = offset
-        totals.count(entry)
-        return entry
+        return (entry, mark?.place ?? .first)
     }
 
     /// The piece of the stream that is being read, or that could not be read.
@@ -82,7 +111,7 @@ final class StrictTarReader: EntryReader {
         if place == .first { isInWindow = true }
         guard isInWindow else { return }
         let start = offset - firstOffset
-        guard entryIndex.add(entry.kind, at: entry.path, offset: start, place) else {
+        guard entryIndex.add(entry, offset: start, place) else {
             let message = "an entry lies where no window holds it"
             throw ArchiveError(.refused, message, entry: entry.path, offset: offset)
         }
@@ -97,16 +126,22 @@ final class StrictTarReader: EntryReader {
     ///
     /// The totals and the index are then no longer those of the archive.
     func seek(to offset: UInt64) throws {
-        current = nil
+        (current, isListed, pending) = (nil, false, nil)
+        counted = (-1, 0)
         isFinished = false
         isInWindow = false
         entryIndex = EntryIndexBuilder()
+        guard table == nil else {
+            pending = offset
+            return
+        }
         guard try stream.seek(to: offset) else {
             throw ArchiveError(.inputFailed, "the archive can only be read in order")
         }
     }
 
     func readContent(_ body: (UInt64, Span<UInt8>) throws -> Void) throws {
+        try readListedHeader()
         guard let entry = current else { return }
         var position: UInt64 = 0
         try stream.read(entry.contentSize) { piece in
@@ -118,6 +153,7 @@ final class StrictTarReader: EntryReader {
     }
 
     func takeContent() throws -> ContentSlice? {
+        try readListedHeader()
         guard let entry = current, let slice = try stream.takeSlice(entry.contentSize) else {
             return nil
         }
@@ -127,6 +163,71 @@ final class StrictTarReader: EntryReader {
     }
 
     func takeOmissions() -> [EntryOmission] { [] }
+}
+
+// MARK: - The table of large files
+
+extension StrictTarReader {
+    /// Where the entry begins that follows the current one.
+    var nextOffset: UInt64 {
+        get throws {
+            if current != nil { return try endOfCurrent() }
+            return pending ?? stream.offset
+        }
+    }
+
+    private func endOfCurrent() throws -> UInt64 {
+        guard let entry = current else { return stream.offset }
+        let content = TarFormat.padded(entry.contentSize)
+        guard isListed else { return stream.offset + content }
+        expectedBytes.removeAll(keepingCapacity: true)
+        try encoder.encode(entry, to: &expectedBytes)
+        return entryOffset + UInt64(expectedBytes.count) + content
+    }
+
+    private func isListed(at offset: UInt64) throws -> Bool {
+        try table?.isListed(at: offset - firstOffset) ?? false
+    }
+
+    /// The file whose header begins at `offset`, if its piece need not be read.
+    private func listedFile(at offset: UInt64) throws -> LargeFile? {
+        guard let table, try isListed(at: offset) else { return nil }
+        return try table.file(at: offset - firstOffset)
+    }
+
+    private func take(_ file: LargeFile) throws -> ArchiveEntry {
+        let entry = try take(file.entry, file.place, at: firstOffset + file.start)
+        pending = nil
+        isListed = true
+        return entry
+    }
+
+    /// Reads the header of the current entry, if only the table has been read so far.
+    private func readListedHeader() throws {
+        guard isListed, let listed = current else { return }
+        let marksTaken = counted.entries - 1
+        guard try stream.seek(to: entryOffset, marksTaken: marksTaken) else {
+            throw ArchiveError(.inputFailed, "the archive can only be read in order")
+        }
+        guard let (entry, place) = try readEntry(at: entryOffset), entry == listed,
+            place == self.place
+        else { throw Self.wrongTable(listed, at: entryOffset) }
+        isListed = false
+    }
+
+    /// Moves the stream to `target`, behind entries that were not read from it.
+    private func moveStream(to target: UInt64) throws {
+        let piece = Int((target - firstOffset) / UInt64(FrameFormat.chunkSize))
+        let marksTaken = piece == counted.piece ? counted.entries : 0
+        guard try stream.seek(to: target, marksTaken: marksTaken) else {
+            throw ArchiveError(.inputFailed, "the archive can only be read in order")
+        }
+    }
+
+    private static func wrongTable(_ entry: ArchiveEntry, at offset: UInt64) -> ArchiveError {
+        let message = "the table of large files does not match the archive"
+        return ArchiveError(.damaged, message, entry: entry.path, offset: offset)
+    }
 }
 
 // MARK: - Headers
@@ -192,6 +293,12 @@ extension StrictTarReader {
 extension StrictTarReader {
     private func skipContent() throws {
         guard let entry = current else { return }
+        let end = try endOfCurrent()
+        if try isListed || isListed(at: end) {
+            pending = end
+            (current, isListed) = (nil, false)
+            return
+        }
         try stream.skip(entry.contentSize)
         try skipPadding(of: entry)
         current = nil

@@ -131,12 +131,12 @@ final class TarStream {
 
     /// Moves the cursor to `target`, which may lie before it; returns `false` where it can't be moved.
     ///
-    /// If marks are to be taken, the first entry of a chunk must begin there.
-    func seek(to target: UInt64) throws -> Bool {
+    /// If marks are to be taken, an entry must begin there, and `marksTaken` in its chunk before it.
+    func seek(to target: UInt64, marksTaken: Int = 0) throws -> Bool {
         if let chunk {
             let start = offset - UInt64(index)
             if target >= start, target - start < UInt64(chunk.buffer.count) {
-                (index, offset, markIndex) = (Int(target - start), target, 0)
+                (index, offset, markIndex) = (Int(target - start), target, marksTaken)
                 return true
             }
         }
@@ -145,6 +145,7 @@ final class TarStream {
         }
         (chunk, index, offset, markIndex) = (nil, 0, start, 0)
         try read(target - start) { _ in }
+        markIndex = marksTaken
         return true
     }
 

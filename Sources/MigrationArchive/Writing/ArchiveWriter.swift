@@ -58,7 +58,7 @@ public final class ArchiveWriter {
     }
 
     /// The most bytes of headers and content that an archive holds.
-    package static let longestStream = UInt64(ArchiveIndex.frameLimit * FrameFormat.chunkSize)
+    package static let longestStream = ArchiveIndex.longestStream
 
     private static let zeroBlock = [UInt8](repeating: 0, count: TarFormat.blockSize)
 
@@ -405,7 +405,9 @@ extension ArchiveWriter {
     private func completeStream() throws -> Summary {
         scratch = [UInt8](repeating: 0, count: 2 * TarFormat.blockSize)
         try appendScratch()
-        if chunk.count > 0 { try pipeline.submit(chunk) }
+        let lastPiece = Int(submittedBytes / UInt64(FrameFormat.chunkSize))
+        chunk.table = entryIndex.takeLastTable(behind: lastPiece)
+        try pipeline.submit(chunk)
         var index = try pipeline.finish()
         index.totals = totals
         let entries = entryIndex.encoded(frameCount: index.frames.count)
@@ -458,7 +460,7 @@ extension ArchiveWriter {
         }
         if chunk.free == 0 { try nextChunk() }
         let offset = submittedBytes + UInt64(chunk.count)
-        _ = entryIndex.add(entry.kind, at: entry.path, offset: offset, place)
+        _ = entryIndex.add(entry, offset: offset, place)
         chunk.marks?.append(EntryMark(of: entry, place))
         try appendScratch()
         totals.count(entry)
@@ -489,6 +491,7 @@ extension ArchiveWriter {
     }
 
     private func nextChunk() throws {
+        chunk.table = entryIndex.takeTable()
         try pipeline.submit(chunk)
         submittedBytes += UInt64(chunk.count)
         chunk = pipeline.takeChunk()

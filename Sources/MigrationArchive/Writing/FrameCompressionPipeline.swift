@@ -78,13 +78,13 @@ private struct CompressedFrame: Sendable {
     let digest: [UInt8]
     let buffer: FrameBuffer
     private let form: Form
-    /// The frame of the marks, which follows.
-    private let marks: [UInt8]
+    /// The frames that follow: the marks, and the table of large files.
+    private let trailer: [UInt8]
 
     /// Hashes `chunk`, and makes no frame of it.
     init(hashing chunk: FrameBuffer) {
         form = .hashed
-        marks = []
+        trailer = []
         listing = ArchiveIndex.Frame(compressedSize: 0, size: UInt32(chunk.count))
         digest = SHA256Digest.hash(ofPiece: chunk)
         buffer = chunk
@@ -99,11 +99,11 @@ private struct CompressedFrame: Sendable {
     ) throws(ArchiveError) {
         let size = UInt32(chunk.count)
         digest = SHA256Digest.hash(ofPiece: chunk)
-        marks = (chunk.marks ?? []).encoded
+        trailer = (chunk.marks ?? []).encoded + chunk.table
         guard isCompressible, !compressor.isIncompressible(chunk) else {
             let frame = StoredFrame(of: chunk)
             form = .stored(frame)
-            let storedSize = UInt32(frame.size + marks.count)
+            let storedSize = UInt32(frame.size + trailer.count)
             listing = ArchiveIndex.Frame(compressedSize: storedSize, size: size)
             buffer = chunk
             return
@@ -111,7 +111,7 @@ private struct CompressedFrame: Sendable {
         buffer = buffers.take()
         try compressor.compress(chunk, into: buffer)
         form = .compressed
-        let compressedSize = UInt32(buffer.count + marks.count)
+        let compressedSize = UInt32(buffer.count + trailer.count)
         listing = ArchiveIndex.Frame(compressedSize: compressedSize, size: size)
         buffers.keep(chunk)
     }
@@ -122,7 +122,7 @@ private struct CompressedFrame: Sendable {
         case .stored(let frame): try output.write(frame)
         case .hashed: return
         }
-        try output.write(marks.span)
+        try output.write(trailer.span)
     }
 }
 

@@ -172,8 +172,9 @@ private struct WindowListing {
 
     /// Passes the entries to `body`.
     mutating func end(_ body: (ArchiveEntry) throws -> Void) throws {
-        entries.sort { $0.path.precedesInTree($1.path) }
-        for entry in entries { try body(entry) }
+        let paths = entries.map(\.path)
+        let order = entries.indices.sorted { paths[$0].precedesInTree(paths[$1]) }
+        for index in order { try body(entries[index]) }
         entries.removeAll(keepingCapacity: true)
         byteCount = 0
     }

@@ -60,6 +60,12 @@ struct ReferenceReaderTests {
         ("a file that lies too early", "a window is out of order"),
         ("no first window", "no window begins with the first entry"),
         ("a window cut too early", "the index is untrue"),
+        ("a large file of another name", "the table of large files is untrue"),
+        ("a large file of another size", "the table of large files is untrue"),
+        ("a large file too few", "no table of large files"),
+        ("another table", "the table of large files is untrue"),
+        ("no table", "the table of large files is untrue"),
+        ("an index of other pieces", "the index is untrue"),
     ]
 
     @Test(arguments: forgeries)

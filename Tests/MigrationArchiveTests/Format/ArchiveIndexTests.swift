@@ -121,7 +121,7 @@ struct ArchiveIndexTests {
     @Test(
         arguments: [
             [(300, 4_194_303), (40, 1)], [(300, 4_194_304), (40, 0)], [(300, 4_194_305)], [(1, 0)],
-            [(4_300_000, 100)],
+            [(4_600_000, 100)],
         ] as [[(UInt32, UInt32)]]
     )
     func `refuses frames that are cut in another way`(_ frames: [(UInt32, UInt32)]) throws {

@@ -23,8 +23,18 @@ struct EntryIndexTests {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
-    private func record(_ block: Int, _ path: String) -> [UInt8] {
-        littleEndian(block, 2) + littleEndian(path.utf8.count, 2) + [UInt8](path.utf8)
+    /// The record of a piece that begins with a small file, or of one in which no entry begins.
+    private func piece(_ block: Int, _ path: String, beginsWindow: Bool = true) -> [UInt8] {
+        let what: [UInt8] = path.isEmpty ? [0, 0] : [2, beginsWindow ? 3 : 1]
+        return littleEndian(block, 2) + what + named(path)
+    }
+
+    private func window(_ piece: Int, _ path: String) -> [UInt8] {
+        littleEndian(piece, 4) + named(path)
+    }
+
+    private func named(_ path: String) -> [UInt8] {
+        littleEndian(path.utf8.count, 2) + [UInt8](path.utf8)
     }
 
     private func parse(_ bytes: [UInt8], frameCount: Int = 5) throws -> EntryIndex {
@@ -32,8 +42,10 @@ struct EntryIndexTests {
     }
 
     @Test func `writes the layout that is documented`() {
-        let records =
-            record(2, "a/b") + record(0, "") + record(1, "c") + record(0, "é/z") + record(0, "")
+        let pieces =
+            piece(2, "a/b") + piece(0, "") + piece(1, "c") + piece(0, "é/z") + piece(0, "")
+        let windows = window(0, "a/b") + window(2, "c") + window(3, "é/z")
+        let records = pieces + littleEndian(3, 4) + windows + littleEndian(0, 4)
         let head = littleEndian(0x184D_2A5C, 4) + littleEndian(4 + records.count, 4)
         #expect(Self.sample.encoded(frameCount: 5) == head + [1, 0, 0, 0] + records)
     }
@@ -70,16 +82,16 @@ struct EntryIndexTests {
             ("e.x", 2 * Self.chunk + 512, .further), ("g", 2 * Self.chunk + 1024, .first),
         ]
         for (path, offset, place) in entries {
-            let isHeld = builder.add(
-                .file(size: 0),
-                at: EntryPath(path),
-                offset: offset,
-                place
-            )
+            let isHeld = builder.add(.file(path), offset: offset, place)
             #expect(isHeld)
         }
         let bytes = builder.encoded(frameCount: 3)
-        #expect(bytes[12...].elementsEqual(record(1, "a.b") + record(0, "e.x") + record(1, "g")))
+        let pieces =
+            piece(1, "b.a") + piece(0, "d", beginsWindow: false)
+            + piece(1, "e.x", beginsWindow: false)
+        let windows = window(0, "a.b") + window(1, "e.x") + window(2, "g")
+        let expected = pieces + littleEndian(3, 4) + windows + littleEndian(0, 4)
+        #expect(bytes[12...].elementsEqual(expected))
     }
 
     @Test func `leaves out what would make it large`() throws {
@@ -101,7 +113,8 @@ struct EntryIndexTests {
         }
         builder.add(EntryPath("z"), at: UInt64(count + 2) * Self.chunk)
         let bytes = builder.encoded(frameCount: count + 3)
-        #expect(bytes.count == 12 + 4 * (count + 3) + EntryIndex.pathBytesLimit)
+        let heads = 6 * (count + 3) + 6 * count
+        #expect(bytes.count == 12 + 8 + heads + 2 * EntryIndex.pathBytesLimit)
         #expect(bytes.count <= EntryIndex.sizeLimit(frameCount: count + 3))
         #expect(try !parse(bytes, frameCount: count + 3).isInTreeOrder)
     }
@@ -119,12 +132,17 @@ struct EntryIndexTests {
     @Test func `refuses what no index holds`() {
         let bytes = Self.sample.encoded(frameCount: 5)
         var long = EntryIndexBuilder().encoded(frameCount: 5)
-        long.replaceSubrange(12..<16, with: [0, 0, 1, 4] + [UInt8](repeating: 97, count: 1025))
+        let record: [UInt8] = [0, 0, 2, 1, 1, 4]
+        long.replaceSubrange(12..<18, with: record + [UInt8](repeating: 97, count: 1025))
         long.replaceSubrange(4..<8, with: littleEndian(long.count - 8, 4))
         var cases = [bytes + [0], [], long]
-        // The magic, the size, the order, the zeros, a block past the frame, a block of no entry, paths
-        // out of order.
-        let changes = [(0, 0x5D), (4, 0), (8, 2), (9, 1), (13, 0x20), (19, 1), (16, 122)]
+        // The magic, the size, the order, the zeros, a block past the piece, a kind and a flag that there is
+        // not, the path and the block of no entry, windows out of order, two windows of a piece, a window where
+        // no entry begins and one behind the last piece, and a table that is not there.
+        let changes = [
+            (0, 0x5D), (4, 0), (8, 2), (9, 1), (13, 0x20), (14, 5), (15, 4), (14, 0), (21, 1),
+            (60, 122), (63, 0), (63, 1), (70, 9), (80, 1),
+        ]
         for (position, value) in changes {
             var changed = bytes
             changed[position] = UInt8(value)
@@ -143,18 +161,41 @@ struct EntryIndexTests {
         Item("d", [7]),
     ]
 
+    /// An entry as an index takes it.
+    private typealias Place = (path: String, offset: UInt64, size: Int)
+
+    private static let places: [Place] = [
+        ("a", 0, 5_000_000), ("b", 5_000_704, 100), ("c", 5_001_728, 9_000_000),
+        ("d", 14_002_688, 1),
+    ]
+
+    private static func builder(_ places: [Place]) -> EntryIndexBuilder {
+        places.reduce(into: EntryIndexBuilder()) {
+            $0.add(EntryPath($1.path), at: $1.offset, size: $1.size)
+        }
+    }
+
+    /// The index of `items` with another entry in place of number `index`.
+    private static func changing(_ index: Int, _ place: Place) -> EntryIndexBuilder {
+        var changed = places
+        changed[index] = place
+        return builder(changed)
+    }
+
     /// Indexes of `items` that are sound in themselves but not true.
     private static var lies: [(String, EntryIndexBuilder, frameCount: Int)] {
-        let places: [(String, UInt64)] = [("a", 0), ("b", 5_000_704), ("d", 14_002_688)]
-        func builder(_ places: [(String, UInt64)]) -> EntryIndexBuilder {
-            places.reduce(into: EntryIndexBuilder()) { $0.add(EntryPath($1.0), at: $1.1) }
-        }
+        let (second, third, last) = (places[1].offset, places[2].offset, places[3].offset)
         return [
             ("nothing", EntryIndexBuilder(), 4), ("an entry less", builder(places.dropLast()), 4),
-            ("another path", builder([places[0], ("bb", places[1].1), places[2]]), 4),
-            ("another place", builder([places[0], ("b", places[1].1 + 512), places[2]]), 4),
-            ("another frame", builder([places[0], ("b", places[1].1 + chunk), places[2]]), 4),
-            ("another order", builder(places + [("a", places[2].1 + 512)]), 4),
+            ("another path", changing(1, ("bb", second, 100)), 4),
+            ("another place", changing(1, ("b", second + 512, 100)), 4),
+            ("another frame", changing(1, ("b", second + chunk, 100)), 4),
+            ("another order", builder(places + [("a", last + 512, 1)]), 4),
+            ("a large file less", builder([places[0], places[1], places[3]]), 4),
+            ("a large file by another name", changing(2, ("cc", third, 9_000_000)), 4),
+            ("a large file of another size", changing(2, ("c", third, 8_000_000)), 4),
+            ("a large file elsewhere", changing(2, ("c", third + 512, 9_000_000)), 4),
+            ("a small file as a large one", changing(1, ("b", second, 100_000)), 4),
             ("a frame more", builder(places), 5), ("a frame less", builder([places[0]]), 3),
         ]
     }
@@ -163,6 +204,7 @@ struct EntryIndexTests {
     func `is refused unless it says what the archive holds`(_ route: TestArchive.Route) throws {
         let archive = try TestArchive(Self.items)
         #expect(try archive.index.frames.count == 4)
+        #expect(try archive.entryIndex == Self.builder(Self.places).encoded(frameCount: 4))
         for (lie, builder, frameCount) in Self.lies {
             let untrue = builder.encoded(frameCount: frameCount)
             #expect(try archive.entryIndex != untrue)

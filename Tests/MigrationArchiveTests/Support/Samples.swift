@@ -104,8 +104,14 @@ func text(_ count: Int) -> [UInt8] {
 }
 
 extension EntryIndexBuilder {
-    /// Adds an empty file in a window of its own.
-    mutating func add(_ path: EntryPath, at offset: UInt64) {
-        _ = add(.file(size: 0), at: path, offset: offset, .first)
+    /// Adds a file of `size` bytes in a window of its own.
+    mutating func add(_ path: EntryPath, at offset: UInt64, size: Int = 0) {
+        let entry = ArchiveEntry(
+            path: path,
+            kind: .file(size: UInt64(size)),
+            permissions: 0o644,
+            modificationTime: ArchiveEntry.sampleTime
+        )
+        _ = add(entry, offset: offset, .first)
     }
 }

@@ -36,9 +36,10 @@ struct TestArchive {
         self.bytes = bytes
     }
 
-    /// Writes an archive of `items`.
+    /// Writes an archive of `items`, each in a window of its own unless they are to lie in one.
     init(
         _ items: [Item],
+        inOneWindow: Bool = false,
         header: ArchiveHeader = .sample,
         threadCount: Int = 2,
         level: Int = 3
@@ -56,12 +57,13 @@ struct TestArchive {
             threadCount: threadCount,
             cancellation: cancellation
         )
-        for item in items {
+        for (number, item) in items.enumerated() {
+            let place: WindowPlace = inOneWindow && number > 0 ? .further : .first
             if item.content.isEmpty {
-                try writer.append(item.entry)
+                try writer.append(item.entry, place)
             } else {
                 let content = try Scratch.file(holding: item.content)
-                try writer.append(item.entry, contentFrom: content) { _ in }
+                try writer.append(item.entry, place, contentFrom: content) { _ in }
             }
         }
         summary = try writer.finish()
@@ -159,7 +161,7 @@ struct TestArchive {
                 _ = try decompressor.open(sealed, into: content, contentSize: size)
                 change(content)
                 digest = SHA256Digest.hash(ofPiece: content)
-                frames[number] = frames[number].prefix(sealed.count) + frame
+                frames[number] = frames[number].prefix(sealed.count) + frame + content.table
             }
             let size = UInt32(frames[number].count)
             changed.append(.init(compressedSize: size, size: listing.size), digest: digest)

@@ -1,0 +1,143 @@
+internal import MigrationSystem
+
+/// What the table of large files says of one: all that its headers say, and where they lie.
+///
+/// The table lets a reader list files of over 64 KiB without the pieces that hold them. It is written in
+/// frames of its own, each behind the piece in which its last file begins.
+///
+///     table frame = magic size record...
+///     record      = start:8 size:8 seconds:8 mark:4 permissions:2 path:2 attributes:2 path attributes
+///
+/// All numbers are little-endian. `start` counts bytes of the tar stream from the first piece to the first
+/// header, `path` and `attributes` are numbers of bytes, and the attributes are pax records.
+struct LargeFile: Equatable, Sendable {
+    /// Where the first header begins, counted from the first piece.
+    let start: UInt64
+    let entry: ArchiveEntry
+    /// Where the file lies in its window.
+    let place: WindowPlace
+
+    /// Files of more bytes are in the table.
+    static let contentLimit: UInt64 = 64 * 1024
+
+    /// A file whose record would be longer is not in the table.
+    static let recordLimit = 4096
+
+    /// The bytes of a record before its path.
+    private static let headSize = 34
+
+    /// The bytes of records that wait before they are written.
+    static let waitingLimit = 64 * 1024
+
+    /// The bytes of a frame before its first record.
+    static let frameHeadSize = 8
+
+    /// The most bytes of a frame: at most 64 files of over 64 KiB begin in a piece.
+    static let frameSizeLimit = frameHeadSize + waitingLimit + 64 * recordLimit
+
+    /// The record of `entry`, which begins at `start`; `nil` if the table does not hold it.
+    static func record(
+        of entry: ArchiveEntry,
+        at start: UInt64,
+        _ place: WindowPlace
+    ) -> [UInt8]? {
+        guard entry.contentSize > contentLimit else { return nil }
+        var attributes: [UInt8] = []
+        TarEntryEncoder.append(entry.extendedAttributes, to: &attributes)
+        let path = entry.path.bytes
+        guard headSize + path.count + attributes.count <= recordLimit else { return nil }
+        var record: [UInt8] = []
+        record.appendLittleEndian(start)
+        record.appendLittleEndian(entry.contentSize)
+        record.appendLittleEndian(UInt64(bitPattern: entry.modificationTime.seconds))
+        record.appendLittleEndian(EntryMark(of: entry, place).rawValue)
+        record.appendLittleEndian(entry.permissions)
+        record.appendLittleEndian(UInt16(path.count))
+        record.appendLittleEndian(UInt16(attributes.count))
+        return record + path + attributes
+    }
+
+    /// The frame that holds `records`.
+    static func frame(holding records: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(frameHeadSize + records.count)
+        bytes.appendLittleEndian(FrameFormat.tableMagic)
+        bytes.appendLittleEndian(UInt32(records.count))
+        return bytes + records
+    }
+}
+
+// MARK: - Reading
+
+extension LargeFile {
+    /// Takes the record at `position` of `bytes`, and moves the position behind it; `nil` where there can
+    /// be none like it.
+    private init?(in bytes: [UInt8], at position: inout Int) {
+        let first = position
+        guard first + Self.headSize <= bytes.count,
+            let mark = EntryMark(rawValue: bytes.littleEndian(at: first + 24))
+        else { return nil }
+        let pathSize = Int(bytes.littleEndian(at: first + 30, as: UInt16.self))
+        let attributesSize = Int(bytes.littleEndian(at: first + 32, as: UInt16.self))
+        let pathStart = first + Self.headSize
+        let end = pathStart + pathSize + attributesSize
+        guard end <= bytes.count, end - first <= Self.recordLimit,
+            let attributes = Self.attributes([UInt8](bytes[pathStart + pathSize..<end]))
+        else { return nil }
+        start = bytes.littleEndian(at: first)
+        place = mark.place
+        let stated = ArchiveEntry(
+            path: EntryPath(bytes: [UInt8](bytes[pathStart..<pathStart + pathSize])),
+            kind: .file(size: bytes.littleEndian(at: first + 8)),
+            permissions: bytes.littleEndian(at: first + 28),
+            modificationTime: FileTime(
+                seconds: Int64(bitPattern: bytes.littleEndian(at: first + 16))
+            ),
+            extendedAttributes: attributes
+        )
+        guard let entry = mark.completing(stated), entry.violation == nil,
+            entry.permissions <= 0o7777, entry.contentSize <= ArchiveIndex.longestStream,
+            let record = Self.record(of: entry, at: start, place),
+            record[...] == bytes[first..<end]
+        else { return nil }
+        self.entry = entry
+        position = end
+    }
+
+    private static func attributes(_ bytes: [UInt8]) -> [ExtendedAttribute]? {
+        guard let records = try? PaxRecords(parsing: bytes) else { return nil }
+        var attributes: [ExtendedAttribute] = []
+        for record in records.records {
+            guard let name = PaxKey.attributeName(of: record.key) else { return nil }
+            attributes.append(ExtendedAttribute(name: name, value: record.value))
+        }
+        return attributes
+    }
+
+    /// Whether what lies in `buffer` from `start` to the end is one frame of the table.
+    static func isFrame(in buffer: FrameBuffer, from start: Int) -> Bool {
+        let size = buffer.count - start - frameHeadSize
+        return size > 0 && size <= frameSizeLimit - frameHeadSize
+            && buffer.bytes.littleEndian(at: start) == FrameFormat.tableMagic
+            && buffer.bytes.littleEndian(at: start + 4) == UInt32(size)
+    }
+
+    /// Reads the files in `frame`, whose order is that of the stream.
+    static func files(in frame: [UInt8]) throws(ArchiveError) -> [LargeFile] {
+        guard frame.count > frameHeadSize, frame.count <= frameSizeLimit,
+            frame.littleEndian(at: 0) == FrameFormat.tableMagic,
+            frame.littleEndian(at: 4) == UInt32(frame.count - frameHeadSize)
+        else { throw damage }
+        var files: [LargeFile] = []
+        var position = frameHeadSize
+        while position < frame.count {
+            guard let file = LargeFile(in: frame, at: &position),
+                files.last.map({ $0.start < file.start }) ?? true
+            else { throw damage }
+            files.append(file)
+        }
+        return files
+    }
+
+    static let damage = ArchiveError(.damaged, "the table of large files is damaged")
+}

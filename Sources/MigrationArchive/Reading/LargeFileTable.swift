@@ -1,0 +1,93 @@
+internal import MigrationSystem
+
+/// Finds entries in the table of large files, of which it holds one frame at a time.
+///
+/// The table only says what a header says. Who needs a file's content reads the header too.
+final class LargeFileTable {
+    private let input: ArchiveInput
+    private let header: HeaderFrame
+    private let archive: ArchiveIndex
+    /// The index of entries, read when it is needed.
+    private var known: EntryIndex?
+    /// The piece that was asked about last, and whether the table holds all that begins in it.
+    private var asked = (piece: -1, isListed: false)
+    /// The frame that was read last, and where the piece ends that it lies behind.
+    private var files: [LargeFile] = []
+    private var table = -1
+    private var piece = 0
+    private var pieceEnd: UInt64
+
+    /// Finds entries of the archive in `input`, which begins with `header`.
+    init(of input: ArchiveInput, after header: HeaderFrame, index: ArchiveIndex) {
+        self.input = input
+        self.header = header
+        archive = index
+        pieceEnd = UInt64(header.bytes.count)
+    }
+
+    /// The index of entries.
+    func index() throws(ArchiveError) -> EntryIndex {
+        if let known { return known }
+        let index = try input.readEntryIndex(listedIn: archive)
+        known = index
+        return index
+    }
+
+    /// Whether the table holds all entries that begin in the piece with the byte at `offset` from the first.
+    func isListed(at offset: UInt64) throws(ArchiveError) -> Bool {
+        let piece = Int(offset / UInt64(FrameFormat.chunkSize))
+        if piece != asked.piece { asked = (piece, try index().isListed(piece: piece)) }
+        return asked.isListed
+    }
+
+    /// The file that begins at `offset` from the first piece; `nil` if the table holds none.
+    func file(at offset: UInt64) throws -> LargeFile? {
+        let index = try index()
+        let piece = Int(offset / UInt64(FrameFormat.chunkSize))
+        guard let table = Self.table(of: piece, in: index.tables) else { return nil }
+        if table != self.table { try read(index.tables[table], numbered: table) }
+        var range = 0..<files.count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if files[middle].start == offset { return files[middle] }
+            if files[middle].start < offset {
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return nil
+    }
+
+    /// The number of the first frame that lies behind `piece` or a later one.
+    private static func table(of piece: Int, in tables: [EntryIndex.Table]) -> Int? {
+        var range = 0..<tables.count
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if tables[middle].piece < piece {
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound < tables.count ? range.lowerBound : nil
+    }
+
+    private func read(_ listed: EntryIndex.Table, numbered number: Int) throws {
+        try input.cancellation.check()
+        if listed.piece < piece { (piece, pieceEnd) = (0, UInt64(header.bytes.count)) }
+        while piece <= listed.piece {
+            pieceEnd += UInt64(archive.frames[piece].compressedSize)
+            piece += 1
+        }
+        guard listed.size < Int(archive.frames[listed.piece].compressedSize) else {
+            throw LargeFile.damage
+        }
+        var frame = [UInt8](repeating: 0, count: listed.size)
+        let start = pieceEnd - UInt64(listed.size)
+        try input.readExactly(at: start, into: &frame, count: listed.size)
+        guard SHA256Digest.hash(of: frame) == listed.digest else { throw LargeFile.damage }
+        files = try LargeFile.files(in: frame)
+        table = number
+    }
+}
