@@ -32,6 +32,8 @@ extension FileDescriptor {
         case directory
         /// For changing an existing file.
         case writing
+        /// For writing at the end of a file, which is made if it is missing.
+        case appending(permissions: UInt16)
         /// For writing a file that must not exist yet.
         case creating(permissions: UInt16)
 
@@ -40,12 +42,16 @@ extension FileDescriptor {
             case .reading: O_RDONLY | O_NONBLOCK | O_NOCTTY
             case .directory: O_RDONLY | O_DIRECTORY
             case .writing: O_WRONLY | O_NONBLOCK | O_NOCTTY
+            case .appending: O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY
             case .creating: O_RDWR | O_CREAT | O_EXCL
             }
         }
 
         fileprivate var mode: mode_t {
-            if case .creating(let permissions) = self { mode_t(permissions) } else { 0 }
+            switch self {
+            case .appending(let permissions), .creating(let permissions): mode_t(permissions)
+            default: 0
+            }
         }
     }
 

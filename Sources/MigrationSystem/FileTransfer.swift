@@ -78,6 +78,14 @@ extension FileDescriptor {
         }
     }
 
+    /// Writes `bytes` in one call, so that a file opened for appending takes them in one piece.
+    package borrowing func writeAtOnce(_ bytes: Span<UInt8>) throws(SystemError) {
+        let written = try retryingOnInterrupt("write") {
+            unsafe bytes.withUnsafeBytes { unsafe write(rawValue, $0.baseAddress, $0.count) }
+        }
+        guard written == bytes.count else { throw SystemError("write", code: ENOSPC) }
+    }
+
     /// Writes every byte of `bytes` at `offset` of the file.
     package borrowing func writeAll(
         _ bytes: Span<UInt8>,

@@ -39,6 +39,22 @@ struct CommandRunner: Sendable {
     }
 
     private func run(_ command: any Command) async -> ExitCode {
+        guard let recorded = command as? any RecordedCommand, let path = recorded.resultFile else {
+            return await carryOut(command)
+        }
+        do {
+            // A line that can't be written is known before the work is done.
+            let file = try ResultFile(at: path)
+            let begin = RunBeginning()
+            let code = await carryOut(command)
+            try file.append(RunResult(of: recorded, begun: begin, context.outcome, code))
+            return code
+        } catch {
+            return report(error, from: command)
+        }
+    }
+
+    private func carryOut(_ command: any Command) async -> ExitCode {
         if command.onlyAnswers, let error = closedOutput { return report(error, from: command) }
         do {
             let code = try await command.run(in: context)
@@ -105,6 +121,7 @@ extension CommandRunner {
     }
 
     private func log(_ answer: ErrorAnswer, as kind: String) {
+        context.outcome.note(answer)
         guard answersInJSON, let line = try? JSONText.lineOfDocument(answer) else {
             return console.log("migrate: \(kind)\(answer.message)")
         }

@@ -42,6 +42,11 @@ public struct ArchiveSource: Sendable {
         ArchiveSource(origin: .command(command))
     }
 
+    /// Whether the archive is in a named file, of which any part can be read.
+    var isFile: Bool {
+        if case .file = origin { true } else { false }
+    }
+
     /// The command that gives the archive, if one does.
     var command: StreamCommand? {
         if case .command(let command) = origin { command } else { nil }

@@ -82,6 +82,9 @@ public struct ImportReport: Sendable {
     /// Whether entries are missing because they are damaged; ``omissions`` lists them.
     public internal(set) var isIncomplete = false
 
+    /// Whether nothing was done, because the container's data came from this archive already.
+    public internal(set) var isSkipped = false
+
     /// Whether the container held data that this import replaced.
     public let replacedData: Bool
 
@@ -130,6 +133,7 @@ struct ImportOperation {
     }
 
     private func importArchive() throws -> ImportReport {
+        if options.skipsIfImported, let report = try reportIfImported() { return report }
         let input = try source.open(cancellation)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         try checks.checkExtension()
@@ -155,6 +159,43 @@ struct ImportOperation {
         // An extension counts its own units, and the archive's index is not read as content.
         if appExtension == nil { progress?.finish() }
         return report
+    }
+
+    /// The report of an import that is not needed; `nil` if it is.
+    private func reportIfImported() throws -> ImportReport? {
+        let (header, fingerprint) = try identity()
+        guard let fingerprint, try !isContainerMissing() else { return nil }
+        let lock = try wait.lockForWriting(path)
+        defer { lock.release() }
+        try ContainerRecovery.recover(path, root: lock.root)
+        guard try ContainerContents.holdsData(lock.root, at: path),
+            let bookkeeping = try BookkeepingDirectory(in: lock.root),
+            try ImportRecordFile(in: bookkeeping).lastFingerprint() == fingerprint.description
+        else { return nil }
+        var report = ImportReport(
+            header: header,
+            fingerprint: fingerprint,
+            lacksEndMark: false,
+            hasTrailer: false,
+            isAndroidBackup: false,
+            totals: ArchiveTotals(),
+            omissions: OmissionList(),
+            replacedData: false,
+            appExtension: nil
+        )
+        report.isSkipped = true
+        return report
+    }
+
+    /// What the archive says that it is, without reading its content.
+    private func identity() throws -> (ArchiveHeader?, Fingerprint?) {
+        guard source.isFile else { return (nil, options.expectedFingerprint) }
+        let inspection = try ArchiveSource.inspect(source.open(cancellation))
+        guard let expected = options.expectedFingerprint, expected != inspection.fingerprint else {
+            return (inspection.header, inspection.fingerprint)
+        }
+        // It is refused, for that reason.
+        return (nil, nil)
     }
 
     /// Restores the archive in the container whose root is locked, and records the outcome.

@@ -23,6 +23,12 @@ public struct ImportOptions: Sendable {
     /// The fingerprint that the archive must have; any other is refused before the container changes.
     public var expectedFingerprint: Fingerprint?
 
+    /// Whether nothing is done if the container's data came from this archive already, whatever the
+    /// app has changed since.
+    ///
+    /// The fingerprint of a file is read from it; of a stream, ``expectedFingerprint`` must give it.
+    public var skipsIfImported = false
+
     /// The signature that the archive must have; without it, it is refused before the container
     /// changes.
     public var requiredSignature: RequiredSignature?

@@ -7,8 +7,9 @@ internal import MigrationSystem
 struct BookkeepingDirectory {
     static let recordName = "import-status.json"
     static let journalName = "import-journal.json"
+    static let lastImportName = "last-import.json"
     /// The files that a process leaves if it dies while it replaces one.
-    static let unfinishedNames = [recordName, journalName].map(temporaryName)
+    static let unfinishedNames = [recordName, journalName, lastImportName].map(temporaryName)
     private static let sizeLimit = 1 << 20
 
     private let directory: OpenFile

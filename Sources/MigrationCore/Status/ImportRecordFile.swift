@@ -31,12 +31,14 @@ struct ImportRecordFile {
     /// Replaces the record, in the space of `reserve` if the disk may be full by now.
     func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
+        if record.outcome != .success { keepFingerprint() }
         if try reserve?.write(data) == true { return }
         try bookkeeping.write(data, as: Self.name)
     }
 
     /// Removes the record, if there is one.
     func remove() throws(SystemError) {
+        keepFingerprint()
         try bookkeeping.remove(Self.name)
         // Without the record it has no meaning, and the next record does not match it.
         try? bookkeeping.remove(Self.readingName)
@@ -67,6 +69,43 @@ extension MigrationDataContainer {
             let cause = isExplained ? error : nil
             throw MigrationError(.statusUnreadable, message, path: rootPath, cause: cause)
         }
+    }
+}
+
+// MARK: - What was imported last
+
+extension ImportRecordFile {
+    /// What stays of the record of a success when another record replaces it, or when it is cleared.
+    private struct LastImport: Codable {
+        static let currentVersion = 1
+
+        var version = Self.currentVersion
+        let fingerprint: String
+    }
+
+    /// The fingerprint of the archive that the container's data came from; `nil` if it is not known.
+    func lastFingerprint() throws -> String? {
+        if let record = try? read(), record.outcome == .success { return record.fingerprint }
+        guard let data = try bookkeeping.read(BookkeepingDirectory.lastImportName) else {
+            return nil
+        }
+        // One that can't be understood counts as none: the import is made once more.
+        let last = try? BookkeepingCoding.decode(LastImport.self, from: data)
+        return last?.version == LastImport.currentVersion ? last?.fingerprint : nil
+    }
+
+    /// Keeps the fingerprint of a success whose record is about to go.
+    ///
+    /// Where that fails, the import is made once more, and nothing else is lost by it.
+    private func keepFingerprint() {
+        guard let record = try? read(), record.outcome == .success else { return }
+        guard let fingerprint = record.fingerprint,
+            let data = try? BookkeepingCoding.encode(LastImport(fingerprint: fingerprint))
+        else {
+            try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
+            return
+        }
+        try? bookkeeping.write(data, as: BookkeepingDirectory.lastImportName)
     }
 }
 

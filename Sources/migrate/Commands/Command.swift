@@ -27,6 +27,21 @@ struct CommandContext: Sendable {
     var console = Console()
     var signals: SignalWatch?
     var tree: CommandTree
+
+    /// What becomes of the command, for a line about it.
+    let outcome = RunOutcome()
+}
+
+/// A command that appends a line about its run to a file.
+protocol RecordedCommand: Command {
+    /// The file; `nil` for none.
+    var resultFile: BytePath? { get }
+
+    /// The container that the command works on.
+    var container: BytePath { get }
+
+    /// The archive that the command writes or reads.
+    var archive: ArchiveName { get }
 }
 
 extension Command {

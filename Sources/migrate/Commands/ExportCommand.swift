@@ -5,7 +5,7 @@ internal import MigrationCore
 internal import MigrationSystem
 
 /// `migrate export`: exports one container into one archive.
-struct ExportCommand: LockingCommand, ReplacingCommand {
+struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     private(set) var container: BytePath = ""
     private(set) var archive = ArchiveName()
     private(set) var bundleIdentifier: String?
@@ -16,6 +16,8 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     private(set) var encryption = EncryptionFlags()
     private(set) var signingKey: BytePath?
     private(set) var replacesExisting = false
+    private(set) var resultFile: BytePath?
+    private var existing: ExistingArchive.Policy?
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
     private var records = RecordFlags()
@@ -61,12 +63,14 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         Flag("expect-complete", sets: \.options.expectsComplete)
             .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
             .needing(ExtensionFlags.executable)
-        Flag.force(replacing: "an archive", sets: \.replacesExisting).excluding(outCommand)
+        ifExists
+        Flag.force(replacing: "an archive", sets: \.replacesExisting).excluding(ifExists)
         RecordFlags.included(at: \.records)
         Flag.dryRun(
             "Read everything and answer as an export would, but write no archive.",
             sets: \.isDryRun
         )
+        Flag.result(to: \.resultFile)
         Flag.json(sets: \.answersInJSON)
         Flag.verboseNamingFiles(sets: \.isVerbose)
         Flag.quiet(sets: \.isQuiet)
@@ -82,6 +86,17 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
     .help(
         "Have a shell command read the archive, and kill it if the export fails; '{bytes}' in it is "
             + "the estimated size."
+    )
+
+    private static let ifExists = Flag<Self>(
+        "if-exists",
+        value: "policy",
+        as: .choice,
+        to: \.existing
+    )
+    .help(
+        "If there is an archive of that name: 'keep' it and do nothing, 'verify' that it is whole "
+            + "and of the container's present data and do nothing, or 'replace' it."
     )
 
     /// The properties of an export without an extension, which otherwise decides them.
@@ -109,7 +124,12 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
     }
 
-    func check(_ given: GivenFlags) throws(UsageError) {
+    mutating func check(_ given: GivenFlags) throws(UsageError) {
+        if existing != nil || replacesExisting, archive.isStream {
+            let flag = existing == nil ? "--force" : "--if-exists"
+            throw UsageError("option '\(flag)' is about a file, which '--out' must name")
+        }
+        if existing == .replace { replacesExisting = true }
         try appExtension.check()
         try encryption.check()
         guard signingKey == nil || !archive.isStream else {
@@ -142,12 +162,20 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         )
         var options = options
         options.exclusions = try exclusions.patterns()
+        options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
+        if let existing, let found = try ExistingArchive(archive, policy: existing) {
+            return try await answer(for: found, of: source, options: options, in: context)
+        }
         let record = try OperationRecord(records)
         options.entryHandler = record.entryHandler(besides: console.entryLog(isVerbose: isVerbose))
-        options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
         let report = try await record.watching(console) {
             try await export(source, to: destination, options: options, record, on: console)
         }
+        context.outcome.note(
+            fingerprint: report.fingerprint.description,
+            bytes: report.totals.contentBytes,
+            archiveBytes: report.archiveBytes
+        )
         try answer(with: report, on: console)
         try record.finish { tree, log in page(about: report, of: source, tree, log) }
         return .success
@@ -218,6 +246,32 @@ struct ExportCommand: LockingCommand, ReplacingCommand {
         page.findings = report.appExtension?.findings ?? []
         page.session = log
         return page
+    }
+
+    /// Answers for an archive that is there already, and signs it if its signature is missing.
+    private func answer(
+        for found: ExistingArchive,
+        of source: MigrationDataContainer,
+        options: ExportOptions,
+        in context: CommandContext
+    ) async throws -> ExitCode {
+        let console = context.console
+        let answer = try await ProgressDisplay.showing(
+            isQuiet ? .none : progress,
+            on: console
+        ) { progress in
+            try await found.answer(signedWith: signingKey) {
+                try await host(on: console).fingerprint(
+                    of: source,
+                    using: try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose),
+                    options: options,
+                    progress: progress
+                ).fingerprint
+            }
+        }
+        context.outcome.note(fingerprint: answer.fingerprint, isSkipped: true)
+        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
+        return .success
     }
 
     private func answer(with report: ExportReport, on console: Console) throws {

@@ -4,7 +4,7 @@ internal import MigrationCore
 internal import MigrationSystem
 
 /// `migrate import`: imports one archive into one container, whole or not at all.
-struct ImportCommand: LockingCommand {
+struct ImportCommand: LockingCommand, RecordedCommand {
     private(set) var archive = ArchiveName()
     private(set) var keys = DecryptionFlags()
     private(set) var container: BytePath = ""
@@ -12,6 +12,7 @@ struct ImportCommand: LockingCommand {
     private(set) var appExtension = ExtensionFlags()
     private(set) var options = ImportOptions()
     private(set) var waitLimit = Duration.zero
+    private(set) var resultFile: BytePath?
     private(set) var answersInJSON = false
     private var isQuiet = false
     private var records = RecordFlags()
@@ -39,6 +40,15 @@ struct ImportCommand: LockingCommand {
             + "command ends with 0."
     )
 
+    private static let skipIfImported = Flag<Self>(
+        "skip-if-imported",
+        sets: \.options.skipsIfImported
+    )
+    .help(
+        "Do nothing if the container's data came from this archive already; a stream needs '--expect' "
+            + "too."
+    )
+
     static var flags: [Flag<Self>] {
         Flag.container(
             help: "The container, which must hold no data yet; it is created if it is missing.",
@@ -47,6 +57,7 @@ struct ImportCommand: LockingCommand {
         inCommand
         Flag("replace", sets: \.options.replacesExisting)
             .help("Replace a container that holds data.")
+        skipIfImported
         Flag("allow-incomplete", sets: \.options.allowsIncomplete)
             .help(
                 "Let another program's tar file replace data even if it has no end mark or nothing "
@@ -79,6 +90,7 @@ struct ImportCommand: LockingCommand {
             sets: \.isDryRun
         )
         .excluding(ExtensionFlags.executable)
+        Flag.result(to: \.resultFile)
         Flag.json(sets: \.answersInJSON)
         Flag.quiet(sets: \.isQuiet)
         Flag.verboseNamingFiles(sets: \.isVerbose)
@@ -87,6 +99,16 @@ struct ImportCommand: LockingCommand {
 
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         try appExtension.check()
+        guard !options.skipsIfImported || !archive.isStream || options.expectedFingerprint != nil
+        else {
+            throw UsageError(
+                "option '--skip-if-imported' needs '--expect' with a stream, whose fingerprint is at "
+                    + "its end"
+            )
+        }
+        guard !options.skipsIfImported || !isDryRun else {
+            throw UsageError("option '--skip-if-imported' can't be given with '--dry-run'")
+        }
         options.importer = importer?.description
         options.requiredSignature = try signature.requirement(for: archive)
     }
@@ -111,6 +133,11 @@ struct ImportCommand: LockingCommand {
         let report = try await record.watching(console) {
             try await self.report(of: source, into: destination, record, on: console)
         }
+        context.outcome.note(
+            fingerprint: report.fingerprint?.description,
+            bytes: report.totals.contentBytes,
+            isSkipped: report.isSkipped
+        )
         console.logMissingProof(of: archive.sourceText, in: report)
         console.logLeftovers(of: report)
         let answer = ImportAnswer(
@@ -238,6 +265,7 @@ struct ImportAnswer: Answer {
 
     var text: String {
         let place = PrintableText.escaping(destination)
+        if report.isSkipped { return "\(archive.sourceText): already imported into \(place)\n" }
         let proof = report.fingerprint.map { "fingerprint \($0)\n" } ?? ""
         if let preview {
             let replacement = preview.replacedTotals.map { "would replace \(TotalsText($0))\n" }
@@ -256,8 +284,8 @@ struct ImportAnswer: Answer {
 
     private enum CodingKeys: String, CodingKey {
         case appExtension, archive, archiveBase64, command, destination, destinationBase64, dryRun
-        case fingerprint, hasTrailer, header, lacksEndMark, leftovers, omissions, replacedData
-        case totals
+        case fingerprint, hasTrailer, header, isSkipped, lacksEndMark, leftovers, omissions
+        case replacedData, totals
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -271,6 +299,7 @@ struct ImportAnswer: Answer {
         try container.encodeIfPresent(report.fingerprint?.description, forKey: .fingerprint)
         try container.encode(report.hasTrailer, forKey: .hasTrailer)
         try container.encodeIfPresent(report.header, forKey: .header)
+        if action == .import { try container.encode(report.isSkipped, forKey: .isSkipped) }
         try container.encode(report.lacksEndMark, forKey: .lacksEndMark)
         try container.encode(report.leftovers.map(\.description), forKey: .leftovers)
         try container.encode(report.omissions, forKey: .omissions)

@@ -43,7 +43,7 @@ struct ManualCommand: Command {
         let codes = ManualPage.Chapter(
             title: "EXIT STATUS",
             introduction: "The command ends with one of these codes:",
-            rows: ExitCode.meanings.map { ($0.code, $0.meaning + ".") }
+            rows: ExitCode.meanings.map { ($0.code, $0.meaning + ". Retry: \($0.retry).") }
         )
         return [ManualPage(of: tree, edition: edition, chapters: [environment, codes])]
             + tree.commands.map { ManualPage(of: $0, edition: edition, chapters: [codes]) }

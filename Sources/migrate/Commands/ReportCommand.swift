@@ -11,13 +11,15 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     private var session: BytePath?
     private var includesCaches = false
     private var page: BytePath?
+    private var results: BytePath?
+    private var answersInJSON = false
     private(set) var replacesExisting = false
     private(set) var waitLimit = Duration.zero
     private var progress = ProgressMode.auto
 
     static let name = "report"
     static let abstract =
-        "Write an HTML page that shows what an archive or a container holds, or a session."
+        "Show an archive, a container or a session on an HTML page, or sum up many runs."
 
     static var arguments: [Argument<Self>] {
         [
@@ -32,6 +34,8 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         Flag("container", short: "c", value: "dir", as: .directory, to: \.shown)
             .help("Show this container instead of an archive, and what an export leaves out.")
             .excluding(against)
+        results
+        Flag.json(sets: \.answersInJSON).needing(results)
         against
         Flag("session", value: "file", as: .path, to: \.session)
             .help("Also show the session that 'export' or 'import --session-log' wrote here.")
@@ -42,6 +46,12 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         Flag.progress(to: \.progress)
     }
 
+    private static let results = Flag<Self>("results", value: "file", as: .path, to: \.results)
+        .help(
+            "Sum up the lines that '--result' of other commands wrote, in place of an archive: as "
+                + "text, or as a page with '--out'."
+        )
+
     private static let against = Flag<Self>(
         "against",
         value: "dir",
@@ -49,11 +59,13 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         to: \.container
     )
     .help("Also show the differences from this container.")
+    .excluding(results)
 
     var onlyAnswers: Bool { true }
 
     var subject: String {
-        archive?.sourceText ?? (shown ?? session).map { PrintableText.escaping($0) } ?? ""
+        archive?.sourceText ?? (shown ?? results ?? session).map { PrintableText.escaping($0) }
+            ?? ""
     }
 
     func subject(of error: any Error) -> String {
@@ -61,8 +73,16 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     }
 
     func check(_ given: GivenFlags) throws(UsageError) {
+        guard results == nil else {
+            guard archive == nil, shown == nil, session == nil, !includesCaches else {
+                throw UsageError("'--results' is given in place of all else that a page can show")
+            }
+            return
+        }
         guard archive != nil || shown != nil || session != nil else {
-            throw UsageError("give an archive, '--container <dir>' or '--session <file>'")
+            throw UsageError(
+                "give an archive, '--container <dir>', '--session <file>' or '--results <file>'"
+            )
         }
         guard archive == nil || shown == nil else {
             throw UsageError("'--container' can't be given with an archive; see '--against'")
@@ -84,6 +104,10 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
+        if let results {
+            try sumUp(results, on: console)
+            return .success
+        }
         let log = try session.map { try SessionLog.read($0) }
         var page: ReportPage
         if let archive {
@@ -150,6 +174,14 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
             ],
             tree: tree.withLock { $0 }
         )
+    }
+
+    private func sumUp(_ results: BytePath, on console: Console) throws {
+        let report = FleetReport(summary: try FleetSummary(readingFileAt: results))
+        guard page != nil, !answersInJSON else {
+            return try console.output.write(report, inJSON: answersInJSON)
+        }
+        try write(report.html(title: PrintableText.escaping(results)), on: console)
     }
 
     private func write(_ html: String, on console: Console) throws {

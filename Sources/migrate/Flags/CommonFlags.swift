@@ -95,6 +95,14 @@ extension Flag {
         Flag("dry-run", short: "n", sets: path).help(help)
     }
 
+    static func result(to path: Property<Owner, BytePath?>) -> Flag {
+        Flag("result", value: "file", as: .path, to: path)
+            .help(
+                "Append one line of JSON about this run to a file, which others may write at the "
+                    + "same time; 'migrate report --results' sums them up."
+            )
+    }
+
     static func json(sets path: Property<Owner, Bool>) -> Flag {
         Flag("json", sets: path).help("Answer with one JSON document.")
     }

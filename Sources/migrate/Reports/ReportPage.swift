@@ -84,13 +84,13 @@ struct ReportPage {
     }
 
     /// The source expression that lets exactly `text` run (CSP Level 3, hash-source).
-    private static func source(_ text: String) -> String {
+    static func source(_ text: String) -> String {
         let digest = Data(SHA256Digest.hash(of: [UInt8](text.utf8)))
         return "sha256-\(digest.base64EncodedString())"
     }
 
     /// Text as it stands in an element, with what changes the direction of text shown as a code.
-    private static func escape(_ text: String) -> String {
+    static func escape(_ text: String) -> String {
         text.replacing("&", with: "&amp;")
             .replacing("<", with: "&lt;")
             .replacing(">", with: "&gt;")
@@ -200,7 +200,7 @@ extension ReportPage {
         return Self.table(id: "directories", titles: ["directory", "files", "size"], rows: rows)
     }
 
-    private static func table(id: String, titles: [String], rows: [[String]]) -> String {
+    static func table(id: String, titles: [String], rows: [[String]]) -> String {
         let head = titles.map { "<th scope=\"col\">\($0)</th>" }.joined()
         let body = rows.map { row in
             "<tr>" + row.map { "<td>\(escape($0))</td>" }.joined() + "</tr>"

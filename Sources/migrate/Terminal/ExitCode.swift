@@ -140,54 +140,98 @@ extension ExitCode {
 }
 
 extension ExitCode {
-    /// The codes with their meanings, as README and the manual list them.
-    static let meanings: [(code: String, meaning: String)] = [
-        ("0", "success; 'diff' found no differences, 'status' a successful import"),
+    /// The codes with their meanings, and whether the same command may succeed later, as README and the
+    /// manual list them.
+    static let meanings: [(code: String, meaning: String, retry: String)] = [
+        (
+            "0",
+            "success; 'diff' found no differences, 'status' a successful import",
+            "not needed"
+        ),
         (
             "1",
             "a failure without a code of its own: an unreadable file, a file that "
                 + "changed during the export, an extension that failed, crashed or hung; "
                 + "'diff' found differences, 'preflight' or 'android lint' mistakes, 'extract "
-                + "--keep-going' damage"
+                + "--keep-going' damage",
+            "once its cause is gone"
         ),
-        ("2", "'diff' could not compare, for a reason without a code of its own"),
-        ("3", "'status': the last import failed"),
-        ("4", "'status': the last import was interrupted"),
-        ("5", "'status': there was no import, or its status was cleared"),
-        ("64", "wrong usage"),
+        (
+            "2",
+            "'diff' could not compare, for a reason without a code of its own",
+            "once its cause is gone"
+        ),
+        (
+            "3",
+            "'status': the last import failed",
+            "no"
+        ),
+        (
+            "4",
+            "'status': the last import was interrupted",
+            "no"
+        ),
+        (
+            "5",
+            "'status': there was no import, or its status was cleared",
+            "no"
+        ),
+        (
+            "64",
+            "wrong usage",
+            "no"
+        ),
         (
             "65",
             "the file is damaged, incomplete, or not an archive, or it holds entries "
-                + "that must not be restored"
+                + "that must not be restored",
+            "no"
         ),
-        ("71", "the system allows too few threads or open files, or /proc is missing"),
+        (
+            "71",
+            "the system allows too few threads or open files, or /proc is missing",
+            "later"
+        ),
         (
             "73",
             "the output exists already ('--force' replaces a file, '--replace' a "
-                + "container's data), or it could not be written"
+                + "container's data), or it could not be written",
+            "once there is space or another name"
         ),
         (
             "74",
             "the command of '--out-command' or '--in-command' failed or can't be started, or it or "
-                + "its guard was killed"
+                + "its guard was killed",
+            "yes"
         ),
         (
             "75",
             "the container is in use ('--wait <s>' waits for it); this can also keep an "
-                + "interrupted import from being completed"
+                + "interrupted import from being completed",
+            "yes"
         ),
         (
             "77",
             "the archive is encrypted and the right key or password is missing, it "
                 + "lacks a required signature, or the extension may not run: its entitlements "
-                + "are not valid, or it can't be confined as required"
+                + "are not valid, or it can't be confined as required",
+            "no"
         ),
-        ("126", "'run' could not execute the command"),
-        ("127", "'run' did not find the command"),
+        (
+            "126",
+            "'run' could not execute the command",
+            "no"
+        ),
+        (
+            "127",
+            "'run' did not find the command",
+            "no"
+        ),
         (
             "128 + n",
             "signal n ended the command, which cleaned up first; 141 means that nobody "
-                + "read its output"
+                + "read its output",
+            "yes"
         ),
     ]
 }

@@ -61,14 +61,14 @@ struct ExitCodeTableTests {
     }
 
     @Test func `gives the manual the meanings that README gives`() throws {
-        let meanings = ExitCode.meanings.map { "\($0.code): \($0.meaning)" }
+        let meanings = ExitCode.meanings.map { "\($0.code): \($0.meaning): \($0.retry)" }
         let rows = try readmeRows().map {
-            "\($0.code): \($0.meaning.replacing("`", with: "'"))"
+            "\($0.code): \($0.meaning.replacing("`", with: "'")): \($0.retry)"
         }
         #expect(meanings == rows)
     }
 
-    private func readmeRows() throws -> [(code: String, meaning: String)] {
+    private func readmeRows() throws -> [(code: String, meaning: String, retry: String)] {
         let readme = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../README.md").standardized
         let text = try String(contentsOf: readme, encoding: .utf8)
@@ -81,7 +81,7 @@ struct ExitCodeTableTests {
                 let cells = row.split(separator: "|").map {
                     $0.trimmingCharacters(in: .whitespaces)
                 }
-                return (cells[0], cells[1])
+                return (cells[0], cells[1], cells[2])
             }
     }
 }

@@ -1,0 +1,166 @@
+internal import Foundation
+internal import MigrationCore
+internal import MigrationSystem
+
+/// What the lines of a file of results say together.
+///
+/// A job is an operation with a container and an archive. The last line of a job tells what became of
+/// it, so that a job that was repeated counts once.
+struct FleetSummary: Sendable {
+    /// A reason for which jobs failed.
+    struct Cause: Hashable, Sendable, Encodable {
+        let operation: String
+        let exitCode: Int32
+        /// The name of the error, or `unknown`.
+        let error: String
+    }
+
+    /// The jobs that failed for one reason.
+    struct Failures: Sendable {
+        let cause: Cause
+        fileprivate(set) var count: Int
+        /// The container of one of them, and what its error said.
+        let example: String
+    }
+
+    /// A run that took long.
+    struct SlowRun: Sendable, Encodable {
+        let operation: String
+        let container: String
+        let seconds: Double
+    }
+
+    private struct Job: Hashable {
+        let operation: String
+        let container: String
+        let archive: String
+    }
+
+    private enum State {
+        case moved, skipped
+        case failed(Cause, example: String)
+    }
+
+    private static let slowLimit = 10
+
+    /// How many lines hold a result.
+    private(set) var runs = 0
+    /// How many lines can't be understood, such as one that a full disk cut off.
+    private(set) var unreadable = 0
+    /// The content that all runs moved.
+    private(set) var bytes: UInt64 = 0
+    /// The archives that all runs wrote.
+    private(set) var archiveBytes: UInt64 = 0
+    /// The time that all runs took.
+    private(set) var seconds = 0.0
+    /// The slowest runs, slowest first.
+    private(set) var slowest: [SlowRun] = []
+    private var first: Date?
+    private var last: Date?
+    private var states: [Int: State] = [:]
+
+    /// Reads the file at `path`, whatever its size.
+    init(readingFileAt path: BytePath) throws {
+        let file = try FileDescriptor.openFollowingLinks(path, .reading)
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        var line: [UInt8] = []
+        while true {
+            let count = try file.read(into: &buffer, from: 0, count: buffer.count)
+            if count == 0 { break }
+            var rest = buffer[..<count]
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                add(line + rest[..<end])
+                line.removeAll()
+                rest = rest[(end + 1)...]
+            }
+            line += rest
+        }
+        add(line)
+    }
+
+    private mutating func add(_ line: [UInt8]) {
+        guard !line.isEmpty else { return }
+        guard let result = try? JSONDecoder().decode(RunResult.self, from: Data(line)) else {
+            unreadable += 1
+            return
+        }
+        runs += 1
+        bytes += result.bytes ?? 0
+        archiveBytes += result.archiveBytes ?? 0
+        seconds += result.seconds
+        if let started = try? Date(result.started, strategy: .iso8601) {
+            first = min(first ?? started, started)
+            let end = started.addingTimeInterval(result.seconds)
+            last = max(last ?? end, end)
+        }
+        noteSpeed(of: result)
+        let job = Job(
+            operation: result.operation,
+            container: result.container,
+            archive: result.archive
+        )
+        // The value of a hash is kept in place of the names: there may be millions.
+        states[job.hashValue] = Self.state(of: result)
+    }
+
+    private mutating func noteSpeed(of result: RunResult) {
+        let run = SlowRun(
+            operation: result.operation,
+            container: result.container,
+            seconds: result.seconds
+        )
+        let place = slowest.firstIndex { $0.seconds < run.seconds } ?? slowest.count
+        guard place < Self.slowLimit else { return }
+        slowest.insert(run, at: place)
+        if slowest.count > Self.slowLimit { slowest.removeLast() }
+    }
+
+    private static func state(of result: RunResult) -> State {
+        guard result.exitCode != 0 else { return result.isSkipped ? .skipped : .moved }
+        let cause = Cause(
+            operation: result.operation,
+            exitCode: result.exitCode,
+            error: result.error ?? "unknown"
+        )
+        let message = result.message.map { ": \($0.prefix { $0 != "\n" })" } ?? ""
+        return .failed(cause, example: result.container + message)
+    }
+}
+
+// MARK: - Sums
+
+extension FleetSummary {
+    /// How many jobs there are.
+    var jobs: Int { states.count }
+
+    /// How many jobs moved data.
+    var moved: Int {
+        states.values.count { if case .moved = $0 { true } else { false } }
+    }
+
+    /// How many jobs had nothing to do.
+    var skipped: Int {
+        states.values.count { if case .skipped = $0 { true } else { false } }
+    }
+
+    /// How many jobs failed, however often.
+    var failed: Int { jobs - moved - skipped }
+
+    /// The failed jobs by their cause, the most frequent first.
+    var failures: [Failures] {
+        var found: [Cause: Failures] = [:]
+        for case .failed(let cause, let example) in states.values {
+            found[cause, default: Failures(cause: cause, count: 0, example: example)].count += 1
+        }
+        return found.values.sorted {
+            ($1.count, $0.cause.operation, $0.cause.exitCode, $0.cause.error)
+                < ($0.count, $1.cause.operation, $1.cause.exitCode, $1.cause.error)
+        }
+    }
+
+    /// The seconds from the begin of the first run to the end of the last.
+    var elapsed: Double {
+        guard let first, let last else { return 0 }
+        return last.timeIntervalSince(first)
+    }
+}

@@ -1,0 +1,137 @@
+internal import Foundation
+internal import Glibc
+internal import MigrationCore
+internal import MigrationSystem
+
+/// What became of a command, noted while it runs.
+final class RunOutcome: Sendable {
+    fileprivate struct Facts: Sendable {
+        var fingerprint: String?
+        var bytes: UInt64?
+        var archiveBytes: UInt64?
+        var isSkipped = false
+        var error: ErrorAnswer?
+    }
+
+    private let state = Monitor(Facts())
+
+    fileprivate var facts: Facts { state.withLock { $0 } }
+
+    /// Notes a success, or that there was nothing to do.
+    func note(
+        fingerprint: String?,
+        bytes: UInt64? = nil,
+        archiveBytes: UInt64? = nil,
+        isSkipped: Bool = false
+    ) {
+        state.withLock { facts in
+            (facts.fingerprint, facts.isSkipped) = (fingerprint, isSkipped)
+            (facts.bytes, facts.archiveBytes) = (bytes, archiveBytes)
+        }
+    }
+
+    /// Notes the error that ended the command.
+    func note(_ error: ErrorAnswer) {
+        state.withLock { $0.error = error }
+    }
+}
+
+/// When a run began, by the calendar and by a clock that nobody sets.
+struct RunBeginning: Sendable {
+    fileprivate let date = Date()
+    private let instant = ContinuousClock.now
+
+    fileprivate var seconds: Double { (ContinuousClock.now - instant) / .seconds(1) }
+}
+
+/// One run of a command, as a line of a file of results.
+struct RunResult: Answer, Codable {
+    let archive: String
+    let archiveBytes: UInt64?
+    /// How many bytes of content were moved.
+    let bytes: UInt64?
+    let container: String
+    let error: String?
+    let exitCode: Int32
+    let fingerprint: String?
+    let host: String
+    let isSkipped: Bool
+    let message: String?
+    let operation: String
+    let seconds: Double
+    let started: String
+
+    var schema: String { "migrate/result/1" }
+
+    var text: String { "\(operation) \(container): \(exitCode)\n" }
+
+    init(
+        of command: any RecordedCommand,
+        begun beginning: RunBeginning,
+        _ outcome: RunOutcome,
+        _ code: ExitCode
+    ) {
+        let facts = outcome.facts
+        archive = PrintableText.escaping(
+            command.archive.command?.text ?? command.archive.path.bytes
+        )
+        archiveBytes = facts.archiveBytes
+        bytes = facts.bytes
+        container = PrintableText.escaping(command.container)
+        error = facts.error?.name
+        exitCode = code.rawValue
+        fingerprint = facts.fingerprint
+        host = Self.hostName
+        isSkipped = facts.isSkipped
+        message = facts.error?.message
+        operation = type(of: command).name
+        seconds = (beginning.seconds * 1000).rounded() / 1000
+        started = beginning.date.formatted(.iso8601)
+    }
+}
+
+extension RunResult {
+    /// The name of this machine, without asking any other for it.
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// A file of results, to which many processes append at the same time.
+struct ResultFile: Sendable {
+    private let path: BytePath
+    private let file: OpenFile
+
+    /// Opens the file at `path`, and makes it if it is missing.
+    init(at path: BytePath) throws(MigrationError) {
+        self.path = path
+        do throws(SystemError) {
+            let access = FileDescriptor.Access.appending(permissions: 0o644)
+            file = OpenFile(try FileDescriptor.openFollowingLinks(path, access))
+        } catch {
+            throw MigrationError(
+                .outputFailed,
+                "no result can be written",
+                path: path,
+                cause: error
+            )
+        }
+    }
+
+    /// Appends one line, in one piece.
+    func append(_ result: RunResult) throws {
+        let line = [UInt8]((try JSONText.lineOfDocument(result) + "\n").utf8)
+        do throws(SystemError) {
+            try file.descriptor.writeAtOnce(line.span)
+        } catch {
+            throw MigrationError(
+                .outputFailed,
+                "no result can be written",
+                path: path,
+                cause: error
+            )
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The lines that commands append about their runs, and what sums them up.
+@Suite(.scratchDirectory)
+struct RunResultTests {
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.makeContainer()
+    }
+
+    private func lines() throws -> [[String: Any]] {
+        try place.bytes(of: "results").split(separator: UInt8(ascii: "\n")).map { line in
+            let text = String(decoding: line, as: UTF8.self)
+            let problem = try AnswerSchemas.problem(of: Array(line), areLines: true)
+            #expect(problem == nil, "\(text)")
+            let value = try JSONSerialization.jsonObject(with: Data(line))
+            return try #require(value as? [String: Any])
+        }
+    }
+
+    @Test func `appends a line about every run, whatever becomes of it`() throws {
+        let result = try place.shell(
+            """
+            $migrate export --container source --out archive --result results
+            $migrate export --container source --out archive --result results
+            $migrate export --container source --out archive --if-exists keep --result results
+            $migrate import archive --container copy --bundle-id source --result results
+            $migrate import archive --container copy --bundle-id source --skip-if-imported --result results
+            $migrate import --in-command 'exit 7' --container other --result results
+            """
+        )
+        #expect(result.exitCode == 74)
+        let lines = try lines()
+        #expect(lines.map { $0["exitCode"] as? Int } == [0, 73, 0, 0, 0, 74])
+        #expect(lines.map { $0["isSkipped"] as? Bool } == [false, false, true, false, true, false])
+        #expect(
+            lines.map { $0["error"] as? String } == [
+                nil, "outputExists", nil, nil, nil, "commandFailed",
+            ]
+        )
+        #expect(lines[0]["fingerprint"] as? String == lines[3]["fingerprint"] as? String)
+        #expect(lines[0]["bytes"] as? Int == lines[3]["bytes"] as? Int)
+        #expect(lines[0]["archiveBytes"] as? Int == (try place.bytes(of: "archive").count))
+        #expect(lines[5]["archive"] as? String == "exit 7")
+    }
+
+    @Test func `fails before the work if no line can be appended`() throws {
+        let result = try place.migrate(
+            "export",
+            "--container",
+            place.path("source"),
+            "--out",
+            place.path("archive"),
+            "--result",
+            place.path("missing/results")
+        )
+        result.expectFailure(73)
+        #expect(!place.exists("archive"))
+        let full = try place.migrate(
+            "export",
+            "--container",
+            place.path("source"),
+            "--out",
+            place.path("archive"),
+            "--quiet",
+            "--result",
+            "/dev/full"
+        )
+        full.expectFailure(73)
+    }
+
+    @Test func `appends in one piece what 64 processes append at once`() throws {
+        try place.shell("echo no archive > archive")
+        let result = try place.shell(
+            """
+            name=$(printf 'n%.0s' $(seq 2000))
+            for job in $(seq 64); do
+                $migrate export --container source --out-command "cat > /dev/null # $job $name" \
+                    --quiet --result results &
+            done
+            wait
+            """
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+        let jobs = try lines().compactMap { ($0["archive"] as? String)?.split(separator: " ")[4] }
+        #expect(Set(jobs).count == 64)
+    }
+
+    @Test func `sums up jobs, the last run of each`() throws {
+        func line(_ container: String, _ code: Int, _ rest: String) -> String {
+            #"{"archive":"a","container":"\#(container)","exitCode":\#(code),"host":"h","isSkipped":false,"#
+                + #""operation":"export","schema":"migrate/result/1","started":"2026-01-01T00:00:0"#
+                + #"\#(code % 10)Z",\#(rest)}"# + "\n"
+        }
+        let text =
+            line("one", 75, #""seconds":1,"error":"containerBusy""#)
+            + line("one", 0, #""seconds":2,"bytes":1000,"archiveBytes":100"#)
+            + line("two", 65, #""seconds":9.5,"error":"damaged","message":"<b>&\u001b[1m""#)
+            + "{\"cut\":\n" + line("three", 0, #""seconds":1,"bytes":2000,"archiveBytes":200"#)
+            + line("four", 65, #""seconds":0,"error":"damaged""#)
+        try place.write([UInt8](text.utf8), to: "results")
+        let answer = try place.migrate("report", "--results", place.path("results"), "--json")
+        #expect(answer.exitCode == 0, "\(answer.errors)")
+        let value = try JSONSerialization.jsonObject(with: Data(answer.standardOutput))
+        let sums = try #require(value as? [String: Any])
+        let names = [
+            "jobs", "runs", "moved", "failed", "skipped", "unreadable", "bytes", "archiveBytes",
+        ]
+        #expect(names.map { sums[$0] as? Int } == [4, 5, 2, 2, 0, 1, 3000, 300])
+        #expect(sums["elapsed"] as? Double == 14.5)
+        let failures = try #require(sums["failures"] as? [[String: Any]])
+        #expect(failures.count == 1)
+        #expect(failures[0]["error"] as? String == "damaged")
+        #expect(failures[0]["count"] as? Int == 2)
+        let slowest = try #require(sums["slowest"] as? [[String: Any]])
+        #expect(
+            slowest.map { $0["container"] as? String } == ["two", "one", "one", "three", "four"]
+        )
+        let words = try place.migrate("report", "--results", place.path("results"))
+        #expect(words.output.contains("failed: 2 times: export ended with 65 (damaged), such as "))
+        #expect(!words.output.contains("\u{1b}"))
+        let page = try place.migrate(
+            "report",
+            "--results",
+            place.path("results"),
+            "--out",
+            place.path("page.html")
+        )
+        #expect(page.exitCode == 0)
+        let html = String(decoding: try place.bytes(of: "page.html"), as: UTF8.self)
+        #expect(html.contains("<td>export ended with 65 (damaged)</td><td>2</td>"))
+        #expect(!html.contains("<b>"))
+    }
+}
