@@ -44,6 +44,10 @@ enum Proofs {
         streams      Kills exports whose archive a command takes, their guards and their process groups, at
                      random bytes. The command never takes what it has for a whole archive.
                        --kills <n>           how many of each, with each of three commands (default: 1000)
+        fleet        Moves many small containers with GNU parallel as Examples/Fleet does, kills runs and GNU
+                     parallel itself at random, goes on, and compares every tree.
+                       --jobs <n>            how many containers (default: 10000)
+                       --files <n>           how many files in each (default: 50)
         short        Runs little of each: less than three minutes.
         compare      Compares the trees that the two words behind it name, with no help of migrate.
                        --exclude <path>      leave out this path, relative to both, and all below it
@@ -93,6 +97,7 @@ enum Proofs {
                 ("round-trip", [Tools.root + "/Sources"]), ("encryption", ["--megabytes", "64"]),
                 ("odd-container", []),
                 ("store-size", ["--megabytes", "128"]), ("streams", ["--kills", "5"]),
+                ("fleet", ["--jobs", "40", "--files", "5"]),
                 ("soak", ["--seconds", "30"]),
             ]
             try options.finish()
@@ -138,6 +143,11 @@ enum Proofs {
             let streams = Streams(tools, kills: try options.number("kills") ?? 1000)
             try options.finish()
             return try streams.run()
+        case "fleet":
+            let (jobs, files) = (try options.number("jobs"), try options.number("files"))
+            var fleet = try Fleet(tools, jobs: jobs ?? 10_000, files: files ?? 50)
+            try options.finish()
+            return try fleet.run()
         case "soak":
             let seed = try options.number("seed") ?? Int.random(in: 1...1_000_000)
             var soak = try Soak(tools, seconds: options.number("seconds") ?? 3600, seed: seed)
