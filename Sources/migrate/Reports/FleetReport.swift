@@ -39,7 +39,7 @@ struct FleetReport: Answer {
             fact.name + String(repeating: " ", count: width - fact.name.count) + "  \(fact.value)\n"
         }
         let failures = summary.failures.map { failure in
-            "failed: \(GroupedCount(failure.count)) times: \(words(of: failure.cause)), such as "
+            "failed: \(GroupedCount(failure.count).of("job", "jobs")): \(words(of: failure.cause)), such as "
                 + PrintableText.escaping(failure.example) + "\n"
         }
         let slowest = summary.slowest.map { run in

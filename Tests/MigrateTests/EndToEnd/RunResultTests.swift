@@ -121,7 +121,7 @@ struct RunResultTests {
             slowest.map { $0["container"] as? String } == ["two", "one", "one", "three", "four"]
         )
         let words = try place.migrate("report", "--results", place.path("results"))
-        #expect(words.output.contains("failed: 2 times: export ended with 65 (damaged), such as "))
+        #expect(words.output.contains("failed: 2 jobs: export ended with 65 (damaged), such as "))
         #expect(!words.output.contains("\u{1b}"))
         let page = try place.migrate(
             "report",
