@@ -26,6 +26,7 @@ test: ## runs everything that CI runs
 	$(SWIFT) test $(EXAMPLES)/NotesApp --disable-xctest
 	$(SWIFT) test $(EXAMPLES)/GuidePatterns --disable-xctest
 	$(SWIFT) test $(EXAMPLES)/TasksApp --disable-xctest
+	Scripts/follow-tutorial
 	$(SWIFT) test --skip-build --disable-xctest --parallel
 	Scripts/prove --debug short
 

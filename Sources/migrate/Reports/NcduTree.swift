@@ -3,8 +3,8 @@ internal import MigrationCore
 
 /// The tree of an archive's entries as `ncdu -f` reads it.
 ///
-/// Entries come in any order, and ncdu wants a tree, so all names are kept: about 60 bytes an entry
-/// besides the name.
+/// Entries come in any order, and ncdu wants a tree, so all names are kept, as ncdu itself keeps them: a
+/// million files take 117 MB.
 struct NcduTree {
     private struct Node {
         let parent: Int32
