@@ -231,7 +231,7 @@ public final class ArchiveReader: RestorableArchive {
     private func checkTotals() throws {
         guard let strict, entries === strict, !hasGap else { return }
         guard let index else {
-            throw ArchiveError(.truncated, "the archive ends before its hashes")
+            throw ArchiveError.cutShort
         }
         var counted = strict.totals
         counted.dataBytes = index.totals.dataBytes

@@ -57,7 +57,7 @@ package enum ArchiveVerifier {
             onProgress(prefetcher.compressedBytes)
         }
         guard let index = prefetcher.index else {
-            throw ArchiveError(.truncated, "the archive ends before its hashes")
+            throw ArchiveError.cutShort
         }
         return ArchiveInspection(
             header: frame.header,

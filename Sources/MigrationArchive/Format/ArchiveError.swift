@@ -167,6 +167,13 @@ extension ArchiveError: CustomStringConvertible {
     }
 }
 
+extension ArchiveError {
+    /// The error of an archive that ends too early, the same from a file and from a pipe.
+    static var cutShort: ArchiveError {
+        ArchiveError(.truncated, "the archive is cut short: its end is missing")
+    }
+}
+
 // MARK: - Its place
 
 /// The place of an error in an archive, added by callers that know it.

@@ -91,7 +91,7 @@ package final class ArchiveInput {
         var done = 0
         while done < count {
             let read = try read(into: &target, from: index + done, count: count - done)
-            if read == 0 { throw ArchiveError(.truncated, "the archive ends too early") }
+            if read == 0 { throw ArchiveError.cutShort }
             done += read
         }
     }
@@ -130,9 +130,7 @@ extension ArchiveInput {
         count: Int
     ) throws(ArchiveError) {
         let read = try source.readWhole(at: offset, into: &target, from: 0, count: count)
-        guard read == count else {
-            throw ArchiveError(.truncated, "the archive ends too early")
-        }
+        guard read == count else { throw .cutShort }
     }
 }
 
@@ -153,7 +151,7 @@ extension ArchiveInput {
     func readIndex(after header: HeaderFrame) throws(ArchiveError) -> ArchiveIndex? {
         guard let size else { return nil }
         let footerSize = UInt64(FrameFormat.seekTableFooterSize)
-        let truncated = ArchiveError(.truncated, "the archive is cut short: its end is missing")
+        let truncated = ArchiveError.cutShort
         guard size > footerSize else { throw truncated }
         var footer = [UInt8](repeating: 0, count: FrameFormat.seekTableFooterSize)
         try readExactly(at: size - footerSize, into: &footer, count: footer.count)

@@ -102,7 +102,7 @@ final class FrameSource: @unchecked Sendable {
     /// Looks at the first bytes of a frame: the magic, and the size if it is one to skip.
     private func frameHead() throws -> (magic: UInt32, size: UInt32) {
         guard try input.lookAhead(8) >= 8 else {
-            throw ArchiveError(.truncated, "the archive ends before its hashes")
+            throw ArchiveError.cutShort
         }
         let bytes = [UInt8](input.ahead.prefix(8))
         return (bytes.littleEndian(at: 0), bytes.littleEndian(at: 4))

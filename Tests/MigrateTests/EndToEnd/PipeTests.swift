@@ -121,6 +121,39 @@ struct PipeTests {
         #expect(!place.exists("target"))
     }
 
+    @Test(arguments: ["verify", "extract -t out"])
+    func `names what is wrong alike from a file and from a pipe`(_ words: String) throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 6)
+        let whole = try place.export()
+        let command = words.split(separator: " ", maxSplits: 1)
+        let rest = command.dropFirst().joined()
+        func expectSameMessage(_ bytes: [UInt8], _ text: String) throws {
+            try place.write(bytes, to: "broken")
+            let messages = try ["broken", "-"].map { name in
+                let result = try place.shell("$migrate \(command[0]) \(name) \(rest) <broken")
+                #expect(result.exitCode == 65)
+                // Only a pipe was read up to the place.
+                return result.errors
+                    .replacing(#/ \(at byte [0-9]+ of the tar stream\)/#, with: "")
+                    .replacing("standard input:", with: "broken:")
+            }
+            #expect(messages[0] == messages[1])
+            #expect(messages[0].contains(text), "\(messages[0])")
+        }
+        for length in [70_000, whole.count / 2, whole.count - 300, whole.count - 1] {
+            try expectSameMessage(Array(whole[..<length]), "the archive is cut short: its end")
+        }
+        for place in [3_000, 70_000, whole.count / 2, whole.count - 50_000] {
+            var bytes = whole
+            bytes[place] ^= 0x55
+            try expectSameMessage(bytes, "a frame can't be decompressed")
+        }
+        var bytes = whole
+        bytes[whole.count - 200] ^= 0x55
+        try expectSameMessage(bytes, "the hashes at the archive's end are damaged")
+    }
+
     @Test func `ends quietly when nobody reads the archive`() throws {
         let place = try Workplace()
         try place.makeContainer(megabytes: 5)
