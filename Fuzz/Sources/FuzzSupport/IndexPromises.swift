@@ -1,4 +1,4 @@
-internal import MigrationSystem
+@testable internal import MigrationSystem
 
 @testable internal import MigrationArchive
 

@@ -19,9 +19,12 @@ public enum RulesPromises {
             "app/files/d/e/f", "app/databases/x.db", "app/databases/x.db-wal",
             "app/databases/x.db-shm", "app/shared_prefs/s.xml", "device/app/files/f",
             "device/app/databases/x.db", "device/app/shared_prefs/s.xml", "external/files/f",
-        ].enumerated() { tree.insert(EntryPath(path), .file(size: 1 << index)) }
+        ].enumerated() { tree.insert(at: EntryPath(path), kind: .file(size: 1 << index)) }
         for (path, target) in [("l", "d"), ("loop", "loop"), ("up", "../../..")] {
-            tree.insert(EntryPath("app/files/\(path)"), .link(target: [UInt8](target.utf8)))
+            tree.insert(
+                at: EntryPath("app/files/\(path)"),
+                kind: .link(target: [UInt8](target.utf8))
+            )
         }
         return tree
     }()

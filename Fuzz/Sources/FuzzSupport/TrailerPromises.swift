@@ -1,5 +1,5 @@
 @testable internal import MigrationArchive
-internal import MigrationSystem
+@testable internal import MigrationSystem
 
 /// What holds of the end of an archive, whatever is in it.
 public enum TrailerPromises {

@@ -81,8 +81,10 @@ struct LargeFileTableTests {
         #expect(number == Self.items.count)
     }
 
-    @Test func `finds one file, and nothing else is read`() throws {
-        let archive = try TestArchive(Self.items)
+    /// Within a window the order of its entries finds the piece.
+    @Test(arguments: [false, true])
+    func `finds one file, and nothing else is read`(_ isOneWindow: Bool) throws {
+        let archive = try TestArchive(Self.items, inOneWindow: isOneWindow)
         let places = try archive.framePlaces
         for item in Self.items {
             let plain = try archive.reader(.selectiveFile)
@@ -187,6 +189,19 @@ struct LargeFileTableTests {
                 try forged.items(route).count
             }
             #expect([.damaged, .refused, .truncated].contains(error?.code), "\(lie)")
+        }
+    }
+
+    @Test(arguments: [TestArchive.Route.wholeFile, .pipe])
+    func `is refused where it is damaged`(_ route: TestArchive.Route) throws {
+        let archive = try TestArchive(Self.few)
+        let end = try #require(try archive.framePlaces.last).upperBound
+        let size = LargeFile.frame(holding: records()).count
+        for position in end - size..<end {
+            var bytes = archive.bytes
+            bytes[position] ^= 1
+            let damaged = TestArchive(bytes: bytes)
+            #expect(throws: ArchiveError.self, "byte \(position)") { try damaged.items(route) }
         }
     }
 
