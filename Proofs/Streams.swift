@@ -84,7 +84,8 @@ struct Streams {
         case .migrate: Glibc.kill(number, SIGKILL)
         case .guardian: for child in children(of: number) { Glibc.kill(child, SIGKILL) }
         case .group:
-            guard getpgid(number) == number || !process.isRunning else {
+            // It may have ended by now.
+            guard [number, -1].contains(getpgid(number)) else {
                 throw ProofError("migrate has no process group of its own")
             }
             Glibc.kill(-number, SIGKILL)
