@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "process.h"
 #include "forked.h"
+#include "grants.h"
 #include "root.h"
 #include "sandbox.h"
 
@@ -35,12 +36,13 @@ int migration_make_sockets(int ends[2]) {
 
 // MARK: - The program
 
-/// The descriptors of the program, and three that close when it starts.
+/// The descriptors of the program, and those that close when it starts.
 enum {
   child_input,
   child_output,
   child_error,
   child_connection,
+  child_grants,
   child_failures,
   child_group,
   child_ruleset,
@@ -89,11 +91,20 @@ static void enter_root(const struct migration_program *program) {
   close(null);
 }
 
-static void change_mounts(const struct migration_program *program) {
+/// Whether something was granted that can be shown and hidden.
+static bool has_grants(const struct migration_program *program) {
+  return program->root != NULL && program->grants[0] != NULL;
+}
+
+static void change_mounts(const struct migration_program *program, pid_t supervisor) {
   if (program->root == NULL && program->mounts[0] == NULL) return;
   enter_namespaces(program);
-  if (program->root != NULL) return enter_root(program);
-  mount_directories(program->mounts);
+  if (program->root == NULL) return mount_directories(program->mounts);
+  if (has_grants(program)) {
+    const char *call = migration_offer_grants(program->grants, supervisor, child_grants);
+    if (call != NULL) migration_fail(child_failures, call);
+  }
+  enter_root(program);
 }
 
 static void confine(const struct migration_program *program) {
@@ -129,12 +140,13 @@ static void set_limits(pid_t supervisor) {
 static _Noreturn void run(const struct migration_program *program, int *files, pid_t supervisor) {
   unsigned count = program->ruleset >= 0 ? child_ruleset + 1 : child_ruleset;
   migration_keep_only(files, count, child_failures);
-  for (unsigned file = child_failures; file < count; file++) {
+  // Without anything granted it is open on nothing.
+  for (unsigned file = child_grants; file < count; file++) {
     if (fcntl((int)file, F_SETFD, FD_CLOEXEC) < 0) migration_fail(child_failures, "fcntl");
   }
   // What the sandbox forbids comes before it, and the signal at the parent's end after what changes
   // credentials, which clears it.
-  change_mounts(program);
+  change_mounts(program, supervisor);
   if (program->identity != NULL && migration_become(program->identity) < 0) {
     migration_fail(child_failures, "setresuid");
   }
@@ -293,7 +305,7 @@ static _Noreturn void supervise(const struct migration_program *program) {
   if (child < 0) migration_fail(host_failures, "fork");
   if (child == 0) {
     int files[] = {
-      0, host_output, host_output, host_connection, host_failures, host_group, host_ruleset,
+      0, host_output, host_output, host_connection, 0, host_failures, host_group, host_ruleset,
     };
     run(program, files, supervisor);
   }

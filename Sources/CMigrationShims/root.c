@@ -3,45 +3,18 @@
 
 #ifdef __linux__
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "mounts.h"
 
 // Only calls that are safe in a signal handler are made: the process is a copy of one with threads.
-
-// The numbers and layouts of linux/mount.h, which may be older than the kernel.
-enum {
-  call_open_tree = 428,
-  call_move_mount = 429,
-  call_mount_setattr = 442,
-  open_tree_clone = 1,
-  move_mount_from_descriptor = 4,
-  attribute_read_only = 1,
-  recursive = 0x8000,
-};
-
-struct attributes {
-  uint64_t set;
-  uint64_t cleared;
-  uint64_t propagation;
-  uint64_t namespace;
-};
 
 enum { most_parts = 1024 };
 
 static bool makes(char *const *step, char kind) { return step[0][0] == kind; }
 
 static bool makes_part(char *const *step) { return makes(step, 'r') || makes(step, 'w'); }
-
-static bool close_to_writing(int mount, unsigned flags) {
-  struct attributes attributes = {.set = attribute_read_only};
-  return syscall(call_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &attributes, sizeof attributes)
-    == 0;
-}
 
 /// Copies the mounts of all parts, while nothing hides one of them.
 static const char *copy_parts(char *const *steps, int *copies) {
@@ -52,8 +25,7 @@ static const char *copy_parts(char *const *steps, int *copies) {
       errno = E2BIG;
       return "open_tree";
     }
-    unsigned flags = open_tree_clone | recursive | O_CLOEXEC;
-    int copy = (int)syscall(call_open_tree, AT_FDCWD, step[2], flags);
+    int copy = copy_mounts(AT_FDCWD, step[2], 0);
     if (copy < 0) return "open_tree";
     if (makes(step, 'r') && !close_to_writing(copy, recursive)) return "mount_setattr";
     copies[count++] = copy;
@@ -67,9 +39,7 @@ static const char *make(int root, char *const *step, const int **copy) {
   if (makes(step, 'l')) return symlinkat(step[2], root, path) < 0 ? "mount" : NULL;
   if (makes(step, 'f')) return mknodat(root, path, S_IFREG | 0444, 0) < 0 ? "mount" : NULL;
   int mount = *(*copy)++;
-  if (syscall(call_move_mount, mount, "", root, path, move_mount_from_descriptor) < 0) {
-    return "move_mount";
-  }
+  if (!put_mount(mount, root, path)) return "move_mount";
   close(mount);
   return NULL;
 }

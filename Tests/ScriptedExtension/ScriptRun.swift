@@ -4,8 +4,8 @@ internal import Glibc
 
 /// One run of a script.
 ///
-/// Paths are relative to the container; `tmp:`, `in:` and `group:ID/` at their start mean the temporary
-/// directory, the import directory and an app group; absolute ones are taken as they are. `documents:` is
+/// Paths are relative to the container; `tmp:`, `in:`, `group:ID/` and `grant:NAME/` at their start mean
+/// the temporary directory, the import directory, an app group and a granted resource; absolute ones are taken as they are. `documents:` is
 /// the container's own URL of that directory, `relative:` and `encoded:` make wrong ones of files in it.
 struct ScriptRun {
     /// What is to be appended.
@@ -73,6 +73,14 @@ struct ScriptRun {
         case "inode":
             let attributes = try FileManager.default.attributesOfItem(atPath: url(words[0]).path)
             note("inode \(attributes[.systemFileNumber] ?? "none")")
+        case "start":
+            note("start \(words[0]) \(url(words[0]).startAccessingSecurityScopedResource())")
+        case "stop": url(words[0]).stopAccessingSecurityScopedResource()
+        case "grants":
+            let grants = GrantedResource.all.map { "\($0.name) \($0.isWritable)" }
+            note("grants \(grants.joined(separator: ", "))")
+        case "bookmark": try url(words[0]).bookmarkData().write(to: url(words[1]))
+        case "resolve": try resolve(words[0])
         case "read": note("read \(words[0]) \(Attempts.read(url(words[0]).path))")
         case "attempt": note("attempt \(words.joined(separator: " ")) \(attempt(words))")
         default: try await end(command[0], words)
@@ -97,6 +105,15 @@ struct ScriptRun {
         ways += counts.map(String.init)
         ways.append("\(files.subpaths(atPath: url.path())?.count ?? 0)")
         note("look \(path) \(ways.joined(separator: " "))")
+    }
+
+    /// Notes what a bookmark leads to.
+    private mutating func resolve(_ bookmark: String) throws {
+        var isStale = false
+        let data = try Data(contentsOf: url(bookmark))
+        let resolved = try URL(resolvingBookmarkData: data, bookmarkDataIsStale: &isStale)
+        let opens = resolved.startAccessingSecurityScopedResource()
+        note("resolve \(resolved.lastPathComponent) stale \(isStale) opens \(opens)")
     }
 
     private mutating func describe() {
@@ -177,6 +194,11 @@ struct ScriptRun {
             return URL(filePath: container.documentsDirectory.appending(path: rest).path())
         case "documents": return container.documentsDirectory
         case "tmp": return temporaryDirectory.appending(path: rest)
+        case "grant":
+            let parts = rest.split(separator: "/", maxSplits: 1).map(String.init)
+            let grant = GrantedResource.all.first { $0.name == parts[0] }
+            let url = grant?.url ?? URL(filePath: "/nowhere")
+            return parts.count > 1 ? url.appending(path: parts[1]) : url
         case "in": return (resources ?? URL(filePath: "/nowhere")).appending(path: rest)
         default:
             let parts = rest.split(separator: "/", maxSplits: 1).map(String.init)

@@ -19,6 +19,9 @@ struct migration_program {
   char *_Nullable const *_Nonnull mounts;
   /// The steps that make a root of its own, in which these pairs have no say; null for none.
   char *_Nullable const *_Nullable root;
+  /// Pairs of `r` or `w` and a path, ended by a null pointer: what is shown in that root while the
+  /// program asks for it by its descriptor 4 (`migration_offer_grants`).
+  char *_Nullable const *_Nonnull grants;
   /// The maps of a user namespace in which either is done; null where none is needed.
   const char *_Nullable user_map;
   const char *_Nullable group_map;

@@ -12,11 +12,16 @@ package struct ExtensionContext: Sendable {
     /// The extension's own directory for files that the host removes after the session.
     package let temporaryDirectory: URL?
 
+    /// What the session grants outside these directories.
+    package let grants: SessionGrants
+
     package init(
         container: MigrationDataContainer,
         groups: [String: URL],
-        temporaryDirectory: URL?
+        temporaryDirectory: URL?,
+        grants: SessionGrants = .none
     ) {
+        self.grants = grants
         self.container = container
         self.groups = groups
         self.temporaryDirectory = temporaryDirectory

@@ -19,8 +19,8 @@ public final class ResourcesArchiver {
 
     /// Appends a file, a symbolic link, or a directory with everything in it.
     ///
-    /// The item must be in the app's container, in an app group that the session grants, or in the
-    /// extension's temporary directory. A link is archived as a link. The entries of a directory
+    /// The item must be in the app's container, in an app group that the session grants, in the
+    /// extension's temporary directory, or in a ``GrantedResource`` that is open. A link is archived as a link. The entries of a directory
     /// follow in the byte order of their names; sockets, FIFOs and devices in it are omitted and
     /// reported. If `pathInArchive` leads through directories that were not appended, the archiver
     /// adds them.
@@ -42,6 +42,7 @@ public final class ResourcesArchiver {
             let path = BytePath(url.absoluteString)
             throw MigrationError(.invalidPath, "is no path of a file system", path: path)
         }
+        try ExtensionContext.hosted?.grants.checkIsOpen(source)
         let name = pathInArchive.map { [UInt8](utf8: $0) } ?? source.lastComponent
         try await destination.append(itemAt: source, as: name)
     }

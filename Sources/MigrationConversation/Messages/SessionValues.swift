@@ -4,7 +4,7 @@ internal import MigrationSystem
 
 /// The version of the messages; a host works only with extensions that were built with the same
 /// one.
-package let sessionVersion = 2
+package let sessionVersion = 3
 
 // MARK: - From the host
 
@@ -16,14 +16,17 @@ package struct SessionStart: Codable, Sendable {
     package let temporaryDirectory: Data
     package let groups: [String: Data]
     package let appendPolicy: AppendPolicy
+    package let grants: [SessionGrant]
 
     package init(
         container: Data,
         bundleIdentifier: String,
         temporaryDirectory: Data,
         groups: [String: Data],
-        appendPolicy: AppendPolicy
+        appendPolicy: AppendPolicy,
+        grants: [SessionGrant]
     ) {
+        self.grants = grants
         self.container = container
         self.bundleIdentifier = bundleIdentifier
         self.temporaryDirectory = temporaryDirectory
@@ -32,16 +35,47 @@ package struct SessionStart: Codable, Sendable {
     }
 }
 
+/// A granted resource, in the first message of a session.
+package struct SessionGrant: Codable, Sendable {
+    private let name: String
+    private let path: Data
+    private let isDirectory: Bool
+    private let isWritable: Bool
+    private let device: UInt64
+    private let inode: UInt64
+
+    package init(_ grant: SessionGrants.Grant) {
+        name = grant.resource.name
+        path = Data(grant.path.bytes)
+        isDirectory = grant.resource.url.hasDirectoryPath
+        isWritable = grant.resource.isWritable
+        device = grant.identity.device
+        inode = grant.identity.inode
+    }
+
+    fileprivate var grant: SessionGrants.Grant {
+        let path = BytePath([UInt8](path))
+        let url = isDirectory ? URL(directoryAtPath: path) : URL(fileAtPath: path)
+        return SessionGrants.Grant(
+            GrantedResource(name: name, url: url, isWritable: isWritable),
+            path: path,
+            identity: FileStatus.Identity(device: device, inode: inode)
+        )
+    }
+}
+
 extension ExtensionContext {
-    /// Makes the context of an extension's process from the first message of its host.
-    package init(_ start: SessionStart) {
+    /// Makes the context of an extension's process from the first message of its host; `change`
+    /// shows and hides what is granted.
+    package init(_ start: SessionStart, changingGrantsBy change: SessionGrants.Change?) {
         // The path is not resolved, because a URL may have to encode characters in the resolved
         // one.
         let root = BytePath([UInt8](start.container))
         self.init(
             container: MigrationDataContainer(root: root, knownIdentifier: start.bundleIdentifier),
             groups: start.groups.mapValues { URL(containerAtPath: BytePath([UInt8]($0))) },
-            temporaryDirectory: URL(directoryAtPath: BytePath([UInt8](start.temporaryDirectory)))
+            temporaryDirectory: URL(directoryAtPath: BytePath([UInt8](start.temporaryDirectory))),
+            grants: SessionGrants(start.grants.map(\.grant), changedBy: change ?? { _, _ in true })
         )
     }
 }

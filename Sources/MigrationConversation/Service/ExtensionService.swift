@@ -37,7 +37,7 @@ package enum ExtensionService {
     /// Serves the host until it closes the session; returns only by throwing.
     @MainActor
     static func run(_ hosted: some AppMigrationExtension) throws {
-        guard let number = descriptorNumber else { exitWithoutHost(hosted) }
+        guard let number = descriptor(in: sessionVariable) else { exitWithoutHost(hosted) }
         StandardOutput.stopBuffering()
         let socket = OpenFile(FileDescriptor(adopting: number))
         let session = ServiceSession(ExtensionAdapter(hosted), socket: socket)
@@ -46,8 +46,12 @@ package enum ExtensionService {
         dispatchMain()
     }
 
-    private static var descriptorNumber: CInt? {
-        unsafe getenv(sessionVariable).flatMap { unsafe CInt(String(cString: $0)) }
+    /// The environment variable that a host sets to the descriptor by which the process asks for what
+    /// it was granted.
+    package static let grantsVariable = "MIGRATION_GRANTS"
+
+    fileprivate static func descriptor(in variable: String) -> CInt? {
+        unsafe getenv(variable).flatMap { unsafe CInt(String(cString: $0)) }
     }
 
     private static func exitWithoutHost(_ hosted: some AppMigrationExtension) -> Never {
@@ -130,7 +134,7 @@ extension ServiceSession {
                 "the host speaks version \(start.version), the extension \(sessionVersion)"
             throw MigrationError(.sessionFailed, message)
         }
-        ExtensionContext.install(ExtensionContext(start))
+        ExtensionContext.install(ExtensionContext(start, changingGrantsBy: GrantKeeper.change))
         state.withLock { $0.start = start }
         work { [self] in .description(await adapter.description()) }
     }
@@ -197,5 +201,30 @@ extension ServiceSession {
 
     private func send(_ message: ExtensionMessage) throws {
         try channel.send(try message.encoded())
+    }
+}
+
+// MARK: - Granted resources
+
+/// The process beside this one that shows and hides what was granted.
+private enum GrantKeeper {
+    /// Asks for a grant to be shown or hidden; `nil` where nothing is hidden.
+    static var change: SessionGrants.Change? {
+        guard let number = ExtensionService.descriptor(in: ExtensionService.grantsVariable) else {
+            return nil
+        }
+        let socket = OpenFile(FileDescriptor(adopting: number))
+        return { grant, isShown in
+            // The protocol of `migration_offer_grants`.
+            let request = UInt8(grant) | (isShown ? 0 : 0x80)
+            var answer = [UInt8](repeating: 0xff, count: MemoryLayout<CInt>.size)
+            do {
+                try socket.descriptor.writeAll([request].span)
+                let count = try socket.descriptor.read(into: &answer, from: 0, count: answer.count)
+                return count == answer.count && answer.allSatisfy { $0 == 0 }
+            } catch {
+                return false
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ struct SourceRoots {
         case container
         case applicationGroup
         case temporaryDirectory
+        case grantedResource
     }
 
     /// An item in an open directory.
@@ -22,8 +23,10 @@ struct SourceRoots {
     private struct Root {
         let kind: Kind
         let path: BytePath
+        /// The directory; for a granted file the one that it lies in.
         let directory: OpenFile
         let identity: FileStatus.Identity
+        var isFile = false
     }
 
     private var roots: [Root] = []
@@ -42,6 +45,22 @@ struct SourceRoots {
         if kind == .container { bookkeeping = try Self.bookkeeping(in: directory) }
     }
 
+    /// Adds the file or directory at `path`, an absolute path with no link in it.
+    mutating func addGrant(_ path: BytePath) throws(SystemError) {
+        let status = try FileDescriptor.status(atPath: path)
+        if status.kind == .directory { return try add(path, .grantedResource) }
+        let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
+        roots.append(
+            Root(
+                kind: .grantedResource,
+                path: path,
+                directory: directory,
+                identity: status.identity,
+                isFile: true
+            )
+        )
+    }
+
     /// Makes `alias` another name of `path`, which has no link in it.
     mutating func addAlias(_ alias: BytePath, of path: BytePath) {
         aliases.append((alias, path))
@@ -49,7 +68,7 @@ struct SourceRoots {
 
     /// The directories whose URLs an extension has, by every path that leads to them.
     var baseDirectories: [BytePath] {
-        let own = roots.flatMap { root in
+        let own = roots.filter { !$0.isFile }.flatMap { root in
             let inner: [BytePath] = ["Documents", "Library/Application Support"]
             return [root.path] + (root.kind == .container ? inner : []).map { root.path / $0 }
         }
@@ -70,13 +89,17 @@ struct SourceRoots {
             throw Self.outside(path)
         }
         if item == root.path {
+            let name = root.isFile ? root.path.lastComponent : nil
             return Location(
                 kind: root.kind,
                 directory: root.directory,
-                name: nil,
+                name: name?[...],
                 root: root.directory,
-                path: []
+                path: name ?? []
             )
+        }
+        guard !root.isFile else {
+            throw MigrationError(.invalidPath, "can't be reached", path: path)
         }
         let slash = item.bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
         let name = item.bytes[(slash + 1)...]

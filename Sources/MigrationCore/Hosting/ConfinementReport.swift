@@ -96,17 +96,31 @@ extension ConfinementReport {
         )
     }
 
+    /// The same for an extension that `grants` were granted to.
+    func granting(_ grants: SessionGrants, seen sight: Sight) -> ConfinementReport {
+        guard case .open = sight, !grants.grants.isEmpty,
+            landlockVersion > 0 || filtersSystemCalls
+        else { return self }
+        return adding(
+            gaps: ["the granted resources before they are opened and after they are closed"]
+        )
+    }
+
     /// The same for an extension whose process is limited.
     func bounded(by bounds: SessionBounds) -> ConfinementReport {
         let isOpen = landlockVersion == 0 && !filtersSystemCalls
-        return ConfinementReport(
+        return adding(gaps: isOpen ? [] : bounds.gaps, bounds: bounds.phrases)
+    }
+
+    private func adding(gaps: [String], bounds: [String]? = nil) -> ConfinementReport {
+        ConfinementReport(
             isConfined: isConfined,
             landlockVersion: landlockVersion,
             filtersSystemCalls: filtersSystemCalls,
             hidesOtherFiles: hidesOtherFiles,
-            gaps: isOpen ? gaps : gaps + bounds.gaps,
+            gaps: self.gaps + gaps,
             user: user,
-            bounds: bounds.phrases
+            bounds: bounds ?? self.bounds
         )
     }
 }
@@ -185,7 +199,14 @@ enum ExtensionSandbox {
             throw MigrationError(.confinementUnavailable, message)
         case .required, .whereAvailable:
             guard support.confinesFiles || support.filtersSystemCalls else { return (nil, report) }
-            return (Sandbox(rules: try rules(for: program, in: directories), by: support), report)
+            let grants = directories.grants.grants.map { grant in
+                Sandbox.Rule(
+                    path: grant.path,
+                    access: grant.resource.isWritable ? .readAndWrite : .read
+                )
+            }
+            let rules = try rules(for: program, in: directories)
+            return (Sandbox(rules: rules, grants: grants, by: support), report)
         }
     }
 

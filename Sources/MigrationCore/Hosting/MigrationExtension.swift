@@ -47,6 +47,12 @@ public struct MigrationExtension: Sendable {
     /// The declared app groups to omit on purpose; reports list them as omissions.
     public var omittedGroups: Set<String> = []
 
+    /// The files and directories outside the container that the person granted to the extension.
+    ///
+    /// Their names must differ. They must exist, and none may lie in the container or an app group or
+    /// hold one of them; one may lie in another.
+    public var grantedResources: [GrantedResource] = []
+
     /// How long the extension may go without an append, archived bytes or progress.
     public var hangTimeout = Duration.seconds(30)
 
@@ -155,6 +161,59 @@ extension MigrationExtension {
             directories[identifier] = directory
         }
         return directories
+    }
+}
+
+// MARK: - Granted resources
+
+extension MigrationExtension {
+    /// Finds the granted resources, which may not overlap with `directories`.
+    ///
+    /// - Throws: ``MigrationError`` of code `invalidOption`.
+    func resolvedGrants(
+        apartFrom directories: [BytePath]
+    ) throws(MigrationError) -> [SessionGrants.Grant] {
+        var grants: [SessionGrants.Grant] = []
+        for resource in grantedResources {
+            let shown = "the granted resource '\(resource.name)'"
+            let given = BytePath(of: resource.url)
+            let path: BytePath
+            let status: FileStatus
+            do throws(SystemError) {
+                path = try BytePath(resolvingWhole: given)
+                status = try FileDescriptor.status(atPath: path)
+            } catch {
+                let message = "\(shown) can't be reached"
+                throw MigrationError(.invalidOption, message, path: given, cause: error)
+            }
+            guard status.kind == .directory || status.kind == .regular else {
+                let message = "\(shown) is neither a file nor a directory"
+                throw MigrationError(.invalidOption, message, path: path)
+            }
+            let overlaps = directories.contains { directory in
+                path.isEqual(toOrBelow: directory) || directory.isEqual(toOrBelow: path)
+            }
+            guard !overlaps, path != .root else {
+                let message =
+                    "\(shown) overlaps with the container or an app group, which the extension has "
+                    + "anyway"
+                throw MigrationError(.invalidOption, message, path: path)
+            }
+            guard !grants.contains(where: { $0.path == path || $0.resource.name == resource.name })
+            else {
+                let message = "\(shown) is granted twice, by its name or its path"
+                throw MigrationError(.invalidOption, message, path: path)
+            }
+            let url =
+                status.kind == .directory ? URL(directoryAtPath: path) : URL(fileAtPath: path)
+            let resolved = GrantedResource(
+                name: resource.name,
+                url: url,
+                isWritable: resource.isWritable
+            )
+            grants.append(.init(resolved, path: path, identity: status.identity))
+        }
+        return grants
     }
 }
 

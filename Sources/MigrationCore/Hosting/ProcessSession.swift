@@ -38,7 +38,8 @@ final class ProcessSession: ExtensionSession {
             sandbox: sandbox,
             bounds: bounds
         )
-        confinement = report.seeing(sight).bounded(by: bounds).running(as: user)
+        confinement = report.seeing(sight).granting(directories.grants, seen: sight)
+            .bounded(by: bounds).running(as: user)
         connection = try ExtensionConnection(
             to: process,
             named: PrintableText.escaping(program.lastComponent),
@@ -204,7 +205,12 @@ extension ProcessSession {
             return (nil, .open(because: "the import directory is separate from the container"))
         }
         do throws(SystemError) {
-            return (try PrivateRoot(showing: sandbox.rules, paths.mounts), .hidden)
+            let root = try PrivateRoot(
+                showing: sandbox.rules,
+                paths.mounts,
+                placesFor: sandbox.grants
+            )
+            return (root, .hidden)
         } catch {
             return (nil, .open(because: "\(error)"))
         }
@@ -229,12 +235,16 @@ extension ProcessSession {
         let temporary = paths.shown(directories.temporaryDirectory)
         let hasMounts = root != nil || !paths.mounts.isEmpty
         let hasNamespace = hasMounts && FileStatus.currentUser != 0
+        let offersGrants = root != nil && !directories.grants.grants.isEmpty
         do throws(SystemError) {
             return try ChildProcess.start(
                 ChildProcess.Configuration(
                     executable: program,
                     arguments: [program.bytes],
-                    environment: ExtensionEnvironment.variables(temporaryDirectory: temporary),
+                    environment: ExtensionEnvironment.variables(
+                        temporaryDirectory: temporary,
+                        offersGrants: offersGrants
+                    ),
                     workingDirectory: temporary,
                     mounts: paths.mounts,
                     root: root,
@@ -272,7 +282,8 @@ extension ProcessSession {
             bundleIdentifier: directories.container.bundleIdentifier,
             temporaryDirectory: Data(paths.shown(directories.temporaryDirectory).bytes),
             groups: directories.groups.mapValues { Data(paths.shown($0).bytes) },
-            appendPolicy: isFixed ? directories.appendPolicy : .answered
+            appendPolicy: isFixed ? directories.appendPolicy : .answered,
+            grants: directories.grants.grants.map(SessionGrant.init)
         )
         try connection.send(.begin(start))
     }
@@ -362,7 +373,10 @@ private enum ExtensionEnvironment {
         "ASAN_OPTIONS", "LLVM_PROFILE_FILE", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
     ]
 
-    static func variables(temporaryDirectory temporary: BytePath) -> [[UInt8]] {
+    static func variables(
+        temporaryDirectory temporary: BytePath,
+        offersGrants: Bool
+    ) -> [[UInt8]] {
         var variables: [[UInt8]] = passed.compactMap { name in
             unsafe getenv(name).map { value in
                 unsafe [UInt8](utf8: name + "=") + [UInt8](cString: value)
@@ -377,6 +391,10 @@ private enum ExtensionEnvironment {
             // The confinement does not let the crash tracer work.
             [UInt8](utf8: "SWIFT_BACKTRACE=enable=no"),
         ]
+        if offersGrants {
+            let number = ChildProcess.grantsNumber
+            variables.append([UInt8](utf8: "\(ExtensionService.grantsVariable)=\(number)"))
+        }
         return variables
     }
 }

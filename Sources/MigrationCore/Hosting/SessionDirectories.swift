@@ -14,6 +14,8 @@ struct SessionDirectories {
     let temporaryDirectory: BytePath
     /// The directories of the app groups, by identifier.
     let groups: [String: BytePath]
+    /// What the person granted outside these directories.
+    let grants: SessionGrants
     var appendPolicy: AppendPolicy
 
     /// The import directory, and the directory that holds only it and the container; `nil` if they
@@ -37,6 +39,9 @@ struct SessionDirectories {
         self.container = container
         owner = try Self.owner(of: container.rootPath)
         groups = try appExtension.groupDirectories(apartFrom: container.rootPath)
+        grants = SessionGrants(
+            try appExtension.resolvedGrants(apartFrom: [container.rootPath] + groups.values)
+        )
         if case .executable = appExtension.kind {
             let directory = try PrivateDirectory()
             temporaryDirectory =
@@ -64,6 +69,8 @@ struct SessionDirectories {
             try roots.add(container.rootPath, .container)
             for group in groups.values { try roots.add(group, .applicationGroup) }
             try roots.add(temporaryDirectory, .temporaryDirectory)
+            // What lies in another is found by the nearest.
+            for grant in grants.grants.reversed() { try roots.addGrant(grant.path) }
         } catch {
             let message = "the directories that the extension may export can't be opened"
             let path = container.rootPath
@@ -100,7 +107,8 @@ struct SessionDirectories {
         ExtensionContext(
             container: container.located(at: paths.shown(container.rootPath)),
             groups: groups.mapValues { URL(containerAtPath: paths.shown($0)) },
-            temporaryDirectory: URL(directoryAtPath: temporaryDirectory)
+            temporaryDirectory: URL(directoryAtPath: temporaryDirectory),
+            grants: grants
         )
     }
 

@@ -25,6 +25,9 @@ package final class ChildProcess: Sendable {
     /// The number of the descriptor that is the child's end of ``connection``.
     package static let connectionNumber: Int32 = 3
 
+    /// The descriptor by which a program asks for what it was granted.
+    package static let grantsNumber: Int32 = 4
+
     /// The host's end of the socket between host and child; reading from it waits.
     package let connection: OpenFile
 

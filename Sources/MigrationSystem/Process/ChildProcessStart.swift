@@ -145,6 +145,7 @@ extension ChildProcess.Configuration {
         let strings =
             [executable.bytes, workingDirectory.bytes] + arguments + environment
             + mounts.flatMap { [$0.directory.bytes, $0.place.bytes] } + (root?.steps ?? [])
+            + grantWords
         guard strings.allSatisfy({ !$0.contains(0) }) else {
             throw SystemError("execve", code: EINVAL)
         }
@@ -165,6 +166,7 @@ extension ChildProcess.Configuration {
         let environment = CStringList(environment)
         let mounts = CStringList(mounts.flatMap { [$0.directory.bytes, $0.place.bytes] })
         let steps = CStringList(root?.steps ?? [])
+        let grants = CStringList(grantWords)
         let isConfined = sandbox != nil
         let isFiltered = sandbox?.support.filtersSystemCalls ?? false
         let supervisor = paths.withPointer { paths in
@@ -172,29 +174,32 @@ extension ChildProcess.Configuration {
                 environment.withPointer { environment in
                     mounts.withPointer { mounts in
                         steps.withPointer { steps in
-                            withIdentity { identity in
-                                var program = unsafe migration_program(
-                                    executable: paths[0].unsafelyUnwrapped,
-                                    arguments: arguments,
-                                    environment: environment,
-                                    directory: paths[1].unsafelyUnwrapped,
-                                    mounts: mounts,
-                                    root: hasRoot ? steps : nil,
-                                    user_map: hasMaps ? paths[2] : nil,
-                                    group_map: hasMaps ? paths[3] : nil,
-                                    control: control,
-                                    failures: failures,
-                                    connection: connection,
-                                    output: output,
-                                    is_confined: isConfined,
-                                    ruleset: ruleset?.descriptor.rawValue ?? -1,
-                                    is_filtered: isFiltered,
-                                    group: group?.entrance.descriptor.rawValue ?? -1,
-                                    memory_limit: memoryLimit ?? 0,
-                                    task_limit: taskLimit ?? 0,
-                                    identity: identity
-                                )
-                                return unsafe migration_start(&program)
+                            grants.withPointer { grants in
+                                withIdentity { identity in
+                                    var program = unsafe migration_program(
+                                        executable: paths[0].unsafelyUnwrapped,
+                                        arguments: arguments,
+                                        environment: environment,
+                                        directory: paths[1].unsafelyUnwrapped,
+                                        mounts: mounts,
+                                        root: hasRoot ? steps : nil,
+                                        grants: grants,
+                                        user_map: hasMaps ? paths[2] : nil,
+                                        group_map: hasMaps ? paths[3] : nil,
+                                        control: control,
+                                        failures: failures,
+                                        connection: connection,
+                                        output: output,
+                                        is_confined: isConfined,
+                                        ruleset: ruleset?.descriptor.rawValue ?? -1,
+                                        is_filtered: isFiltered,
+                                        group: group?.entrance.descriptor.rawValue ?? -1,
+                                        memory_limit: memoryLimit ?? 0,
+                                        task_limit: taskLimit ?? 0,
+                                        identity: identity
+                                    )
+                                    return unsafe migration_start(&program)
+                                }
                             }
                         }
                     }
@@ -203,6 +208,14 @@ extension ChildProcess.Configuration {
         }
         guard supervisor >= 0 else { throw SystemError("fork") }
         return supervisor
+    }
+
+    /// Two strings for each grant: whether it can be written, and its path.
+    private var grantWords: [[UInt8]] {
+        guard root != nil, let sandbox else { return [] }
+        return sandbox.grants.flatMap { grant in
+            [[UInt8](utf8: grant.access == .readAndWrite ? "w" : "r"), grant.path.bytes]
+        }
     }
 
     /// The maps of the user namespace, which a user other than root needs to mount anything.

@@ -19,12 +19,14 @@ package struct PrivateRoot: Sendable, Equatable {
     /// Three strings for each step of `migration_enter_root`.
     let steps: [[UInt8]]
 
-    /// Shows the files of `rules`, and the directories of `mounts` at their other paths.
+    /// Shows the files of `rules`, and the directories of `mounts` at their other paths, and has an
+    /// empty place for each of `grants`.
     ///
     /// - Throws: ``SystemError`` if a path can't be read, and for a rule about everything.
     package init(
         showing rules: [Sandbox.Rule],
-        _ mounts: [ChildProcess.Mount] = []
+        _ mounts: [ChildProcess.Mount] = [],
+        placesFor grants: [Sandbox.Rule] = []
     ) throws(SystemError) {
         var ways = Ways()
         var parts: [BytePath: Part] = [:]
@@ -54,7 +56,12 @@ package struct PrivateRoot: Sendable, Equatable {
                 isWritable: cover?.isWritable ?? false
             )
         }
-        steps = Self.steps(for: parts, ways)
+        var places: [BytePath: Bool] = [:]
+        for grant in grants {
+            guard let place = try ways.find(grant.path, followingLast: false) else { continue }
+            places[place.path] = place.kind == .directory
+        }
+        steps = Self.steps(for: parts, places: places, ways)
     }
 }
 
@@ -80,7 +87,11 @@ extension PrivateRoot {
             .map { BytePath(path.bytes[..<$0]) }
     }
 
-    private static func steps(for all: [BytePath: Part], _ ways: Ways) -> [[UInt8]] {
+    private static func steps(
+        for all: [BytePath: Part],
+        places: [BytePath: Bool],
+        _ ways: Ways
+    ) -> [[UInt8]] {
         var parts: [BytePath: Part] = [:]
         for (path, part) in all.sorted(by: { $0.key < $1.key }) {
             let cover = cover(of: path, in: parts)
@@ -89,14 +100,15 @@ extension PrivateRoot {
         }
         var made: [BytePath: (word: String, target: [UInt8])] = [:]
         for path in ways.passed { made[path] = ("d", []) }
+        for (path, isDirectory) in places { made[path] = (isDirectory ? "d" : "f", []) }
         for (path, part) in parts { made[path] = (part.isDirectory ? "d" : "f", []) }
         for (path, target) in ways.links { made[path] = ("l", target) }
         // A part includes everything in it.
         made = made.filter { cover(of: $0.key, in: parts) == nil }
         for path in made.keys.flatMap(ancestors) { made[path] = made[path] ?? ("d", []) }
-        let places = made.sorted { $0.key < $1.key }
+        let steps = made.sorted { $0.key < $1.key }
         let shown = parts.sorted { $0.key < $1.key }
-        return places.flatMap { [[UInt8](utf8: $1.word), $0.bytes, $1.target] }
+        return steps.flatMap { [[UInt8](utf8: $1.word), $0.bytes, $1.target] }
             + shown.flatMap {
                 [[UInt8](utf8: $1.isWritable ? "w" : "r"), $0.bytes, $1.source.bytes]
             }

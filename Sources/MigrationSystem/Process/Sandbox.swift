@@ -42,12 +42,18 @@ package struct Sandbox: Sendable {
     /// The rules; everything else is denied.
     package let rules: [Rule]
 
+    /// The files and directories that a process with a ``PrivateRoot`` may reach while it asks for
+    /// them, and another process always.
+    package let grants: [Rule]
+
     /// The means of the system; without one of them, that part is not confined.
     package let support: Support
 
     /// Confines to `rules`, without those whose path is missing or not accessible to the host.
-    package init(rules: [Rule], by support: Support = Sandbox.support) {
+    package init(rules: [Rule], grants: [Rule] = [], by support: Support = Sandbox.support) {
         self.rules = rules
+        // What lies in another comes behind it.
+        self.grants = grants.sorted { $0.path < $1.path }
         self.support = support
     }
 }
@@ -105,7 +111,7 @@ extension Sandbox {
         let number = unsafe migration_make_ruleset(&attributes)
         guard number >= 0 else { throw SystemError("landlock_create_ruleset") }
         let ruleset = OpenFile(FileDescriptor(adopting: number))
-        for rule in rules { try rule.add(to: ruleset, known) }
+        for rule in rules + grants { try rule.add(to: ruleset, known) }
         return ruleset
     }
 }

@@ -15,6 +15,9 @@ struct ExtensionFlags: FlagGroup {
     /// The directories of the app groups, by identifier.
     private(set) var groups: [String: String] = [:]
 
+    /// The files and directories outside the container that the extension may use.
+    private(set) var grants: [GrantedResource] = []
+
     /// The app groups that are left out on purpose.
     private(set) var omittedGroups: Set<String> = []
 
@@ -77,6 +80,7 @@ struct ExtensionFlags: FlagGroup {
             effect: { terms, group in terms.omittedGroups.insert(group) }
         )
         .help("Leave out the data of an app group on purpose; may be repeated.")
+        grant
         Flag("hang-timeout", value: "s", as: .seconds, to: \.hangTimeout)
             .help("Stop the extension after this many seconds without progress; 30 by default.")
         Flag("grace-period", value: "s", as: .seconds, to: \.gracePeriod)
@@ -114,6 +118,32 @@ struct ExtensionFlags: FlagGroup {
             + "this or --no-group; may be repeated."
     )
 
+    private static let grant = Flag<Self>(
+        "grant",
+        value: "name=path",
+        as: .assignment,
+        isRepeatable: true
+    ) { (terms, grant) throws(ValueError) in
+        guard var path = String(validating: grant.value, as: UTF8.self) else { throw .malformed }
+        let isWritable = path.hasSuffix(":rw")
+        if isWritable || path.hasSuffix(":ro") { path.removeLast(3) }
+        guard !path.isEmpty else { throw .malformed }
+        guard !terms.grants.contains(where: { $0.name == grant.name }) else {
+            throw grant.repetition(of: "grant")
+        }
+        terms.grants.append(
+            GrantedResource(
+                name: grant.name,
+                url: URL(filePath: absolute(path)),
+                isWritable: isWritable
+            )
+        )
+    }
+    .help(
+        "A file or directory outside the container that the extension may read, or with ':rw' behind "
+            + "the path also change, while it asks for it; may be repeated."
+    )
+
     /// Checks that no app group is both included and left out.
     func check() throws(UsageError) {
         guard let group = omittedGroups.intersection(groups.keys).min() else { return }
@@ -146,6 +176,7 @@ extension ExtensionFlags {
         appExtension.entitlements = entitlements.map { URL(filePath: $0) }
         appExtension.applicationGroups = groups.mapValues { URL(filePath: $0) }
         appExtension.omittedGroups = omittedGroups
+        appExtension.grantedResources = grants
         if let hangTimeout { appExtension.hangTimeout = hangTimeout }
         if let gracePeriod { appExtension.gracePeriod = gracePeriod }
         if let temporarySpace { appExtension.temporarySpace = temporarySpace }

@@ -183,11 +183,27 @@ struct EncryptionTests {
             let ends = line.prefix { $0 != " " }.split(separator: "-").compactMap {
                 UInt64($0, radix: 16)
             }
-            var content = Data(count: Int(ends[1] - ends[0]))
+            // A sanitizer's shadow covers much of the address space.
+            guard ends[1] - ends[0] < 1 << 40 else { continue }
+            if try region(ends[0]..<ends[1], of: file, holds: Data(bytes)) { return true }
+        }
+        return false
+    }
+
+    /// Whether `bytes` are in a part of a process's memory, as far as it can be read.
+    private func region(_ part: Range<UInt64>, of file: Int32, holds bytes: Data) throws -> Bool {
+        var content = Data(count: 4 << 20)
+        var place = part.lowerBound
+        while place < part.upperBound {
+            let room = min(content.count, Int(part.upperBound - place))
             let count = content.withUnsafeMutableBytes {
-                pread(file, $0.baseAddress, $0.count, off_t(ends[0]))
+                pread(file, $0.baseAddress, room, off_t(place))
             }
-            if count > 0, content.prefix(count).range(of: Data(bytes)) != nil { return true }
+            guard count > 0 else { return false }
+            if content.prefix(count).range(of: bytes) != nil { return true }
+            guard count > bytes.count else { return false }
+            // What lies across two readings is found by the second.
+            place += UInt64(place + UInt64(count) < part.upperBound ? count - bytes.count : count)
         }
         return false
     }

@@ -179,6 +179,52 @@ struct ExtensionSightTests {
         #expect(notes.contains { $0.hasPrefix("identity \(user) \(user) \(user) \(user) ") })
     }
 
+    @Test(arguments: hosts, [true, false])
+    func
+        `what a person grants opens between its calls where there are namespaces, else for all time`(
+            _ host: Host,
+            _ hasNamespaces: Bool
+        ) throws
+    {
+        guard !hasNamespaces || host.hasNamespaces else { return }
+        try place.shell("mkdir 'my photos' && echo picture > 'my photos/one'")
+        try stage.script(
+            """
+            append Documents
+            read grant:photos/one
+            start grant:photos
+            read grant:photos/one
+            append grant:photos as photos
+            attempt write grant:photos/one
+            stop grant:photos
+            read grant:photos/one
+            notes tmp:notes
+            append tmp:notes as notes
+            """
+        )
+        let result = try run(
+            "export --out archive --container source --grant \"photos=my photos:ro\"",
+            as: host,
+            hasNamespaces: hasNamespaces
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+        let gap = "the granted resources before they are opened and after they are closed"
+        #expect(result.output.contains(gap) != hasNamespaces)
+        let notes = try notes().suffix(5).map { $0.split(separator: " ").last ?? "" }
+        let written = hasNamespaces ? "EROFS" : "EACCES"
+        let closed = hasNamespaces ? "ENOENT" : "done"
+        #expect(notes == [closed[...], "true", "done", written[...], closed[...]])
+        #expect(try place.shell("cat out/photos/one").output == "picture\n")
+        let refused = try run(
+            "export --out other --container source --grant notes=source/Documents",
+            as: host,
+            hasNamespaces: hasNamespaces
+        )
+        #expect(refused.exitCode != 0)
+        #expect(refused.errors.contains("the granted resource 'notes' overlaps with the container"))
+        #expect(try !place.names().contains("other"))
+    }
+
     @Test(.enabled(if: hosts.contains(.user), "needs root"))
     func `a user's extension has so many processes and no more`() throws {
         let line = "attempt processes 1200"

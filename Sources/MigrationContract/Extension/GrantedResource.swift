@@ -1,0 +1,259 @@
+public import Foundation
+package import MigrationSystem
+
+/// A file or a directory outside the container that the person granted to the extension.
+///
+/// An addition to AppMigrationKit: on iOS the person picks files in the app. The extension asks for a
+/// resource with `startAccessingSecurityScopedResource()` of its ``url``, uses it, and lets go of it
+/// with `stopAccessingSecurityScopedResource()`. Until it asks, and after it let go, its process can't
+/// open the resource.
+public struct GrantedResource: Sendable, Hashable {
+    /// The name that the person gave the resource.
+    public let name: String
+
+    /// The file or directory.
+    ///
+    /// Only this URL opens it; URLs made from it work while it is open.
+    public let url: URL
+
+    /// Whether the extension may change it.
+    public let isWritable: Bool
+
+    /// Describes a resource for ``MigrationExtension/grantedResources``.
+    ///
+    /// - Parameters:
+    ///   - name: A name by which the extension finds the resource; not empty.
+    ///   - url: An existing file or directory, outside the container and the app groups.
+    ///   - isWritable: Whether the extension may change it. What it changes stays, even if the
+    ///     operation fails.
+    public init(name: String, url: URL, isWritable: Bool = false) {
+        self.name = name
+        self.url = url
+        self.isWritable = isWritable
+    }
+
+    /// What was granted to the extension that calls this, sorted by name; empty outside a session.
+    public static var all: [GrantedResource] {
+        ExtensionContext.hosted?.grants.grants.map(\.resource).sorted { $0.name < $1.name } ?? []
+    }
+}
+
+// MARK: - In a session
+
+/// What a session grants to its extension, and how much of it the extension has open.
+package final class SessionGrants: Sendable {
+    /// A granted resource, and the file that it is.
+    package struct Grant: Sendable {
+        package let resource: GrantedResource
+        /// Its path, in which there is no link.
+        package let path: BytePath
+        package let identity: FileStatus.Identity
+
+        package init(
+            _ resource: GrantedResource,
+            path: BytePath,
+            identity: FileStatus.Identity
+        ) {
+            self.resource = resource
+            self.path = path
+            self.identity = identity
+        }
+    }
+
+    /// Shows a grant to this process, or hides it; returns whether that worked.
+    package typealias Change = @Sendable (_ number: Int, _ isShown: Bool) -> Bool
+
+    /// The grants in the order of their paths, by which the host numbers them.
+    package let grants: [Grant]
+
+    private let change: Change
+    /// How many calls opened each and did not close it yet.
+    private let calls: Monitor<[Int]>
+
+    /// Grants nothing.
+    package static var none: SessionGrants { SessionGrants([]) }
+
+    /// Grants `grants`, which `change` shows and hides where the system can.
+    package init(_ grants: [Grant], changedBy change: @escaping Change = { _, _ in true }) {
+        self.grants = grants.sorted { $0.path < $1.path }
+        self.change = change
+        calls = Monitor(Array(repeating: 0, count: grants.count))
+    }
+
+    /// Opens the grant at just this path; `false` if there is none, or it can't be shown.
+    fileprivate func start(_ path: BytePath) -> Bool {
+        guard let number = number(of: path) else { return false }
+        return calls.withLock { calls in
+            guard calls[number] > 0 || change(number, true) else { return false }
+            calls[number] += 1
+            return true
+        }
+    }
+
+    /// Takes back a call of ``start(_:)``; the last one hides the grant.
+    fileprivate func stop(_ path: BytePath) {
+        guard let number = number(of: path) else { return }
+        calls.withLock { calls in
+            guard calls[number] > 0 else { return }
+            calls[number] -= 1
+            if calls[number] == 0 { _ = change(number, false) }
+        }
+    }
+
+    /// Throws if `path` lies in a grant and in none that is open.
+    package func checkIsOpen(_ path: BytePath) throws(MigrationError) {
+        let covering = grants.indices.filter { path.isEqual(toOrBelow: grants[$0].path) }
+        guard let first = covering.first else { return }
+        let isOpen = calls.withLock { calls in covering.contains { calls[$0] > 0 } }
+        guard !isOpen else { return }
+        let name = grants[first].resource.name
+        let message =
+            "the granted resource '\(name)' is not open: call startAccessingSecurityScopedResource() "
+            + "of its URL first"
+        throw MigrationError(.outsideContainer, message, path: path)
+    }
+
+    private func number(of path: BytePath) -> Int? {
+        grants.firstIndex { $0.path == path.trimmed }
+    }
+}
+
+#if !canImport(Darwin)
+extension URL {
+    /// Opens a granted resource for this process, until as many calls of
+    /// ``stopAccessingSecurityScopedResource()`` follow.
+    ///
+    /// Corresponds to Foundation's method of that name, which Linux lacks.
+    ///
+    /// - Returns: Whether the resource is open now; `false` for every URL but that of a
+    ///   ``GrantedResource`` or of its bookmark.
+    public func startAccessingSecurityScopedResource() -> Bool {
+        guard let path = fileSystemPath else { return false }
+        return ExtensionContext.hosted?.grants.start(path) ?? false
+    }
+
+    /// Takes back one call of ``startAccessingSecurityScopedResource()``.
+    ///
+    /// When the last one is taken back, the resource closes; files that are open stay open.
+    ///
+    /// Corresponds to Foundation's method of that name, which Linux lacks.
+    public func stopAccessingSecurityScopedResource() {
+        guard let path = fileSystemPath else { return }
+        ExtensionContext.hosted?.grants.stop(path)
+    }
+}
+
+// MARK: - Bookmarks
+
+extension URL {
+    /// How a bookmark is made; none of them makes a difference here.
+    public struct BookmarkCreationOptions: OptionSet, Sendable {
+        /// The options as Foundation's bits.
+        public let rawValue: UInt
+
+        /// Makes options from Foundation's bits.
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// A bookmark with little in it.
+        public static let minimalBookmark = BookmarkCreationOptions(rawValue: 1 << 9)
+        /// A bookmark for a file of its own.
+        public static let suitableForBookmarkFile = BookmarkCreationOptions(rawValue: 1 << 10)
+        /// A bookmark that opens the resource.
+        public static let withSecurityScope = BookmarkCreationOptions(rawValue: 1 << 11)
+        /// A bookmark that opens the resource for reading.
+        public static let securityScopeAllowOnlyReadAccess = BookmarkCreationOptions(
+            rawValue: 1 << 12
+        )
+    }
+
+    /// How a bookmark is resolved; none of them makes a difference here.
+    public struct BookmarkResolutionOptions: OptionSet, Sendable {
+        /// The options as Foundation's bits.
+        public let rawValue: UInt
+
+        /// Makes options from Foundation's bits.
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// Without asking anybody.
+        public static let withoutUI = BookmarkResolutionOptions(rawValue: 1 << 8)
+        /// Without mounting a volume.
+        public static let withoutMounting = BookmarkResolutionOptions(rawValue: 1 << 9)
+        /// For a bookmark that opens the resource.
+        public static let withSecurityScope = BookmarkResolutionOptions(rawValue: 1 << 10)
+        /// Without opening the resource.
+        public static let withoutImplicitStartAccessing = BookmarkResolutionOptions(
+            rawValue: 1 << 15
+        )
+    }
+
+    private struct Bookmark: Codable {
+        let name: String
+        let path: Data
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// Makes a bookmark of a granted resource, by which a later session finds it.
+    ///
+    /// Corresponds to Foundation's method of that name, which Linux lacks.
+    ///
+    /// - Parameters:
+    ///   - options: Ignored.
+    ///   - keys: Ignored.
+    ///   - relativeURL: Ignored.
+    /// - Returns: The bookmark.
+    /// - Throws: `CocoaError` of code `fileNoSuchFile` if this isn't the URL of a granted resource.
+    public func bookmarkData(
+        options: BookmarkCreationOptions = [],
+        includingResourceValuesForKeys keys: Set<URLResourceKey>? = nil,
+        relativeTo relativeURL: URL? = nil
+    ) throws -> Data {
+        let grants = ExtensionContext.hosted?.grants.grants ?? []
+        guard let path = fileSystemPath?.trimmed,
+            let grant = grants.first(where: { $0.path == path })
+        else { throw CocoaError(.fileNoSuchFile) }
+        return try JSONEncoder().encode(
+            Bookmark(
+                name: grant.resource.name,
+                path: Data(path.bytes),
+                device: grant.identity.device,
+                inode: grant.identity.inode
+            )
+        )
+    }
+
+    /// Finds the granted resource of a bookmark by the name under which it is granted.
+    ///
+    /// Corresponds to Foundation's initializer, which Linux lacks.
+    ///
+    /// - Parameters:
+    ///   - data: The bookmark.
+    ///   - options: Ignored.
+    ///   - relativeURL: Ignored.
+    ///   - isStale: Whether the resource has another path now, or is another file: make a new
+    ///     bookmark then.
+    /// - Throws: `CocoaError` of code `fileReadCorruptFile` if `data` isn't a bookmark, and
+    ///   `fileNoSuchFile` if no resource is granted under that name.
+    public init(
+        resolvingBookmarkData data: Data,
+        options: BookmarkResolutionOptions = [],
+        relativeTo relativeURL: URL? = nil,
+        bookmarkDataIsStale isStale: inout Bool
+    ) throws {
+        guard let bookmark = try? JSONDecoder().decode(Bookmark.self, from: data) else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        let grants = ExtensionContext.hosted?.grants.grants ?? []
+        guard let grant = grants.first(where: { $0.resource.name == bookmark.name }) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        let identity = FileStatus.Identity(device: bookmark.device, inode: bookmark.inode)
+        isStale = grant.path.bytes != [UInt8](bookmark.path) || grant.identity != identity
+        self = grant.resource.url
+    }
+}
+#endif
