@@ -47,7 +47,17 @@ struct CommandRunner: Sendable {
             let file = try ResultFile(at: path)
             let begin = RunBeginning()
             let code = await carryOut(command)
-            try file.append(RunResult(of: recorded, begun: begin, context.outcome, code))
+            let archive = recorded.archive
+            try file.append(
+                RunResult(
+                    operation: type(of: recorded).name,
+                    container: recorded.container,
+                    archive: archive.command?.text ?? archive.path.bytes,
+                    begun: begin,
+                    outcome: context.outcome,
+                    code: code
+                )
+            )
             return code
         } catch {
             return report(error, from: command)

@@ -72,7 +72,7 @@ struct ProtocolTests {
         let stage = try Stage()
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["o"]}"#
-        let json = #"{"version":2,"name":"X","imports":false,"exports":\#(exports)}"#
+        let json = #"{"version":3,"name":"X","imports":false,"exports":\#(exports)}"#
         var rogue = try stage.shell(Self.script(saying: json))
         rogue.hangTimeout = .milliseconds(700)
         var options = ExportOptions()
@@ -94,7 +94,7 @@ struct ProtocolTests {
 
     @Test func `takes no more of an extension's name than a person reads`() async throws {
         let name = String(repeating: "n", count: 900_000)
-        let json = #"{"version":2,"name":"\#(name)","imports":false}"#
+        let json = #"{"version":3,"name":"\#(name)","imports":false}"#
         let stage = try Stage()
         let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
         #expect(error.code == .extensionUnsuitable)
@@ -107,7 +107,7 @@ struct ProtocolTests {
         let option = String(repeating: "o", count: 900_000)
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["\#(option)"]}"#
-        let json = #"{"version":2,"name":"X","imports":false,"exports":\#(exports)}"#
+        let json = #"{"version":3,"name":"X","imports":false,"exports":\#(exports)}"#
         let stage = try Stage()
         let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
         #expect(error.code == .extensionUnsuitable)
@@ -126,7 +126,7 @@ struct ProtocolTests {
             """
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":[]}"#
-        let description = #"{"version":2,"name":"X","imports":false,"exports":\#(exports)}"#
+        let description = #"{"version":3,"name":"X","imports":false,"exports":\#(exports)}"#
         let stage = try Stage()
         let error = try await stage.failure(
             of: stage.shell(

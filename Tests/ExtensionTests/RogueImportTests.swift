@@ -61,7 +61,7 @@ struct RogueImportTests {
         let version = String(repeating: "v", count: 900_000)
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"\#(version)","isCompressible":true,"options":[]}"#
-        let json = #"{"version":2,"name":"X","imports":true,"exports":\#(exports)}"#
+        let json = #"{"version":3,"name":"X","imports":true,"exports":\#(exports)}"#
         var rogue = try stage.shell("\(ShellMessage.sending(json, as: "!"))\nexit 3")
         let versions = Lines()
         rogue.preflightHandler = { versions.append($0.exports?.resourcesVersion ?? "") }

@@ -50,7 +50,7 @@ struct ArchiveFormatTests {
 
     @Test func `says that a newer version is newer`() throws {
         var records = PaxRecords()
-        records.append("comment", [UInt8]("migration/3 {}".utf8))
+        records.append(key: "comment", value: [UInt8]("migration/3 {}".utf8))
         let error = #expect(throws: ArchiveError.self) { try GlobalHeader.parse(records) }
         #expect(error?.code == .unsupported)
         #expect(error?.message == "the archive was made by a newer version")
@@ -61,12 +61,14 @@ struct ArchiveFormatTests {
     /// An archive of one file, whose header has `description` and, behind the second record, `others`.
     private func archive(_ description: String, others: [String] = []) throws -> TestArchive {
         var records = PaxRecords()
-        records.append("comment", [UInt8]("migration/2 \(description)".utf8))
+        records.append(key: "comment", value: [UInt8]("migration/2 \(description)".utf8))
         records.append(
-            "comment",
-            [UInt8](#"export {"compressible":true,"creator":"t","later":1,"sizeEstimate":0}"#.utf8)
+            key: "comment",
+            value: [UInt8](
+                #"export {"compressible":true,"creator":"t","later":1,"sizeEstimate":0}"#.utf8
+            )
         )
-        for other in others { records.append("comment", [UInt8](other.utf8)) }
+        for other in others { records.append(key: "comment", value: [UInt8](other.utf8)) }
         let sound = try TestArchive([Item("a", [7])])
         let frame = try HeaderFrame(holding: records)
         let header = try #require(frame)
@@ -121,7 +123,7 @@ struct ArchiveFormatTests {
 
     @Test func `says that version 1 is not read any more`() throws {
         var records = PaxRecords()
-        records.append("comment", [UInt8]("migration/1 {}".utf8))
+        records.append(key: "comment", value: [UInt8]("migration/1 {}".utf8))
         let error = #expect(throws: ArchiveError.self) { try GlobalHeader.parse(records) }
         #expect(error?.code == .unsupported)
         #expect(error?.message.contains("newer") == false)
@@ -132,8 +134,8 @@ struct ArchiveFormatTests {
         let sound = try GlobalHeader.records(of: .sample).records
         for (first, second) in [(value, sound[1].value), (nil, [UInt8](value.utf8))] {
             var records = PaxRecords()
-            records.append("comment", first.map { [UInt8]($0.utf8) } ?? sound[0].value)
-            records.append("comment", second)
+            records.append(key: "comment", value: first.map { [UInt8]($0.utf8) } ?? sound[0].value)
+            records.append(key: "comment", value: second)
             let error = #expect(throws: ArchiveError.self) { try GlobalHeader.parse(records) }
             #expect(error?.code == .damaged)
         }

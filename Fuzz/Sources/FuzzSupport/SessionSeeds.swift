@@ -5,7 +5,7 @@ public enum SessionSeeds {
 
     /// What an extension's process says.
     private static let fromExtension = [
-        "!" + #"{"version":2,"name":"N","exports":{"sizeEstimate":1,"resourcesVersion":"1","#
+        "!" + #"{"version":3,"name":"N","exports":{"sizeEstimate":1,"resourcesVersion":"1","#
             + #""isCompressible":true,"options":["o"]},"imports":true}"#,
         "#[1,2]", "#[-9223372036854775808,9223372036854775807]",
         "$" + #"{"wasCancelled":false,"progress":{"isNewPerRead":false,"hasMoved":true,"#

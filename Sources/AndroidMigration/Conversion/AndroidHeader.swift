@@ -60,8 +60,8 @@ enum AndroidHeader {
         var bytes: [UInt8] = []
         if isLong {
             var records = PaxRecords()
-            records.append("size", [UInt8]("\(size)".utf8))
-            records.append("path", whole)
+            records.append(key: "size", value: [UInt8]("\(size)".utf8))
+            records.append(key: "path", value: whole)
             var content: [UInt8] = []
             records.encode(to: &content)
             let leaf = [UInt8]("PaxHeader/".utf8) + path.lastComponent

@@ -300,7 +300,7 @@ struct EntryIndexBuilder: Sendable {
 
     /// Adds `entry`, which begins at `offset` from the first piece, after all others; returns whether a
     /// window may hold it there.
-    mutating func add(_ entry: ArchiveEntry, offset: UInt64, _ place: WindowPlace) -> Bool {
+    mutating func add(_ entry: ArchiveEntry, offset: UInt64, place: WindowPlace) -> Bool {
         let (number, rest) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
         if Int(number) != piece {
             _ = takeTable()
@@ -319,7 +319,7 @@ struct EntryIndexBuilder: Sendable {
             endWindow()
             windowPiece = piece
         }
-        return order.take(entry.kind, at: entry.path, place)
+        return order.take(entry.kind, at: entry.path, place: place)
     }
 
     /// Whether the windows come in tree order so far.

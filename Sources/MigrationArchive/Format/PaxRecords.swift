@@ -19,7 +19,7 @@ package struct PaxRecords: Equatable {
 
     var isEmpty: Bool { records.isEmpty }
 
-    package mutating func append(_ key: String, _ value: [UInt8]) {
+    package mutating func append(key: String, value: [UInt8]) {
         records.append(Record(key: [UInt8](key.utf8), value: value))
     }
 
@@ -34,12 +34,12 @@ extension PaxRecords {
     /// Appends the records, in their order, to `output`.
     package func encode(to output: inout [UInt8]) {
         for record in records {
-            Self.append(record.key, record.value, to: &output)
+            Self.append(key: record.key, value: record.value, to: &output)
         }
     }
 
     /// Appends one record to `output`.
-    static func append(_ key: [UInt8], _ value: [UInt8], to output: inout [UInt8]) {
+    static func append(key: [UInt8], value: [UInt8], to output: inout [UInt8]) {
         output.append(decimal: UInt64(length(of: key.count + value.count + 3)))
         output.append(UInt8(ascii: " "))
         output.append(contentsOf: key)

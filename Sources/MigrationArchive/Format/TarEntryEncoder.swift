@@ -24,10 +24,14 @@ struct TarEntryEncoder {
         if !isPlain || !entry.extendedAttributes.isEmpty {
             try appendExtended(TypeFlag.extendedHeader, to: &output) { output in
                 if split == nil && !Self.isUTF8(name) || !linkFits && !Self.isUTF8(link) {
-                    PaxRecords.append(PaxKey.headerCharacterSet, Self.binary, to: &output)
+                    PaxRecords.append(
+                        key: PaxKey.headerCharacterSet,
+                        value: Self.binary,
+                        to: &output
+                    )
                 }
-                if split == nil { PaxRecords.append(PaxKey.path, name, to: &output) }
-                if !linkFits { PaxRecords.append(PaxKey.linkPath, link, to: &output) }
+                if split == nil { PaxRecords.append(key: PaxKey.path, value: name, to: &output) }
+                if !linkFits { PaxRecords.append(key: PaxKey.linkPath, value: link, to: &output) }
                 Self.appendNumbers(
                     of: entry,
                     sizeFits: sizeFits,
@@ -58,11 +62,11 @@ struct TarEntryEncoder {
         if !sizeFits {
             var size: [UInt8] = []
             size.append(decimal: entry.contentSize)
-            PaxRecords.append(PaxKey.size, size, to: &output)
+            PaxRecords.append(key: PaxKey.size, value: size, to: &output)
         }
         if seconds == nil {
             let time = PaxTime.encode(seconds: entry.modificationTime.seconds)
-            PaxRecords.append(PaxKey.modificationTime, time, to: &output)
+            PaxRecords.append(key: PaxKey.modificationTime, value: time, to: &output)
         }
     }
 
@@ -162,7 +166,11 @@ extension TarEntryEncoder {
     /// Appends the records that carry `attributes`.
     static func append(_ attributes: [ExtendedAttribute], to output: inout [UInt8]) {
         for attribute in attributes {
-            PaxRecords.append(recordKey(of: attribute.name), attribute.value, to: &output)
+            PaxRecords.append(
+                key: recordKey(of: attribute.name),
+                value: attribute.value,
+                to: &output
+            )
         }
     }
 

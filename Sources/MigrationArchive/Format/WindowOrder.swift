@@ -25,7 +25,7 @@ package struct WindowOrder: Sendable {
     package mutating func take(
         _ kind: ArchiveEntry.Kind,
         at path: EntryPath,
-        _ place: WindowPlace
+        place: WindowPlace
     ) -> Bool {
         let share = WindowCutter.Share(kind, at: path)
         let key = WindowKey(kind, at: path)

@@ -32,7 +32,7 @@ package final class ArchiveInput {
         decryption: ArchiveDecryption? = nil,
         cancellation: CancellationFlag
     ) throws {
-        let file = try DescriptorSource(descriptor, cancellation)
+        let file = try DescriptorSource(descriptor, cancellation: cancellation)
         source = try EncryptedFile.open(file, with: decryption)
         size = source.size
         fileSize = file.size
@@ -193,7 +193,7 @@ private final class DescriptorSource: ByteSource {
     private let event: CancellationEvent?
     let size: UInt64?
 
-    init(_ descriptor: consuming FileDescriptor, _ cancellation: CancellationFlag) throws {
+    init(_ descriptor: consuming FileDescriptor, cancellation: CancellationFlag) throws {
         let status: FileStatus
         do {
             status = try descriptor.status()

@@ -40,7 +40,7 @@ final class FramePrefetcher: ChunkSource {
                 var decompressor = try FrameDecompressor.make()
                 return { frame in
                     defer { compressed.keep(frame.buffer) }
-                    return try source.open(frame, with: &decompressor, contents)
+                    return try source.open(frame, with: &decompressor, into: contents)
                 }
             }
         }
@@ -106,7 +106,7 @@ extension FrameSource {
     fileprivate func open(
         _ frame: SealedFrame,
         with decompressor: inout FrameDecompressor,
-        _ contents: FrameBufferPool
+        into contents: FrameBufferPool
     ) throws -> OpenedFrame {
         try load(frame)
         let content = contents.take()

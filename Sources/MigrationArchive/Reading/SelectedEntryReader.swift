@@ -40,7 +40,7 @@ final class SelectedEntryReader: EntryReader {
         var ranges: [EntryIndex.Range] = []
         var single: [Part] = []
         for path in awaited {
-            if paths.count <= Self.searchLimit, let found = try find(path, index) {
+            if paths.count <= Self.searchLimit, let found = try find(path, in: index) {
                 single.append(found)
             } else {
                 ranges.append(index.range(of: path))
@@ -128,7 +128,7 @@ final class SelectedEntryReader: EntryReader {
     }
 
     /// Looks for an entry at `path` that is no directory, in the pieces where it is likely to begin.
-    private func find(_ path: EntryPath, _ index: EntryIndex) throws -> Part? {
+    private func find(_ path: EntryPath, in index: EntryIndex) throws -> Part? {
         for piece in index.likelyPieces(of: path) {
             guard let start = index.firstEntry(inPiece: piece) else { continue }
             let searched = Part(start: start, end: .window(nil))

@@ -51,13 +51,13 @@ final class StrictTarReader: EntryReader {
         let offset = stream.offset
         guard let (entry, place) = try readEntry(at: offset) else { return nil }
         if try isListed(at: offset) { throw Self.wrongTable(entry, at: offset) }
-        return try take(entry, place, at: offset)
+        return try take(entry, place: place, at: offset)
     }
 
     /// Makes `entry`, which begins at `offset`, the current one.
     private func take(
         _ entry: ArchiveEntry,
-        _ place: WindowPlace,
+        place: WindowPlace,
         at offset: UInt64
     ) throws -> ArchiveEntry {
         self.place = place
@@ -111,7 +111,7 @@ final class StrictTarReader: EntryReader {
         if place == .first { isInWindow = true }
         guard isInWindow else { return }
         let start = offset - firstOffset
-        guard entryIndex.add(entry, offset: start, place) else {
+        guard entryIndex.add(entry, offset: start, place: place) else {
             let message = "an entry lies where no window holds it"
             throw ArchiveError(.refused, message, entry: entry.path, offset: offset)
         }
@@ -196,7 +196,7 @@ extension StrictTarReader {
     }
 
     private func take(_ file: LargeFile) throws -> ArchiveEntry {
-        let entry = try take(file.entry, file.place, at: firstOffset + file.start)
+        let entry = try take(file.entry, place: file.place, at: firstOffset + file.start)
         pending = nil
         isListed = true
         return entry

@@ -335,7 +335,7 @@ extension ArchiveExtractor {
     private func restoreDirectory(_ entry: ArchiveEntry) throws {
         let directory = try tree.parent(of: entry.path)
         let name = [UInt8](entry.path.lastComponent)
-        if !tree.takeImplied(entry.path) { try declareDirectory(entry, name, in: directory) }
+        if !tree.takeImplied(entry.path) { try declareDirectory(entry, named: name, in: directory) }
         if !entry.extendedAttributes.isEmpty {
             try directory.openDirectory(name).setExtendedAttributes(entry.extendedAttributes)
         }
@@ -344,7 +344,7 @@ extension ArchiveExtractor {
 
     private func declareDirectory(
         _ entry: ArchiveEntry,
-        _ name: [UInt8],
+        named name: [UInt8],
         in directory: any RestoredDirectory
     ) throws {
         do throws(SystemError) {

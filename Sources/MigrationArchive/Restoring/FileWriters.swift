@@ -24,7 +24,7 @@ final class FileWriters {
             cancellation: cancellation,
             sink: { _ in }
         ) {
-            { batch in try batch.make(mode, cancellation) }
+            { batch in try batch.make(mode, cancellation: cancellation) }
         }
     }
 
@@ -48,7 +48,7 @@ final class FileWriters {
         recent.removeAll()
         let rest = batch
         batch = FileBatch()
-        try rest.make(mode, cancellation)
+        try rest.make(mode, cancellation: cancellation)
     }
 
     /// Ends the threads; what was not begun is not done.
@@ -83,7 +83,7 @@ struct FileBatch: Sendable {
     }
 
     /// Makes the files, one after another.
-    func make(_ mode: NewFileMode, _ cancellation: CancellationFlag) throws {
+    func make(_ mode: NewFileMode, cancellation: CancellationFlag) throws {
         for (file, content) in files {
             try cancellation.check()
             do throws(SystemError) {

@@ -460,7 +460,7 @@ extension ArchiveWriter {
         }
         if chunk.free == 0 { try nextChunk() }
         let offset = submittedBytes + UInt64(chunk.count)
-        _ = entryIndex.add(entry, offset: offset, place)
+        _ = entryIndex.add(entry, offset: offset, place: place)
         chunk.marks?.append(EntryMark(of: entry, place))
         try appendScratch()
         totals.count(entry)

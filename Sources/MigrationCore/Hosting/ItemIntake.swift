@@ -42,7 +42,7 @@ final class ItemIntake {
             try location.checkIsReadable(at: name)
             let bytes = try archiver.appendItem(at: location, as: name)
             observer.noteAppend(of: bytes, from: location.kind, name)
-            noteItem(name, since: start, contentBefore)
+            noteItem(name, since: start, contentBefore: contentBefore)
             noteName(name, of: source)
         } catch is CancellationError {
             throw CancellationError()
@@ -65,7 +65,7 @@ final class ItemIntake {
             }
             let (start, contentBefore) = (SuspendingClock.now, archiver.entries.contentBytes)
             _ = try archiver.appendItem(at: location, as: name)
-            noteItem(name, since: start, contentBefore)
+            noteItem(name, since: start, contentBefore: contentBefore)
             noteName(name, of: source)
         }
     }
@@ -96,7 +96,7 @@ final class ItemIntake {
     private func noteItem(
         _ name: [UInt8],
         since start: SuspendingClock.Instant,
-        _ contentBefore: UInt64
+        contentBefore: UInt64
     ) {
         let bytes = archiver.entries.contentBytes &- contentBefore
         observer.noteItem(of: bytes, name, since: start)

@@ -24,11 +24,11 @@ struct EntryComparator {
     /// Reports the differences of `entry`, whose content `reader` reads next, from the container.
     mutating func compare(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
         guard let present = try counterpart(of: entry.path) else {
-            return try add(entry, .onlyInArchive, "")
+            return try add(entry, kind: .onlyInArchive, detail: "")
         }
         let kind = present.status.kind
         guard kind == entry.kind.expectedKind ?? kind else {
-            return try add(entry, .kind, archived: entry.kind.name, present: kind.name)
+            return try add(entry, kind: .kind, archived: entry.kind.name, present: kind.name)
         }
         if case .hardLink(let target) = entry.kind {
             return try compareHardLink(entry, with: present, to: target)
@@ -59,19 +59,23 @@ struct EntryComparator {
 
     private func add(
         _ entry: ArchiveEntry,
-        _ kind: ArchiveDifference.Kind,
-        _ detail: String
+        kind: ArchiveDifference.Kind,
+        detail: String
     ) throws {
         try report(ArchiveDifference(path: entry.path, kind: kind, detail: detail))
     }
 
     private func add(
         _ entry: ArchiveEntry,
-        _ kind: ArchiveDifference.Kind,
+        kind: ArchiveDifference.Kind,
         archived: String,
         present: String
     ) throws {
-        try add(entry, kind, "\(archived) in the archive, \(present) in the container")
+        try add(
+            entry,
+            kind: kind,
+            detail: "\(archived) in the archive, \(present) in the container"
+        )
     }
 }
 
@@ -85,7 +89,7 @@ extension EntryComparator {
         if present.status.kind == .symbolicLink || archived == permissions { return }
         try add(
             entry,
-            .permissions,
+            kind: .permissions,
             archived: String(archived, radix: 8),
             present: String(permissions, radix: 8)
         )
@@ -94,7 +98,7 @@ extension EntryComparator {
     private func compareModificationTime(of entry: ArchiveEntry, with present: Counterpart) throws {
         let (archived, time) = (entry.modificationTime, present.status.modificationTime)
         if archived == time { return }
-        try add(entry, .modificationTime, archived: archived.decimal, present: time.decimal)
+        try add(entry, kind: .modificationTime, archived: archived.decimal, present: time.decimal)
     }
 
     /// Checks that earlier entries are not names of the same file.
@@ -104,7 +108,11 @@ extension EntryComparator {
         if let first = linked[status.identity] {
             // Another program's archive may hold a path twice.
             if first == entry.path { return }
-            try add(entry, .hardLink, "another file than \(first) in the archive alone")
+            try add(
+                entry,
+                kind: .hardLink,
+                detail: "another file than \(first) in the archive alone"
+            )
         } else {
             linked[status.identity] = entry.path
         }
@@ -116,7 +124,11 @@ extension EntryComparator {
         to target: EntryPath
     ) throws {
         guard try counterpart(of: target)?.status.identity == present.status.identity else {
-            return try add(entry, .hardLink, "the same file as \(target) in the archive alone")
+            return try add(
+                entry,
+                kind: .hardLink,
+                detail: "the same file as \(target) in the archive alone"
+            )
         }
     }
 }
@@ -153,7 +165,7 @@ extension EntryComparator {
         if archived == present { return }
         try add(
             entry,
-            .linkTarget,
+            kind: .linkTarget,
             archived: PrintableText.escaping(archived),
             present: PrintableText.escaping(present)
         )
@@ -169,7 +181,7 @@ extension EntryComparator {
         let differing = Set(present).symmetricDifference(entry.extendedAttributes)
         if differing.isEmpty { return }
         let names = Set(differing.map(\.name)).map(PrintableText.escaping).sorted()
-        try add(entry, .extendedAttributes, names.joined(separator: ", "))
+        try add(entry, kind: .extendedAttributes, detail: names.joined(separator: ", "))
     }
 
     private func compareContent(
@@ -181,7 +193,7 @@ extension EntryComparator {
         guard size == entry.contentSize else {
             return try add(
                 entry,
-                .content,
+                kind: .content,
                 archived: "\(entry.contentSize) bytes",
                 present: "\(size)"
             )
@@ -192,7 +204,7 @@ extension EntryComparator {
         }
         try comparator.finish(size: size)
         if let offset = comparator.firstDifference {
-            try add(entry, .content, "the first difference is at byte \(offset)")
+            try add(entry, kind: .content, detail: "the first difference is at byte \(offset)")
         }
     }
 }

@@ -57,7 +57,7 @@ private struct FileContent {
             if !isPipe { try expectedFingerprint?.check(reader.fingerprint) }
             let occurrence = try isPipe ? nil : lastOccurrence(of: place, in: reader)
             if !isPipe { _ = try reader.select([place]) }
-            guard let target = try read(place, occurrence, from: reader, body) else {
+            guard let target = try read(place, occurrence: occurrence, from: reader, body) else {
                 if isPipe { try expectedFingerprint?.check(reader.fingerprint) }
                 return ArchiveInspection(
                     reader,
@@ -92,7 +92,7 @@ private struct FileContent {
     /// Passes the content of the file to `body`; returns the target of a hard link instead.
     private func read(
         _ path: EntryPath,
-        _ occurrence: Int?,
+        occurrence: Int?,
         from reader: ArchiveReader,
         _ body: (Span<UInt8>) throws -> Void
     ) throws -> EntryPath? {

@@ -36,20 +36,20 @@ package final class StreamCommand: Sendable {
 
     /// Starts the command that takes an archive; returns where to write it.
     func startTaking(sizeEstimate: UInt64) throws -> FileDescriptor {
-        try start(Self.replacingBytes(in: text, with: sizeEstimate), .taking)
+        try start(Self.replacingBytes(in: text, with: sizeEstimate), direction: .taking)
     }
 
     /// Starts the command that gives an archive; returns where to read it.
     func startGiving() throws -> FileDescriptor {
-        try start(text, .giving)
+        try start(text, direction: .giving)
     }
 
     private func start(
         _ text: [UInt8],
-        _ direction: GuardedCommand.Direction
+        direction: GuardedCommand.Direction
     ) throws -> FileDescriptor {
         do throws(SystemError) {
-            let command = try GuardedCommand.start(text, direction)
+            let command = try GuardedCommand.start(text, direction: direction)
             started.withLock { $0 = command }
             return try command.openStream()
         } catch {
@@ -79,7 +79,7 @@ package final class StreamCommand: Sendable {
         guard let command = started.withLock({ $0 }) else { return }
         let ending = command.complete(closing: { output.close() }) { cancellation.isCancelled }
         if cancellation.isCancelled, ending != .exited(0) { throw CancellationError() }
-        if let error = failure(ending, command) { throw error }
+        if let error = failure(ending, of: command) { throw error }
     }
 
     /// Takes what is left of the stream, and waits until the command has ended.
@@ -97,7 +97,7 @@ package final class StreamCommand: Sendable {
         }
         let ending = command.wait { cancellation.isCancelled }
         try cancellation.check()
-        if let error = failure(ending, command) { throw error }
+        if let error = failure(ending, of: command) { throw error }
     }
 
     /// Ends the command of an operation that failed; returns what to report, which is the command's own
@@ -108,7 +108,7 @@ package final class StreamCommand: Sendable {
         if error is CancellationError || (error as? MigrationError)?.code == .commandFailed {
             return error
         }
-        return failure(ending, command, cause: error) ?? error
+        return failure(ending, of: command, cause: error) ?? error
     }
 
     /// Ends the command if it still runs.
@@ -119,7 +119,7 @@ package final class StreamCommand: Sendable {
 
     private func failure(
         _ ending: GuardedCommand.Ending,
-        _ command: GuardedCommand,
+        of command: GuardedCommand,
         cause: (any Error)? = nil
     ) -> MigrationError? {
         let message: String

@@ -63,7 +63,7 @@ package final class GuardedCommand: Sendable {
     /// - Throws: ``SystemError`` that names the call that failed, here or in the new process.
     package static func start(
         _ command: [UInt8],
-        _ direction: Direction
+        direction: Direction
     ) throws(SystemError) -> GuardedCommand {
         guard !command.contains(0) else { throw .invalid("execve") }
         guard migration_adopt_orphans() == 0 else { throw SystemError("prctl") }
@@ -106,7 +106,7 @@ package final class GuardedCommand: Sendable {
         }
         let started = GuardedCommand(
             process,
-            direction,
+            direction: direction,
             stream: ours,
             control: control.ours,
             output: output.ours
@@ -118,7 +118,7 @@ package final class GuardedCommand: Sendable {
 
     private init(
         _ process: pid_t,
-        _ direction: Direction,
+        direction: Direction,
         stream: consuming FileDescriptor,
         control: consuming FileDescriptor,
         output: consuming FileDescriptor

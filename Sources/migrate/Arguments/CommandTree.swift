@@ -58,9 +58,13 @@ struct CommandDescription: Sendable {
     /// All flags, in the order of the help page.
     var allFlags: [FlagDescription] { flags + [.help] }
 
-    /// The synopsis with the required flags, and one word for the others.
+    /// The synopsis with the flags that are usually needed, and one word for the others.
     var synopsis: String {
-        let needed = flags.filter(\.isRequired)
+        let needed = flags.filter { $0.isRequired || $0.alternative != nil }.map { flag in
+            var flag = flag
+            flag.isRequired = true
+            return flag
+        }
         let rest = needed.count < flags.count ? ["[<options>]"] : []
         return words(of: needed, rest: rest).joined(separator: " ")
     }

@@ -177,7 +177,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             archiveBytes: report.archiveBytes
         )
         try answer(with: report, on: console)
-        try record.finish { tree, log in page(about: report, of: source, tree, log) }
+        try record.finish { tree, log in page(about: report, of: source, tree: tree, log: log) }
         return .success
     }
 
@@ -214,8 +214,8 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     private func page(
         about report: ExportReport,
         of source: MigrationDataContainer,
-        _ tree: ReportTree,
-        _ log: SessionLog?
+        tree: ReportTree,
+        log: SessionLog?
     ) -> ReportPage {
         var tree = tree
         for omission in report.omissions.items where omission.bytes > 0 {

@@ -148,7 +148,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
-        try record.finish { tree, log in page(about: report, tree, log) }
+        try record.finish { tree, log in page(about: report, tree: tree, log: log) }
         return .success
     }
 
@@ -180,14 +180,14 @@ struct ImportCommand: LockingCommand, RecordedCommand {
         )
         answer.preview = preview
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
-        try record.finish { tree, log in page(about: preview.report, tree, log) }
+        try record.finish { tree, log in page(about: preview.report, tree: tree, log: log) }
         return .success
     }
 
     private func page(
         about report: ImportReport,
-        _ tree: ReportTree,
-        _ log: SessionLog?
+        tree: ReportTree,
+        log: SessionLog?
     ) -> ReportPage {
         let answer = InspectionAnswer(
             archive: archive,

@@ -158,7 +158,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         try await host(on: console).list(container, includesCaches: includesCaches) {
             entry,
             reason in
-            tree.withLock { $0.add(entry, reason == nil ? nil : .omitted) }
+            tree.withLock { $0.add(entry, state: reason == nil ? nil : .omitted) }
             counts.withLock { counts in
                 if reason == nil { counts.moved.count(entry) } else { counts.omitted.count(entry) }
             }

@@ -97,14 +97,14 @@ extension NcduTree {
     func write(named name: [UInt8], to write: ([UInt8]) throws -> Void) throws {
         let files = filesWithFurtherNames()
         let program = #"{"progname":"migrate","progver":"\#(MigrationHost.version)"}"#
-        try write(Array("[1,2,\(program),\n[".utf8) + object(0, named: name, files))
+        try write(Array("[1,2,\(program),\n[".utf8) + object(0, named: name, files: files))
         // The directories on the way to a node, each with the next of its children.
         var path = [children(of: 0)[...]]
         while let node = path.last?.first {
             path[path.count - 1].removeFirst()
             let isDirectory = nodes[Int(node)].kind == .directory
             let head = Array((isDirectory ? ",\n[" : ",\n").utf8)
-            try write(head + object(node, named: self.name(of: node), files))
+            try write(head + object(node, named: self.name(of: node), files: files))
             if isDirectory { path.append(children(of: node)[...]) }
             while let last = path.last, last.isEmpty {
                 try write([UInt8(ascii: "]")])
@@ -156,7 +156,7 @@ extension NcduTree {
         return EntryPath(bytes: Array(components.reversed().joined(separator: [UInt8(ascii: "/")])))
     }
 
-    private func object(_ node: Int32, named name: [UInt8], _ files: [Int32: Int32]) -> [UInt8] {
+    private func object(_ node: Int32, named name: [UInt8], files: [Int32: Int32]) -> [UInt8] {
         let file = files[node]
         let bytes = nodes[Int(file ?? node)].bytes
         let (time, permissions) = (nodes[Int(node)].time, nodes[Int(node)].permissions)

@@ -40,7 +40,7 @@ struct ReportPage {
             \(factTable)
             \(findingTable)
             \(sessionChapter)
-            \(tree.map { contentChapter($0, root) } ?? "")
+            \(tree.map { contentChapter($0, root: root) } ?? "")
             </main>
             <script type="application/json" id="data">\(try data(root))</script>
             <script>\(script)</script>
@@ -50,7 +50,7 @@ struct ReportPage {
     }
 
     /// The part about the files.
-    private func contentChapter(_ tree: ReportTree, _ root: ReportNode?) -> String {
+    private func contentChapter(_ tree: ReportTree, root: ReportNode?) -> String {
         """
         <h2 id="map-title">What it holds</h2>
         <p id="where" role="status"></p>

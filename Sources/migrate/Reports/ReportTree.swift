@@ -49,9 +49,9 @@ struct ReportTree {
     private var differing: [EntryPath: ReportState] = [:]
 
     /// Counts an entry; `state` says what is not moved.
-    mutating func add(_ entry: ArchiveEntry, _ state: ReportState? = nil) {
+    mutating func add(_ entry: ArchiveEntry, state: ReportState? = nil) {
         switch entry.kind {
-        case .file(let size): add(entry.path, bytes: size, state)
+        case .file(let size): add(entry.path, bytes: size, state: state)
         case .directory:
             let directory = directory(of: entry.path.bytes[...])
             if directory.name == [UInt8](entry.path.lastComponent) { directory.state = state }
@@ -62,7 +62,7 @@ struct ReportTree {
     /// Counts a file or directory that is not moved, by its name alone.
     mutating func add(_ path: [UInt8], bytes: UInt64, as state: ReportState) {
         guard !path.isEmpty else { return }
-        add(EntryPath(bytes: path), bytes: bytes, state)
+        add(EntryPath(bytes: path), bytes: bytes, state: state)
     }
 
     /// Notes a difference; call it before the entries are added.
@@ -82,7 +82,7 @@ struct ReportTree {
         }
     }
 
-    private mutating func add(_ path: EntryPath, bytes: UInt64, _ state: ReportState?) {
+    private mutating func add(_ path: EntryPath, bytes: UInt64, state: ReportState?) {
         let holder = directory(of: parent(of: path))
         var place: Directory? = holder
         while let directory = place {

@@ -66,25 +66,25 @@ struct RunResult: Answer, Codable {
     var text: String { "\(operation) \(container): \(exitCode)\n" }
 
     init(
-        of command: any RecordedCommand,
+        operation: String,
+        container: BytePath,
+        archive: [UInt8],
         begun beginning: RunBeginning,
-        _ outcome: RunOutcome,
-        _ code: ExitCode
+        outcome: RunOutcome,
+        code: ExitCode
     ) {
         let facts = outcome.facts
-        archive = PrintableText.escaping(
-            command.archive.command?.text ?? command.archive.path.bytes
-        )
+        self.archive = PrintableText.escaping(archive)
         archiveBytes = facts.archiveBytes
         bytes = facts.bytes
-        container = PrintableText.escaping(command.container)
+        self.container = PrintableText.escaping(container)
         error = facts.error?.name
         exitCode = code.rawValue
         fingerprint = facts.fingerprint
         host = Self.hostName
         isSkipped = facts.isSkipped
         message = facts.error?.message
-        operation = type(of: command).name
+        self.operation = operation
         seconds = (beginning.seconds * 1000).rounded() / 1000
         started = beginning.date.formatted(.iso8601)
     }

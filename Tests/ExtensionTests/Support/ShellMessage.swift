@@ -10,7 +10,7 @@ enum ShellMessage {
 
     /// A command that says that an extension of a name imports.
     static func describingImport(by name: String = "X") -> String {
-        sending(#"{"version":2,"name":"\#(name)","imports":true}"#, as: "!")
+        sending(#"{"version":3,"name":"\#(name)","imports":true}"#, as: "!")
     }
 
     /// A command that says that an import is done.

@@ -139,7 +139,7 @@ struct Stage {
     ///
     /// The limit is long because all tests may run at once, and is there for what never comes.
     func waitForAppend(_ progress: Progress) async throws {
-        let end = ContinuousClock.now.advanced(by: .seconds(600))
+        let end = ContinuousClock.now.advanced(by: .seconds(1800))
         while progress.completedUnitCount == 0 {
             try #require(ContinuousClock.now < end, "nothing is appended")
             try await Task.sleep(for: .milliseconds(5))

@@ -62,7 +62,7 @@ struct MemoryTests {
         let source = stage.place.path("source/Documents/note")
         let levels = 10_000
         let description =
-            #"{"version":2,"name":"X","imports":false,"exports":{"sizeEstimate":0,"#
+            #"{"version":3,"name":"X","imports":false,"exports":{"sizeEstimate":0,"#
             + #""resourcesVersion":"1","isCompressible":true,"options":[]}}"#
         let summary =
             #"{"wasCancelled":false,"progress":"#

@@ -103,9 +103,9 @@ struct SessionLogTests {
         #expect(!place.exists("page"))
         let shown = try place.shell("$migrate report --session log --container source")
         #expect(shown.exitCode == 0, "\(shown.errors)")
-        #expect(shown.output.contains(#"<p id="failure">ScriptedExtensionProgram failed"#))
+        #expect(shown.output.contains(#"<p id="failure">scripted-extension failed: &lt;b&gt;no"#))
         #expect(!shown.output.contains("<b>"))
-        #expect(shown.output.contains("appended Documents/note, 7 B"))
+        #expect(shown.output.contains("appended note, 7 B"))
     }
 
     @Test func `shows what an export omits and leaves behind on its page`() throws {

@@ -43,8 +43,8 @@ struct AbsurdSizeTests {
     /// A sparse file of form 0.1 that stores nothing.
     private func sparseFile(_ size: String) throws -> [UInt8] {
         var records = PaxRecords()
-        records.append("GNU.sparse.map", [UInt8]("0,0".utf8))
-        records.append("GNU.sparse.size", [UInt8](size.utf8))
+        records.append(key: "GNU.sparse.map", value: [UInt8]("0,0".utf8))
+        records.append(key: "GNU.sparse.size", value: [UInt8](size.utf8))
         var tar: [UInt8] = []
         let encoder = TarEntryEncoder()
         try encoder.encodeExtended(records, typeFlag: TypeFlag.extendedHeader, to: &tar)

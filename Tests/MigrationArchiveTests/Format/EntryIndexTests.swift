@@ -82,7 +82,7 @@ struct EntryIndexTests {
             ("e.x", 2 * Self.chunk + 512, .further), ("g", 2 * Self.chunk + 1024, .first),
         ]
         for (path, offset, place) in entries {
-            let isHeld = builder.add(.file(path), offset: offset, place)
+            let isHeld = builder.add(.file(path), offset: offset, place: place)
             #expect(isHeld)
         }
         let bytes = builder.encoded(frameCount: 3)

@@ -5,7 +5,7 @@ import Testing
 struct PaxRecordsTests {
     private func encoded(key: String, valueCount: Int) -> [UInt8] {
         var records = PaxRecords()
-        records.append(key, [UInt8](repeating: UInt8(ascii: "v"), count: valueCount))
+        records.append(key: key, value: [UInt8](repeating: UInt8(ascii: "v"), count: valueCount))
         var bytes: [UInt8] = []
         records.encode(to: &bytes)
         return bytes

@@ -92,7 +92,11 @@ struct WindowTests {
         var order = WindowOrder()
         for window in windows {
             for (index, entry) in window.enumerated() {
-                let fits = order.take(entry.kind, at: entry.path, index == 0 ? .first : .further)
+                let fits = order.take(
+                    entry.kind,
+                    at: entry.path,
+                    place: index == 0 ? .first : .further
+                )
                 if !fits { return nil }
             }
         }
@@ -246,7 +250,7 @@ struct WindowTests {
 
     @Test func `no entry comes before a window begins`() {
         var order = WindowOrder()
-        let isHeld = order.take(.directory, at: EntryPath("a"), .further)
+        let isHeld = order.take(.directory, at: EntryPath("a"), place: .further)
         #expect(!isHeld)
     }
 }

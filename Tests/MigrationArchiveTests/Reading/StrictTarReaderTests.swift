@@ -129,7 +129,7 @@ struct StrictTarReaderTests {
             ("comment", "x"), ("uid", "0"), ("linkpath", ""),
         ] {
             var records = PaxRecords()
-            records.append(key, [UInt8](value.utf8))
+            records.append(key: key, value: [UInt8](value.utf8))
             var body: [UInt8] = []
             try TarEntryEncoder().encodeExtended(
                 records,

@@ -112,6 +112,6 @@ extension EntryIndexBuilder {
             permissions: 0o644,
             modificationTime: ArchiveEntry.sampleTime
         )
-        _ = add(entry, offset: offset, .first)
+        _ = add(entry, offset: offset, place: .first)
     }
 }

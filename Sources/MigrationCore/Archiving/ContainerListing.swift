@@ -67,9 +67,9 @@ struct ContainerListing: SourceVisitor {
         guard !ContainerLayout.ownNames.contains(item.path) else { return }
         let isNew = item.status.linkCount < 2 || linked.insert(item.status.identity).inserted
         switch item.status.kind {
-        case .regular where isNew: try note(item, .file(size: item.status.size))
-        case .regular: try note(item, .hardLink(target: EntryPath("")))
-        case .symbolicLink: try note(item, .symbolicLink(target: []))
+        case .regular where isNew: try note(item, as: .file(size: item.status.size))
+        case .regular: try note(item, as: .hardLink(target: EntryPath("")))
+        case .symbolicLink: try note(item, as: .symbolicLink(target: []))
         default: return
         }
     }
@@ -79,7 +79,7 @@ struct ContainerListing: SourceVisitor {
         if omitted == nil, let reason = selection.reasonForOmitting(item.path, isDirectory: true) {
             omitted = (item.path, reason)
         }
-        try note(item, .directory)
+        try note(item, as: .directory)
         return true
     }
 
@@ -92,7 +92,7 @@ struct ContainerListing: SourceVisitor {
         omitted != nil || selection.reasonForOmitting(item.path, isDirectory: true) != nil
     }
 
-    private func note(_ item: SourceItem, _ kind: ArchiveEntry.Kind) throws {
+    private func note(_ item: SourceItem, as kind: ArchiveEntry.Kind) throws {
         let entry = ArchiveEntry(
             path: EntryPath(bytes: item.path),
             kind: kind,
