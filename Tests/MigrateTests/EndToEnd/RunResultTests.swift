@@ -134,5 +134,7 @@ struct RunResultTests {
         let html = String(decoding: try place.bytes(of: "page.html"), as: UTF8.self)
         #expect(html.contains("<td>export ended with 65 (damaged)</td><td>2</td>"))
         #expect(!html.contains("<b>"))
+        let policy = #"<meta http-equiv="Content-Security-Policy" content="default-src 'none'; "#
+        #expect(html.contains(policy))
     }
 }

@@ -64,6 +64,12 @@ struct Places {
         return try contents(of: destination)
     }
 
+    /// Removes the destination, and makes one that holds data in its place.
+    func renewOldDestination() throws -> TreeSnapshot {
+        if destination.exists { try FileManager.default.removeItem(at: destination.url) }
+        return try makeOldDestination()
+    }
+
     @discardableResult
     func exportSource(
         to path: BytePath? = nil,
