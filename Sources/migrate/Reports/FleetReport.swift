@@ -51,33 +51,19 @@ struct FleetReport: Answer {
 
     /// A page that needs nothing else.
     func html(title: String) -> String {
-        let style = ReportPageParts.style
-        let policy =
-            "default-src 'none'; base-uri 'none'; form-action 'none'; "
-            + "style-src '\(ReportPage.source(style))'"
         let failures = summary.failures.map {
             [words(of: $0.cause), "\(GroupedCount($0.count))", $0.example]
         }
         let slowest = summary.slowest.map { [$0.operation, $0.container, Self.text($0.seconds)] }
-        return """
-            <!doctype html>
-            <html lang="en">
-            <meta charset="utf-8">
-            <meta http-equiv="Content-Security-Policy" content="\(policy)">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(ReportPage.escape(title))</title>
-            <style>\(style)</style>
-            <main>
-            <h1>\(ReportPage.escape(title))</h1>
-            \(ReportPage.table(id: "facts", titles: ["what", "how much"], rows: facts.map { [$0.name, $0.value] }))
+        let rows = facts.map { [$0.name, $0.value] }
+        let body = """
+            \(ReportPage.table(id: "facts", titles: ["what", "how much"], rows: rows))
             <h2>Failures by cause</h2>
             \(ReportPage.table(id: "failures", titles: ["cause", "jobs", "for example"], rows: failures))
             <h2>Slowest runs</h2>
             \(ReportPage.table(id: "slowest", titles: ["operation", "container", "seconds"], rows: slowest))
-            </main>
-            </html>
-
             """
+        return ReportPage.document(title: title, body: body)
     }
 }
 

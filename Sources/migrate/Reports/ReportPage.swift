@@ -22,29 +22,42 @@ struct ReportPage {
 
     func html() throws -> String {
         let root = tree?.nodes()
-        let script = ReportPageParts.script
-        let style = ReportPageParts.style
-        let policy =
-            "default-src 'none'; base-uri 'none'; form-action 'none'; "
-            + "style-src '\(Self.source(style))'; script-src '\(Self.source(script))'"
+        let body = """
+            \(factTable)
+            \(findingTable)
+            \(sessionChapter)
+            \(tree.map { contentChapter($0, root: root) } ?? "")
+            """
+        return Self.document(title: title, body: body, data: try data(root))
+    }
+
+    /// A page that needs nothing else, and may load nothing; it has a script if it has `data`.
+    static func document(title: String, body: String, data: String? = nil) -> String {
+        let (style, script) = (ReportPageParts.style, ReportPageParts.script)
+        var policy =
+            "default-src 'none'; base-uri 'none'; form-action 'none'; style-src '\(source(style))'"
+        var scripts = ""
+        if let data {
+            policy += "; script-src '\(source(script))'"
+            scripts = """
+                <script type="application/json" id="data">\(data)</script>
+                <script>\(script)</script>
+
+                """
+        }
         return """
             <!doctype html>
             <html lang="en">
             <meta charset="utf-8">
             <meta http-equiv="Content-Security-Policy" content="\(policy)">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(Self.escape(title))</title>
+            <title>\(escape(title))</title>
             <style>\(style)</style>
             <main>
-            <h1>\(Self.escape(title))</h1>
-            \(factTable)
-            \(findingTable)
-            \(sessionChapter)
-            \(tree.map { contentChapter($0, root: root) } ?? "")
+            <h1>\(escape(title))</h1>
+            \(body)
             </main>
-            <script type="application/json" id="data">\(try data(root))</script>
-            <script>\(script)</script>
-            </html>
+            \(scripts)</html>
 
             """
     }
@@ -84,7 +97,7 @@ struct ReportPage {
     }
 
     /// The source expression that lets exactly `text` run (CSP Level 3, hash-source).
-    static func source(_ text: String) -> String {
+    private static func source(_ text: String) -> String {
         let digest = Data(SHA256Digest.hash(of: [UInt8](text.utf8)))
         return "sha256-\(digest.base64EncodedString())"
     }
