@@ -492,8 +492,9 @@ extension ArchiveWriter {
 
     private func nextChunk() throws {
         chunk.table = entryIndex.takeTable()
-        try pipeline.submit(chunk)
+        // Once it is submitted, the chunk is another thread's, and may be used for another frame.
         submittedBytes += UInt64(chunk.count)
+        try pipeline.submit(chunk)
         chunk = pipeline.takeChunk()
         chunk.marks = []
     }
