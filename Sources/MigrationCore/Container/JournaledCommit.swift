@@ -31,6 +31,8 @@ struct JournaledCommit {
 
     /// Moves the old data out and the new data in and records that, or restores everything.
     func moveData(asideTo replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
+        let file = ImportRecordFile(in: bookkeeping)
+        let previous = Result { try file.read() }
         do {
             try Self.advance(to: .clearing, record: record, in: live, bookkeeping: bookkeeping)
             try Self.move(allOf: live, to: replaced)
@@ -48,6 +50,7 @@ struct JournaledCommit {
                 record: record,
                 bookkeeping: bookkeeping
             )
+            if case .success(let previous) = previous { file.putBack(previous) }
             throw error
         }
     }

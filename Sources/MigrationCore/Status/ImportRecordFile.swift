@@ -31,9 +31,21 @@ struct ImportRecordFile {
     /// Replaces the record, in the space of `reserve` if the disk may be full by now.
     func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
-        if record.outcome != .success { keepFingerprint() }
+        keepFingerprint(before: record)
         if try reserve?.write(data) == true { return }
         try bookkeeping.write(data, as: Self.name)
+    }
+
+    /// Puts `previous` in the place of the record of an import that was undone.
+    ///
+    /// It is what the container's data came from. Where it can't be put back, the record of the failure
+    /// that follows is still true.
+    func putBack(_ previous: ImportRecord?) {
+        if let data = try? previous.map({ try BookkeepingCoding.encode($0) }) {
+            try? bookkeeping.write(data, as: Self.name)
+        } else {
+            try? bookkeeping.remove(Self.name)
+        }
     }
 
     /// Removes the record, if there is one.
@@ -94,11 +106,13 @@ extension ImportRecordFile {
         return last?.version == LastImport.currentVersion ? last?.fingerprint : nil
     }
 
-    /// Keeps the fingerprint of a success whose record is about to go.
+    /// Keeps the fingerprint of a success whose record is about to go, for `next` if another follows.
     ///
     /// Where that fails, the import is made once more, and nothing else is lost by it.
-    private func keepFingerprint() {
+    private func keepFingerprint(before next: ImportRecord? = nil) {
         guard let record = try? read(), record.outcome == .success else { return }
+        // A success of the same import was undone, and the data came from another archive.
+        if let staging = next?.staging, record.staging == staging { return }
         guard let fingerprint = record.fingerprint,
             let data = try? BookkeepingCoding.encode(LastImport(fingerprint: fingerprint))
         else {
