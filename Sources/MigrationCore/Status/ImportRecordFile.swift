@@ -31,7 +31,12 @@ struct ImportRecordFile {
     /// Replaces the record, in the space of `reserve` if the disk may be full by now.
     func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
-        keepFingerprint(before: record)
+        if record.outcome == .success {
+            // What is older than the record that goes must never count again.
+            try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
+        } else {
+            keepFingerprint(before: record)
+        }
         if try reserve?.write(data) == true { return }
         try bookkeeping.write(data, as: Self.name)
     }

@@ -59,7 +59,7 @@ struct RepeatedRunTests {
         ("touch -d 2001-01-01 source/Documents/numbers", "an archive of other data has that name"),
         ("truncate -s -1 archive", "that is not a whole archive"),
         (
-            "printf x | dd of=archive bs=1 seek=2000 conv=notrunc 2>&1",
+            "printf %0200d 7 | dd of=archive bs=1 seek=2000 conv=notrunc 2>&1",
             "that is not a whole archive"
         ),
         ("echo text > archive", "that is not a whole archive"),
