@@ -188,7 +188,7 @@ struct Allocations {
         let expected: [BytePath] = ["app", "archive", "old", "source"]
         if try place.names() != expected { problems.append("left: \(try place.names())") }
         let kept = app / ".migration"
-        if kept.exists, try kept.names().contains(where: { $0 != "import-status.json" }) {
+        if kept.exists, try kept.names().contains(where: { !Container.records.contains($0) }) {
             problems.append("left in the bookkeeping: \(try kept.names())")
         }
         return problems

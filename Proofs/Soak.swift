@@ -253,7 +253,7 @@ extension Soak {
         if names != expected { problems.append("there is \(names.symmetricDifference(expected))") }
         let bookkeeping = app / ".migration"
         let kept = bookkeeping.exists ? try bookkeeping.names() : []
-        if kept.contains(where: { $0 != "import-status.json" }) {
+        if kept.contains(where: { !Container.records.contains($0) }) {
             problems.append("left in the bookkeeping: \(kept)")
         }
     }

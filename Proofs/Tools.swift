@@ -190,6 +190,9 @@ struct Tools: Sendable {
 
 /// A container, and what is known of it.
 enum Container {
+    /// What may stay in the bookkeeping: the status, and the fingerprint of the success before it.
+    static let records: Set<BytePath> = ["import-status.json", "last-import.json"]
+
     /// Everything in the container but the bookkeeping.
     static func contents(of path: BytePath) throws -> TreeSnapshot {
         path.exists

@@ -226,7 +226,7 @@ private struct Import: Operation {
         let left = try place.names().subtracting([
             "source", "archive", "sealed", "key", "app", "out",
         ])
-        .union(place.bookkeeping().subtracting(["import-status.json"]))
+        .union(place.bookkeeping().subtracting(Container.records))
         if !left.isEmpty { problems.append("the next \(words[0]) leaves \(left)") }
         return problems
     }
