@@ -5,7 +5,7 @@ import TestSupport
 /// Kills exports whose archive a command takes, at random bytes, and looks whether the command took
 /// what it had for a whole archive.
 struct Streams {
-    /// Who is killed.
+    /// The process that a run kills.
     private enum Victim: String, CaseIterable {
         case migrate, guardian = "its guard", group = "its process group"
     }
@@ -29,8 +29,9 @@ struct Streams {
     private var source: BytePath { tools.scratch / "source" }
     private var whole: BytePath { tools.scratch / "whole" }
 
-    /// Kills each victim so many times with each command; returns how often an archive that was cut
-    /// passed for a whole one.
+    /// Kills each victim several times with each command.
+    ///
+    /// - Returns: How often a command took a cut archive for a whole one.
     func run() throws -> Int {
         try source.makeDirectory()
         try Tools.call([
@@ -67,7 +68,7 @@ struct Streams {
         return try (place / "f").contents() == whole.contents()
     }
 
-    /// Kills the victim once the command has written so many bytes, and waits until nobody is left.
+    /// Kills the victim after the command has written a number of bytes, and waits for all processes.
     private func killOnce(_ victim: Victim, _ command: String, in place: BytePath) throws {
         let process = Process()
         process.executableURL = URL(filePath: tools.migrate)

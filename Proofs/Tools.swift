@@ -190,7 +190,7 @@ struct Tools: Sendable {
 
 /// A container, and what is known of it.
 enum Container {
-    /// What may stay in the bookkeeping: the status, and the fingerprint of the success before it.
+    /// The files that may stay in the bookkeeping: the status, and the fingerprint of an earlier success.
     static let records: Set<BytePath> = ["import-status.json", "last-import.json"]
 
     /// Everything in the container but the bookkeeping.

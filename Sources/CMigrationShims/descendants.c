@@ -26,7 +26,7 @@ struct search {
   const pid_t *spared;
   size_t count;
   struct migration_child *child;
-  /// What every descendant gets.
+  /// The signal that every descendant gets.
   int signal;
 };
 
@@ -136,7 +136,7 @@ static int64_t milliseconds(void) {
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/// Whoever can't be stopped in time is in a call to the system, and runs no further than its end.
+/// A process that can't be stopped in this time is inside a system call, and stops at its end.
 static const int64_t stop_limit = 1000;
 
 bool migration_end_all(

@@ -19,7 +19,7 @@ enum { most_grants = 64, hides = 0x80 };
 struct grant {
   const char *path;
   bool is_writable;
-  /// What was granted, open as a place alone, in the mounts of `grants.own`.
+  /// The granted file or directory, opened with O_PATH in the mounts of `grants.own`.
   int place;
   bool is_shown;
 };
@@ -77,7 +77,7 @@ static int change(struct grants *all, unsigned index, bool is_shown) {
 
 static _Noreturn void serve(struct grants *all, int socket, pid_t supervisor) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != supervisor) _exit(127);
-  // What is the program's must close when the program closes it.
+  // If this process kept the program's descriptors, they would not close when the program closes them.
   if (syscall(SYS_close_range, 0, all->list[0].place - 1, 0) < 0) _exit(127);
   for (;;) {
     unsigned char request;

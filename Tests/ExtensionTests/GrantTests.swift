@@ -33,7 +33,7 @@ struct GrantTests {
         return lines(of: try await stage.archivedText("notes"))
     }
 
-    /// What a script noted, without what every run notes first.
+    /// The notes of a script, without those that every run takes first.
     private func lines(of notes: String) -> [String] {
         notes.split(separator: "\n").map(String.init).filter { note in
             ["attempt", "grants", "read", "resolve", "start"].contains {

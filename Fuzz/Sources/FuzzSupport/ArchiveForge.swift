@@ -96,7 +96,7 @@ public enum ArchiveForge {
     }
 }
 
-/// What an archive says of a stream: its entries, as far as they can be read.
+/// The entries of a stream, as far as they can be read.
 private struct Survey {
     private(set) var totals = ArchiveTotals()
     private(set) var entries = EntryIndexBuilder()

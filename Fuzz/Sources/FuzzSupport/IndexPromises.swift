@@ -2,9 +2,9 @@
 
 @testable internal import MigrationArchive
 
-/// What holds of an index of entries and of a frame of the table of large files, whatever is in them.
+/// Promises about an index of entries and about a frame of the table of large files, for any bytes.
 public enum IndexPromises {
-    /// What seeds are meant to reach.
+    /// The parts of the reader that the seeds must reach.
     public static let milestones = ["an index", "a table"]
 
     /// Checks what the first byte chooses: a frame of the table, or an index of that many pieces.
@@ -52,7 +52,7 @@ public enum IndexPromises {
         FuzzTarget.require(files.allSatisfy { $0.entry.violation == nil }, "entries keep the rules")
     }
 
-    /// What the fuzzer starts from.
+    /// The inputs with which the fuzzer starts.
     public static var seeds: [[UInt8]] {
         var builder = EntryIndexBuilder()
         var records: [UInt8] = []

@@ -1,9 +1,9 @@
 @testable internal import MigrationArchive
 @testable internal import MigrationSystem
 
-/// What holds of the end of an archive, whatever is in it.
+/// Promises about the end of an archive, for any bytes.
 public enum TrailerPromises {
-    /// What seeds are meant to reach.
+    /// The parts of the reader that the seeds must reach.
     public static let milestones = ["an end"]
 
     /// Checks the end of an archive with the hash that is right for it.
@@ -36,7 +36,7 @@ public enum TrailerPromises {
         return sealed
     }
 
-    /// What the fuzzer starts from.
+    /// The inputs with which the fuzzer starts.
     public static func seeds() throws -> [[UInt8]] {
         let header = try HeaderFrame(of: ArchiveForge.header)
         var index = ArchiveIndex(after: header)

@@ -9,7 +9,7 @@
 
 /// A shell command at one end of a stream; all of it stays as it is until the call returns.
 struct migration_guarded {
-  /// What the shell runs.
+  /// The command for the shell.
   const char *command;
   char *_Nullable const *_Nonnull environment;
   /// The guard's end of the sockets that tie it to the host.
@@ -21,11 +21,11 @@ struct migration_guarded {
   /// The end that is written, where the command reads the stream: as long as the guard has it, the
   /// command sees no end. -1 where the command writes the stream.
   int held;
-  /// What becomes the command's standard error, and its standard output unless that is the stream.
+  /// The command's standard error, and its standard output if that is not the stream.
   int output;
 };
 
-/// What a guard and its host tell each other.
+/// The words that a guard and its host send to each other.
 enum migration_guard_word {
   /// To the guard: the stream is whole; let the command see its end.
   migration_stream_complete = 'c',

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Where entries lie, so that one is found, and large files are listed, without reading every header.
+/// The places of entries, by which a reader finds one without reading every header.
 ///
 /// The index is a frame of its own between the data frames and the integrity frame, which holds its hash.
 /// It says which entry begins first in each piece, which windows begin in pieces, and behind which pieces
@@ -37,7 +37,7 @@ struct EntryIndex: Equatable, Sendable {
         let start: UInt32
     }
 
-    /// What a piece's record says beside the path.
+    /// The part of a piece's record before its path.
     fileprivate enum Flag {
         /// An entry begins in the piece that the table of large files does not hold.
         static let needsStream: UInt8 = 1
@@ -402,7 +402,7 @@ struct EntryIndexBuilder: Sendable {
             && bytes[end...] == ended.tail[...]
     }
 
-    /// What comes before the records of pieces.
+    /// The bytes before the records of pieces.
     private func head(frameCount: Int) -> [UInt8] {
         let tablesSize = tables.count * EntryIndex.tableSize
         let size = pieces.bytes.count + windows.bytes.count + tablesSize + 8
@@ -412,7 +412,7 @@ struct EntryIndexBuilder: Sendable {
         return bytes + [order.isInTreeOrder ? 1 : 0, 0, 0, 0]
     }
 
-    /// What comes after the records of pieces.
+    /// The bytes after the records of pieces.
     private var tail: [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(UInt32(windows.count))

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// What the table of large files says of one: all that its headers say, and where they lie.
+/// One record of the table of large files: all that the file's headers say, and their place.
 ///
 /// The table lets a reader list files of over 64 KiB without the pieces that hold them. It is written in
 /// frames of its own, each behind the piece in which its last file begins.

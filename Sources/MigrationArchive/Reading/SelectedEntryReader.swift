@@ -22,7 +22,7 @@ final class SelectedEntryReader: EntryReader {
 
     private let reader: StrictTarReader
     private let paths: [EntryPath]
-    /// What is not being read yet, in the order of the archive.
+    /// The parts that are still to be read, in the order of the archive.
     private var parts: ArraySlice<Part> = []
     /// What is being read.
     private var part: Part?

@@ -12,7 +12,7 @@ package struct ExtensionContext: Sendable {
     /// The extension's own directory for files that the host removes after the session.
     package let temporaryDirectory: URL?
 
-    /// What the session grants outside these directories.
+    /// The files and directories that the session grants outside these directories.
     package let grants: SessionGrants
 
     package init(

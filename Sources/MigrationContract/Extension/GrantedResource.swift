@@ -32,7 +32,7 @@ public struct GrantedResource: Sendable, Hashable {
         self.isWritable = isWritable
     }
 
-    /// What was granted to the extension that calls this, sorted by name; empty outside a session.
+    /// The resources that were granted to the calling extension, sorted by name; empty outside a session.
     public static var all: [GrantedResource] {
         ExtensionContext.hosted?.grants.grants.map(\.resource).sorted { $0.name < $1.name } ?? []
     }
@@ -40,7 +40,7 @@ public struct GrantedResource: Sendable, Hashable {
 
 // MARK: - In a session
 
-/// What a session grants to its extension, and how much of it the extension has open.
+/// The resources that a session grants to its extension, and which of them the extension has open.
 package final class SessionGrants: Sendable {
     /// A granted resource, and the file that it is.
     package struct Grant: Sendable {
@@ -67,7 +67,7 @@ package final class SessionGrants: Sendable {
     package let grants: [Grant]
 
     private let change: Change
-    /// How many calls opened each and did not close it yet.
+    /// The number of calls that opened each resource and have not closed it yet.
     private let calls: Monitor<[Int]>
 
     /// Grants nothing.
@@ -146,7 +146,7 @@ extension URL {
 // MARK: - Bookmarks
 
 extension URL {
-    /// How a bookmark is made; none of them makes a difference here.
+    /// Options for making a bookmark; they have no effect here.
     public struct BookmarkCreationOptions: OptionSet, Sendable {
         /// The options as Foundation's bits.
         public let rawValue: UInt
@@ -168,7 +168,7 @@ extension URL {
         )
     }
 
-    /// How a bookmark is resolved; none of them makes a difference here.
+    /// Options for resolving a bookmark; they have no effect here.
     public struct BookmarkResolutionOptions: OptionSet, Sendable {
         /// The options as Foundation's bits.
         public let rawValue: UInt

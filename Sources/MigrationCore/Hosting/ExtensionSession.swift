@@ -241,7 +241,7 @@ final class SessionObserver: Sendable {
         (time - start) / .seconds(1)
     }
 
-    /// What happened so far in a session with the extension of this name and these terms.
+    /// The events so far of a session with the extension of this name and on these terms.
     func timeline(of name: String, on terms: MigrationExtension) -> SessionTimeline {
         state.withLock { $0.timeline.timeline(of: name, on: terms, after: elapsed) }
     }

@@ -14,7 +14,7 @@ struct SessionDirectories {
     let temporaryDirectory: BytePath
     /// The directories of the app groups, by identifier.
     let groups: [String: BytePath]
-    /// What the person granted outside these directories.
+    /// The files and directories that the person granted outside these directories.
     let grants: SessionGrants
     var appendPolicy: AppendPolicy
 
@@ -69,7 +69,7 @@ struct SessionDirectories {
             try roots.add(container.rootPath, .container)
             for group in groups.values { try roots.add(group, .applicationGroup) }
             try roots.add(temporaryDirectory, .temporaryDirectory)
-            // What lies in another is found by the nearest.
+            // A resource inside another one must be found before the outer one.
             for grant in grants.grants.reversed() { try roots.addGrant(grant.path) }
         } catch {
             let message = "the directories that the extension may export can't be opened"

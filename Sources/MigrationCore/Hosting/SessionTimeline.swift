@@ -1,7 +1,7 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// What an extension did during a session, and when.
+/// The events of an extension's session, with their times.
 ///
 /// Times are in seconds since the session began; the time for which the machine slept does not count. A
 /// timeline stays small however long the session is: neighboring appends are joined.

@@ -37,7 +37,7 @@ public struct ArchiveSource: Sendable {
         ArchiveSource(origin: .descriptor(number))
     }
 
-    /// What a command writes to its standard output.
+    /// The archive that a command writes to its standard output.
     package static func command(_ command: StreamCommand) -> ArchiveSource {
         ArchiveSource(origin: .command(command))
     }

@@ -29,6 +29,25 @@ struct ImportChecks {
         throw ArchiveError(.refused, message)
     }
 
+    /// Whether there is no container yet.
+    func isContainerMissing() throws(MigrationError) -> Bool {
+        do throws(SystemError) {
+            return try FileDescriptor.statusIfPresent(atPath: path) == nil
+        } catch {
+            throw MigrationError(.outputFailed, "the import failed", path: path, cause: error)
+        }
+    }
+
+    /// Whether the container holds data, which must then be replaceable.
+    func holdsReplaceableData(_ root: OpenFile) throws -> Bool {
+        let holdsData = try ContainerContents.holdsData(root, at: path)
+        guard !holdsData || options.replacesExisting else {
+            let message = "the container already holds data"
+            throw MigrationError(.containerHoldsData, message, path: path)
+        }
+        return holdsData
+    }
+
     /// Checks that the archive's header fits the options.
     func checkHeader(_ header: ArchiveHeader?) throws {
         try checkImporter(header)

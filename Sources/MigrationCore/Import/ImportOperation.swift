@@ -93,6 +93,42 @@ public struct ImportReport: Sendable {
     public let appExtension: ExtensionReport?
 }
 
+extension ImportReport {
+    /// The report on what `extractor` restored of the archive that `reader` read.
+    init(
+        of reader: ArchiveReader,
+        restoredBy extractor: ArchiveExtractor,
+        totals: ArchiveTotals,
+        omissions: OmissionList,
+        leftovers: [MigrationError] = [],
+        replacedData: Bool = false,
+        appExtension: ExtensionReport? = nil
+    ) {
+        self.init(
+            header: reader.header,
+            fingerprint: extractor.isIncomplete ? nil : reader.fingerprint,
+            lacksEndMark: reader.lacksEndMark,
+            hasTrailer: reader.hasTrailer,
+            isAndroidBackup: reader.isAndroidBackup,
+            totals: totals,
+            omissions: omissions,
+            leftovers: leftovers,
+            isIncomplete: extractor.isIncomplete,
+            replacedData: replacedData,
+            appExtension: appExtension
+        )
+    }
+}
+
+extension ArchiveExtractor {
+    /// The amounts that were restored, with the bytes that the archive says its data takes.
+    func totals(by reader: ArchiveReader) -> ArchiveTotals {
+        var totals = totals
+        totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
+        return totals
+    }
+}
+
 // MARK: - The operation
 
 /// One import: restores the archive beside the container, proves it complete, and commits in one
@@ -139,7 +175,7 @@ struct ImportOperation {
         try checks.checkExtension()
         // A missing container has no lock and no record. It is made only once the archive can be
         // read.
-        let early = try isContainerMissing() ? try openReader(input) : nil
+        let early = try checks.isContainerMissing() ? try openReader(input) : nil
         if let early {
             try early.readAhead()
             try makeContainer()
@@ -150,11 +186,7 @@ struct ImportOperation {
         try wait.untilFree(path) { () throws(MigrationError) in
             try checks.checkStagingIsFree(lock.root)
         }
-        let holdsData = try ContainerContents.holdsData(lock.root, at: path)
-        guard !holdsData || options.replacesExisting else {
-            let message = "the container already holds data"
-            throw MigrationError(.containerHoldsData, message, path: path)
-        }
+        let holdsData = try checks.holdsReplaceableData(lock.root)
         let report = try restore(input, openedAs: early, replacing: holdsData, in: lock.root)
         // An extension counts its own units, and the archive's index is not read as content.
         if appExtension == nil { progress?.finish() }
@@ -164,7 +196,7 @@ struct ImportOperation {
     /// The report of an import that is not needed; `nil` if it is.
     private func reportIfImported() throws -> ImportReport? {
         let (header, fingerprint) = try identity()
-        guard let fingerprint, try !isContainerMissing() else { return nil }
+        guard let fingerprint, try !checks.isContainerMissing() else { return nil }
         let lock = try wait.lockForWriting(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
@@ -187,7 +219,7 @@ struct ImportOperation {
         return report
     }
 
-    /// What the archive says that it is, without reading its content.
+    /// The archive's own header and fingerprint, without reading its content.
     private func identity() throws -> (ArchiveHeader?, Fingerprint?) {
         guard source.isFile else { return (nil, options.expectedFingerprint) }
         let inspection = try ArchiveSource.inspect(source.open(cancellation))
@@ -244,14 +276,6 @@ struct ImportOperation {
         }
     }
 
-    private func isContainerMissing() throws -> Bool {
-        do throws(SystemError) {
-            return try FileDescriptor.statusIfPresent(atPath: path) == nil
-        } catch {
-            throw Self.located(error, at: path)
-        }
-    }
-
     /// Makes the container if there is none.
     private func makeContainer() throws {
         do {
@@ -289,17 +313,12 @@ struct ImportOperation {
         of reader: ArchiveReader,
         replacedData: Bool
     ) -> ImportReport {
-        var totals = outcome.extractor.totals
-        totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
         var omissions = outcome.extractor.omissions
         for omission in appExtension?.groupOmissions ?? [] { omissions.append(omission) }
         return ImportReport(
-            header: reader.header,
-            fingerprint: reader.fingerprint,
-            lacksEndMark: reader.lacksEndMark,
-            hasTrailer: reader.hasTrailer,
-            isAndroidBackup: reader.isAndroidBackup,
-            totals: totals,
+            of: reader,
+            restoredBy: outcome.extractor,
+            totals: outcome.extractor.totals(by: reader),
             omissions: omissions,
             leftovers: outcome.leftovers,
             replacedData: replacedData,

@@ -39,9 +39,9 @@ extension MigrationHost {
     }
 }
 
-/// What an import would do.
+/// The effects that an import would have.
 public struct ImportPreview: Sendable {
-    /// What the import would report.
+    /// The report that the import would give.
     public let report: ImportReport
 
     /// The bytes that the import needs beside the container, before data there is replaced.
@@ -84,7 +84,7 @@ struct ImportPreviewOperation {
     private func readArchive() throws -> ImportPreview {
         let input = try source.open(cancellation)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
-        let replaced = try isMissing() ? nil : totalsOfContainer()
+        let replaced = try checks.isContainerMissing() ? nil : totalsOfContainer()
         let available = try availableSpace()
         let threadCount = ThreadCount.resolve(options.threadCount)
         let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
@@ -96,22 +96,17 @@ struct ImportPreviewOperation {
         let extractor = try read(reader, available: available)
         try checks.checkProof(of: reader)
         if replaced != nil { try checks.checkReplacement(by: extractor, from: reader) }
-        var totals = extractor.totals
-        totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
         // Only now does a pipe say how much it holds.
         try checks.checkSpace(for: reader, available: available)
         progress?.finish()
+        let totals = extractor.totals(by: reader)
         return ImportPreview(
             report: ImportReport(
-                header: reader.header,
-                fingerprint: reader.fingerprint,
-                lacksEndMark: reader.lacksEndMark,
-                hasTrailer: reader.hasTrailer,
-                isAndroidBackup: reader.isAndroidBackup,
+                of: reader,
+                restoredBy: extractor,
                 totals: totals,
                 omissions: extractor.omissions,
-                replacedData: replaced != nil,
-                appExtension: nil
+                replacedData: replaced != nil
             ),
             neededBytes: totals.dataBytes,
             availableBytes: available,
@@ -119,24 +114,12 @@ struct ImportPreviewOperation {
         )
     }
 
-    private func isMissing() throws -> Bool {
-        do throws(SystemError) {
-            return try FileDescriptor.statusIfPresent(atPath: path) == nil
-        } catch {
-            throw MigrationError(.outputFailed, "the import failed", path: path, cause: error)
-        }
-    }
-
     /// Counts what the container holds; `nil` if it holds no data.
     private func totalsOfContainer() throws -> ArchiveTotals? {
         let lock = try wait.lockForReading(path)
         defer { lock.release() }
         try ContainerRecovery.checkBookkeeping(of: path, root: lock.root)
-        guard try ContainerContents.holdsData(lock.root, at: path) else { return nil }
-        guard options.replacesExisting else {
-            let message = "the container already holds data"
-            throw MigrationError(.containerHoldsData, message, path: path)
-        }
+        guard try checks.holdsReplaceableData(lock.root) else { return nil }
         var totals = ArchiveTotals()
         let everything = ContainerSelection(includesCaches: true, exclusions: [])
         try ContainerListing.list(

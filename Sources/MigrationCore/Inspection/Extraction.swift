@@ -175,19 +175,12 @@ struct Extraction {
         if !extractor.isIncomplete { try patterns.checkCompleteness() }
         try moveIn(staging, to: root)
         isMovedIn = true
-        var report = ImportReport(
-            header: reader.header,
-            fingerprint: extractor.isIncomplete ? nil : reader.fingerprint,
-            lacksEndMark: reader.lacksEndMark,
-            hasTrailer: reader.hasTrailer,
-            isAndroidBackup: reader.isAndroidBackup,
+        return ImportReport(
+            of: reader,
+            restoredBy: extractor,
             totals: extractor.totals,
-            omissions: extractor.omissions,
-            replacedData: false,
-            appExtension: nil
+            omissions: extractor.omissions
         )
-        report.isIncomplete = extractor.isIncomplete
-        return report
     }
 
     private func makeStaging(in root: OpenFile) throws(MigrationError) -> OpenFile {

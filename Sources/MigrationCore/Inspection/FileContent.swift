@@ -104,7 +104,7 @@ private struct FileContent {
             count += 1
             if let occurrence, count < occurrence { continue }
             guard count == occurrence ?? 1 else {
-                // What was written can't be taken back.
+                // The bytes that were written can't be taken back.
                 throw ArchiveError(.refused, "comes twice in a tar file from a pipe", entry: path)
             }
             if case .hardLink(let target) = entry.kind { return target }

@@ -32,7 +32,7 @@ struct ImportRecordFile {
     func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
         if record.outcome == .success {
-            // What is older than the record that goes must never count again.
+            // A fingerprint older than the replaced record must never count again.
             try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
         } else {
             keepFingerprint(before: record)
@@ -92,7 +92,7 @@ extension MigrationDataContainer {
 // MARK: - What was imported last
 
 extension ImportRecordFile {
-    /// What stays of the record of a success when another record replaces it, or when it is cleared.
+    /// The part of a success's record that stays when another record replaces it, or when it is cleared.
     private struct LastImport: Codable {
         static let currentVersion = 1
 
@@ -113,7 +113,7 @@ extension ImportRecordFile {
 
     /// Keeps the fingerprint of a success whose record is about to go, for `next` if another follows.
     ///
-    /// Where that fails, the import is made once more, and nothing else is lost by it.
+    /// If this fails, the import only runs once more.
     private func keepFingerprint(before next: ImportRecord? = nil) {
         guard let record = try? read(), record.outcome == .success else { return }
         // A success of the same import was undone, and the data came from another archive.

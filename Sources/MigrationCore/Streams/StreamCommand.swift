@@ -15,7 +15,7 @@ package final class StreamCommand: Sendable {
         self.text = text
     }
 
-    /// What the command did, once the operation is over.
+    /// The result of the command, after the operation.
     package struct Result: Sendable {
         /// Its exit code; `nil` if a signal ended it, or if it was not started.
         package let exitCode: Int32?

@@ -9,7 +9,7 @@ internal import Glibc
 /// of the stream. If the guard dies, this process does the same. Only if both are killed at the same
 /// instant does the command see an end.
 package final class GuardedCommand: Sendable {
-    /// What the command does with the stream.
+    /// The direction of the stream, as the command sees it.
     package enum Direction: Sendable {
         /// It reads the stream from its standard input.
         case taking
@@ -168,7 +168,7 @@ extension GuardedCommand {
             case .over: false
             }
         }
-        // Where the guard has died, the command must not see an end before it is killed.
+        // If the guard has died, the command must be killed before it sees an end.
         if isClosed {
             close()
             stream.withLock { $0 = nil }
@@ -189,7 +189,7 @@ extension GuardedCommand {
     /// - Returns: How it ended, which may have been before.
     @discardableResult
     package func cancel() -> Ending {
-        // Whoever sees the other end of the stream gone is about to end by itself.
+        // A command that has closed its end of the stream is about to exit by itself.
         if isPeerGone, let ending = ending(within: 1) { return ending }
         state.withLock { $0.isCancelled = true }
         send(migration_stream_cancelled)

@@ -52,7 +52,7 @@ package struct Sandbox: Sendable {
     /// Confines to `rules`, without those whose path is missing or not accessible to the host.
     package init(rules: [Rule], grants: [Rule] = [], by support: Support = Sandbox.support) {
         self.rules = rules
-        // What lies in another comes behind it.
+        // A resource inside another one must come after it.
         self.grants = grants.sorted { $0.path < $1.path }
         self.support = support
     }

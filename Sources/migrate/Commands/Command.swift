@@ -28,7 +28,7 @@ struct CommandContext: Sendable {
     var signals: SignalWatch?
     var tree: CommandTree
 
-    /// What becomes of the command, for a line about it.
+    /// Notes about the command's run, for its line in a file of results.
     let outcome = RunOutcome()
 }
 

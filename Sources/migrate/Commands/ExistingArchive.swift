@@ -4,7 +4,7 @@ internal import MigrationSystem
 
 /// An archive that is where an export would write one.
 struct ExistingArchive: Sendable {
-    /// What an export does about an archive that is there already.
+    /// The ways in which an export treats an existing archive.
     enum Policy: String, CaseIterable, Sendable {
         /// Leaves it as it is.
         case keep

@@ -258,7 +258,7 @@ struct ImportAnswer: Answer {
     let archive: ArchiveName
     let destination: [UInt8]
     let report: ImportReport
-    /// What the import would do, if it was not made.
+    /// The effects that the import would have; `nil` if it was made.
     var preview: ImportPreview?
 
     var schema: String { "migrate/\(action.rawValue)/1" }
@@ -308,7 +308,7 @@ struct ImportAnswer: Answer {
     }
 }
 
-/// What an import would do, in JSON.
+/// The effects that an import would have, in JSON.
 private struct EncodedPreview: Encodable {
     let availableBytes: UInt64
     let neededBytes: UInt64

@@ -19,7 +19,7 @@ struct RecordFlags: FlagGroup {
     }
 }
 
-/// What an export or import leaves about itself in files: a page, and the log of its session.
+/// The files that an export or import writes about itself: a page, and the log of its session.
 final class OperationRecord: Sendable {
     private let flags: RecordFlags
     private let tree = Monitor(ReportTree())

@@ -1,6 +1,6 @@
 internal import MigrationCore
 
-/// What a command that took or gave an archive did, as a part of an answer.
+/// The result of the command that took or gave the archive, as a part of an answer.
 struct CommandAnswer: Encodable, Sendable {
     private let exitCode: Int32?
     private let printed: [String]

@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationCore
 internal import MigrationSystem
 
-/// What the lines of a file of results say together.
+/// The sums over the lines of a file of results.
 ///
 /// A job is an operation with a container and an archive. The last line of a job tells what became of
 /// it, so that a job that was repeated counts once.

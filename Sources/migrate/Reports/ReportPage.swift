@@ -7,7 +7,7 @@ struct ReportPage {
     let title: String
     /// What the archive is, and where it comes from.
     let facts: [(name: String, value: String)]
-    /// What is moved, and what is not; `nil` where only a session is shown.
+    /// The files that are moved, and those that are not; `nil` if the page shows only a session.
     let tree: ReportTree?
     /// The container that the archive was compared with, printable.
     var comparedWith: String?
@@ -87,7 +87,7 @@ struct ReportPage {
         let tree: ReportNode?
     }
 
-    /// What the script draws, as JSON in an element, which nothing in a name may end or comment out.
+    /// The data for the script, as JSON in an element that no name may end or comment out.
     private func data(_ root: ReportNode?) throws -> String {
         let json = JSONEncoder()
         json.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -147,7 +147,7 @@ extension ReportPage {
             """
     }
 
-    /// What is not moved, or was not.
+    /// The table of the files that are not moved.
     private var omissionTable: String {
         var parts: [String] = []
         if omissions.count > 0 {

@@ -3,7 +3,7 @@ internal import Glibc
 internal import MigrationCore
 internal import MigrationSystem
 
-/// What became of a command, noted while it runs.
+/// Notes about a command's run, taken while it runs.
 final class RunOutcome: Sendable {
     fileprivate struct Facts: Sendable {
         var fingerprint: String?

@@ -3,7 +3,7 @@ internal import Foundation
 internal import MigrationCore
 internal import MigrationSystem
 
-/// What `--session-log` writes about a session, and `migrate report --session` reads.
+/// The form in which `--session-log` writes a session and `migrate report --session` reads it.
 struct SessionLog: Answer, Decodable {
     let timeline: SessionTimeline
 
