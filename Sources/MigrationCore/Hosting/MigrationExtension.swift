@@ -175,7 +175,7 @@ extension MigrationExtension {
     ) throws(MigrationError) -> [SessionGrants.Grant] {
         var grants: [SessionGrants.Grant] = []
         for resource in grantedResources {
-            let shown = "the granted resource '\(resource.name)'"
+            let shown = "the granted resource '\(resource.name)' (--grant)"
             let given = BytePath(of: resource.url)
             let path: BytePath
             let status: FileStatus

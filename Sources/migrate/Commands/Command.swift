@@ -90,7 +90,8 @@ extension Command {
         case .statusUnreadable where self is StatusCommand && !(error.cause is SystemError):
             ErrorMessage.Hint(flag: "--clear", advice: "use --clear to clear it")
         case .outputFailed
-        where self is ExportCommand && (error.cause as? SystemError)?.code == ENOENT:
+        where (self as? ExportCommand)?.archive.path == error.bytePath
+            && (error.cause as? SystemError)?.code == ENOENT:
             ErrorMessage.Hint(flag: "--out", advice: "the directory of --out must exist")
         default: nil
         }

@@ -30,8 +30,9 @@ final class OperationRecord: Sendable {
     /// - Throws: ``MigrationError`` of code `outputFailed` if the directory of a file can't be opened.
     init(_ flags: RecordFlags) throws {
         self.flags = flags
-        for path in [flags.page, flags.sessionLog].compactMap(\.self) {
-            try PageFile.checkDirectory(of: path)
+        if let path = flags.page { try PageFile.checkDirectory(of: path, named: "--report") }
+        if let path = flags.sessionLog {
+            try PageFile.checkDirectory(of: path, named: "--session-log")
         }
     }
 
@@ -112,11 +113,15 @@ enum PageFile {
     }
 
     /// Throws if the directory of a file can't be opened.
-    fileprivate static func checkDirectory(of path: BytePath) throws(MigrationError) {
+    fileprivate static func checkDirectory(
+        of path: BytePath,
+        named flag: String
+    ) throws(MigrationError) {
         do throws(SystemError) {
             _ = try FileDescriptor.open(BytePath(resolving: path).parent, .directory)
         } catch {
-            throw failure(error, at: path)
+            let message = "the directory of \(flag) can't be used"
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
     }
 

@@ -111,12 +111,7 @@ struct ResultFile: Sendable {
             let access = FileDescriptor.Access.appending(permissions: 0o644)
             file = OpenFile(try FileDescriptor.openFollowingLinks(path, access))
         } catch {
-            throw MigrationError(
-                .outputFailed,
-                "no result can be written",
-                path: path,
-                cause: error
-            )
+            throw Self.failure(error, at: path)
         }
     }
 
@@ -126,12 +121,12 @@ struct ResultFile: Sendable {
         do throws(SystemError) {
             try file.descriptor.writeAtOnce(line.span)
         } catch {
-            throw MigrationError(
-                .outputFailed,
-                "no result can be written",
-                path: path,
-                cause: error
-            )
+            throw Self.failure(error, at: path)
         }
+    }
+
+    private static func failure(_ error: SystemError, at path: BytePath) -> MigrationError {
+        let message = "the file of --result can't be written"
+        return MigrationError(.outputFailed, message, path: path, cause: error)
     }
 }

@@ -112,6 +112,26 @@ struct ExportFailureTests {
         #expect(try place.names() == ["file", "source"])
     }
 
+    @Test(arguments: ["--report", "--result"])
+    func `names the flag of a file that has no directory, before the work`(_ flag: String) throws {
+        let place = try Workplace()
+        try place.makeContainer()
+        let result = try place.migrate(
+            "export",
+            "--container",
+            place.path("source"),
+            "--out",
+            place.path("archive"),
+            flag,
+            place.path("missing/file")
+        )
+        result.expectFailure(73)
+        #expect(result.errors.contains(" of \(flag) can't be "))
+        #expect(result.errors.contains(place.path("missing/file")))
+        #expect(!result.errors.contains("--out"))
+        #expect(try place.names() == ["source"])
+    }
+
     @Test(arguments: ["source/archive", "source/Documents/empty/archive"])
     func `does not archive itself`(_ name: String) throws {
         let place = try Workplace()

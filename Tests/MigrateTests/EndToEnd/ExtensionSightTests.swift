@@ -221,7 +221,7 @@ struct ExtensionSightTests {
             hasNamespaces: hasNamespaces
         )
         #expect(refused.exitCode != 0)
-        #expect(refused.errors.contains("the granted resource 'notes' overlaps with the container"))
+        #expect(refused.errors.contains("the granted resource 'notes' (--grant) overlaps with"))
         #expect(try !place.names().contains("other"))
     }
 
