@@ -172,6 +172,11 @@ private struct OwnArchive {
     private let sizes: [UInt32]
     /// The content of the frame with the hashes, behind the magic and the size.
     private let hashes: Data
+    /// What the index of entries says of the one frame of the table of large files: piece, size and hash.
+    private let largeFiles: Data
+
+    /// Whether this frame lies behind the first piece, and not behind the last one.
+    private var isBehindFirstPiece: Bool { largeFiles.prefix(4).allSatisfy { $0 == 0 } }
 
     /// The bytes of the totals, of the description's hash and of any hash in that frame.
     private static let (totals, description, hash) = (12..<60, 68..<100, 32)
@@ -197,6 +202,7 @@ private struct OwnArchive {
         guard frames.count == 4 else { throw ProofError("\(frames.count) frames, not 4") }
         start += Int(bytes.littleEndian(at: table + 8 * (count - 2)))
         (self.frames, self.sizes) = (frames, sizes)
+        largeFiles = Data(bytes[(start - 40)..<start])
         hashes = Data(bytes[(start + 8)..<(table - 8)])
     }
 
@@ -204,8 +210,11 @@ private struct OwnArchive {
     func write(pieces count: Int, to path: BytePath, _ tools: Tools) throws {
         let pieces = [1] + Array(repeating: 2, count: count - 2) + [3]
         let order = [0] + pieces
-        var index = Data(littleEndian: 0x184D_2A5C, UInt32(4 + 4 * count), 1)
-        index.append(Data(count: 4 * count))
+        // No entry begins in any piece, and there are no windows, but the one table that the frames have.
+        var index = Data(littleEndian: 0x184D_2A5C, UInt32(12 + 6 * count + largeFiles.count), 1)
+        index.append(Data(count: 6 * count + 4))
+        index += Data(littleEndian: 1, isBehindFirstPiece ? 0 : UInt32(count - 1))
+        index += largeFiles.dropFirst(4)
         var content = Data("MIGR".utf8) + Data(littleEndian: 2, UInt32(count))
         content += hashes[Self.totals]
         let size = pieces.reduce(0) { $0 + Int(sizes[$1]) }
