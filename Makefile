@@ -7,7 +7,7 @@ EXAMPLES = --scratch-path .build/examples --disable-build-manifest-caching --pac
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams fleet docs docs-serve clean
+.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store fleet docs docs-serve clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):[a-z ]* ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -73,8 +73,11 @@ torture: ## fails every call of exports and imports in every way, S=1 (every S-t
 allocations: ## fails every allocation of an operation, POINTS=100 of each that are spread evenly
 	@Scripts/prove allocations $(if $(POINTS),--points $(POINTS))
 
-fleet: ## moves N=10000 small containers with GNU parallel while runs are killed, and compares every tree
-	@Scripts/prove fleet $(if $(N),--jobs $(N))
+fleet: ## moves N=10000 small containers while runs are killed, and compares every tree, WITH=parallel|slurm
+	@Scripts/prove fleet $(if $(N),--jobs $(N)) $(if $(WITH),--with $(WITH))
+
+object-store: ## kills uploads to an S3 server at random bytes, K=120
+	@Scripts/prove object-store $(if $(K),--kills $(K))
 
 streams: ## kills exports into a command at random bytes, K=1000 of each kind
 	@Scripts/prove streams $(if $(K),--kills $(K))

@@ -44,10 +44,15 @@ enum Proofs {
         streams      Kills exports whose archive a command takes, their guards and their process groups, at
                      random bytes. The command never takes what it has for a whole archive.
                        --kills <n>           how many of each, with each of three commands (default: 1000)
-        fleet        Moves many small containers with GNU parallel as Examples/Fleet does, kills runs and GNU
-                     parallel itself at random, goes on, and compares every tree.
+        object-store Kills exports whose archive 'aws s3 cp' uploads to an S3 server, their guards and their
+                     process groups, at random bytes. No cut archive ever becomes an object.
+                       --kills <n>           how many uploads (default: 120)
+        fleet        Moves many small containers as Examples/Fleet does, kills runs and the scheduler and
+                     makes the system's calls fail at random, goes on, and compares every tree.
                        --jobs <n>            how many containers (default: 10000)
                        --files <n>           how many files in each (default: 50)
+                       --with <scheduler>    parallel, or slurm on a node of its own (default: parallel)
+                       --faults none         disturb nothing, and measure the jobs a second
         short        Runs little of each: less than three minutes.
         compare      Compares the trees that the two words behind it name, with no help of migrate.
                        --exclude <path>      leave out this path, relative to both, and all below it
@@ -97,16 +102,19 @@ enum Proofs {
                 ("round-trip", [Tools.root + "/Sources"]), ("encryption", ["--megabytes", "64"]),
                 ("odd-container", []),
                 ("store-size", ["--megabytes", "128"]), ("streams", ["--kills", "5"]),
+                ("object-store", ["--kills", "1"]),
                 ("fleet", ["--jobs", "40", "--files", "5"]),
                 ("soak", ["--seconds", "30"]),
             ]
             try options.finish()
-            return try shortForms.reduce(0) { failures, form in
-                print("\(form.0)\n")
-                var options = try Options(form.1)
+            let failures = try shortForms.map { name, words in
+                print("\(name)\n")
+                var options = try Options(words)
                 defer { print() }
-                return failures + (try run(form.0, tools, &options))
+                return (name, count: try run(name, tools, &options))
             }
+            for (name, count) in failures where count > 0 { print("failed: \(name), \(count)") }
+            return failures.reduce(0) { $0 + $1.count }
         case "torture":
             var torture = try Torture(tools, &options)
             try options.finish()
@@ -143,10 +151,23 @@ enum Proofs {
             let streams = Streams(tools, kills: try options.number("kills") ?? 1000)
             try options.finish()
             return try streams.run()
+        case "object-store":
+            let store = ObjectStore(tools, kills: try options.number("kills") ?? 120)
+            try options.finish()
+            return try store.run()
         case "fleet":
             let (jobs, files) = (try options.number("jobs"), try options.number("files"))
-            var fleet = try Fleet(tools, jobs: jobs ?? 10_000, files: files ?? 50)
+            let (name, faults) = (options.text("with") ?? "parallel", options.text("faults"))
+            guard let scheduler = Fleet.Scheduler(rawValue: name), [nil, "none"].contains(faults)
+            else { throw ProofError(usage) }
             try options.finish()
+            var fleet = try Fleet(
+                tools,
+                jobs: jobs ?? 10_000,
+                files: files ?? 50,
+                scheduler: scheduler,
+                isDisturbed: faults == nil
+            )
             return try fleet.run()
         case "soak":
             let seed = try options.number("seed") ?? Int.random(in: 1...1_000_000)

@@ -83,7 +83,7 @@ struct Streams {
         try waitForBytes(Int.random(in: 0..<Self.megabytes * 1_000_000), in: place, of: process)
         switch victim {
         case .migrate: Glibc.kill(number, SIGKILL)
-        case .guardian: for child in children(of: number) { Glibc.kill(child, SIGKILL) }
+        case .guardian: for child in Tools.children(of: number) { Glibc.kill(child, SIGKILL) }
         case .group:
             // It may have ended by now.
             guard [number, -1].contains(getpgid(number)) else {
@@ -99,15 +99,6 @@ struct Streams {
         let file = place / "f"
         while process.isRunning {
             if file.exists, try file.status().st_size >= count { return }
-        }
-    }
-
-    private func children(of process: pid_t) -> [pid_t] {
-        let tasks = "/proc/\(process)/task"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-        return names.flatMap { task in
-            let list = try? String(contentsOfFile: "\(tasks)/\(task)/children", encoding: .utf8)
-            return (list ?? "").split(separator: " ").compactMap { pid_t($0) }
         }
     }
 

@@ -182,6 +182,16 @@ struct Tools: Sendable {
         exit(process.terminationStatus)
     }
 
+    /// The processes that a process has started.
+    static func children(of process: pid_t) -> [pid_t] {
+        let tasks = "/proc/\(process)/task"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return names.flatMap { task in
+            let list = try? String(contentsOfFile: "\(tasks)/\(task)/children", encoding: .utf8)
+            return (list ?? "").split(separator: " ").compactMap { pid_t($0) }
+        }
+    }
+
     /// Whether there is a program of that name.
     static func has(_ program: String) -> Bool {
         (try? call(["sh", "-c", "command -v \"$0\"", program])) != nil
