@@ -112,7 +112,7 @@ private struct Survey {
                 if piece != last { tables[last] = entries.takeTable() }
                 last = piece
                 marks[piece, default: []].append(EntryMark(of: entry, reader.place))
-                _ = entries.add(entry, offset: reader.entryOffset, reader.place)
+                _ = entries.add(entry, offset: reader.entryOffset, place: reader.place)
             }
         } catch {
             // The archive is as wrong as its stream; how much came before is all that counts.

@@ -69,7 +69,7 @@ public struct SessionGround: Sendable {
             let message = try HostMessage(kind: kind, payload: payload)
             SessionPromises.check(message)
             switch message {
-            case .begin(let start): _ = try? ExtensionContext(start)
+            case .begin(let start): _ = ExtensionContext(start, changingGrantsBy: nil)
             case .rejected(_, let error): _ = "\(error.carried)"
             default: break
             }
