@@ -77,10 +77,12 @@ public final class ArchiveReader: RestorableArchive {
     /// Looks at the start of `input`, and at its end if that can be reached.
     ///
     /// With `toleratingDamage`, an end that is missing or damaged is not looked at before it is reached.
+    /// The entries of another program's tar file have `foreignMetadata`, as far as the file holds it.
     package init(
         _ input: ArchiveInput,
         access: Access,
-        toleratingDamage: Bool = false
+        toleratingDamage: Bool = false,
+        foreignMetadata: ExtraMetadata = []
     ) throws {
         self.input = input
         threadCount = access.threadCount
@@ -119,13 +121,17 @@ public final class ArchiveReader: RestorableArchive {
                 source = prefetcher
             }
             let stream = TarStream(source, from: UInt64(frame.contentSize))
-            let strict = StrictTarReader(reading: stream, table)
+            let strict = StrictTarReader(
+                reading: stream,
+                table,
+                holding: frame.header.extraMetadata
+            )
             self.strict = strict
             entries = strict
             return
         }
         (header, strict, prefetcher, knownIndex, table) = (nil, nil, nil, nil, nil)
-        entries = ForeignTarReader(reading: TarStream(foreign))
+        entries = ForeignTarReader(reading: TarStream(foreign), holding: foreignMetadata)
     }
 
     /// Reads up to another program's first entry, which ``next()`` returns: the first bytes alone

@@ -14,8 +14,12 @@ public struct Omission: Hashable, Sendable {
         /// It is a socket, a FIFO or a device, which an archive can't hold.
         case specialFile
 
-        /// It is an extended attribute outside the `user.` namespace, or an access control list.
+        /// It is an extended attribute outside the `user.` namespace, or an access control list, which nobody
+        /// asked for.
         case extendedAttribute
+
+        /// It is the owners of all entries, which an import restores only on request.
+        case owners
 
         /// It is a set-user-id, set-group-id or sticky bit, which an import does not restore.
         case specialPermissions

@@ -2,11 +2,15 @@ internal import CMigrationShims
 internal import Glibc
 
 /// The owner of a file.
-package struct FileOwner: Sendable, Hashable {
-    package let user: UInt32
-    package let group: UInt32
+public struct FileOwner: Sendable, Hashable {
+    /// The number of the user.
+    public let user: UInt32
 
-    package init(user: UInt32, group: UInt32) {
+    /// The number of the group.
+    public let group: UInt32
+
+    /// Makes the owner with these numbers.
+    public init(user: UInt32, group: UInt32) {
         self.user = user
         self.group = group
     }

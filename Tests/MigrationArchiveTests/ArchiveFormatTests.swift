@@ -105,7 +105,15 @@ struct ArchiveFormatTests {
         #expect(fingerprints[0] != fingerprints[2])
     }
 
-    @Test(arguments: ["owners", "accessLists", "attributes", "something else"])
+    @Test(arguments: [#"["owners","accessLists"]"#, #"["owners","owners"]"#, "[]"])
+    func `refuses the names of extra metadata in another order`(_ names: String) throws {
+        let error = #expect(throws: ArchiveError.self) {
+            try archive(#"{"bundleIdentifier":"b","requires":\#(names),\#(Self.fields)}"#)
+        }
+        #expect(error?.code == .damaged)
+    }
+
+    @Test(arguments: ["something else", "owner"])
     func `refuses what it must know and does not`(_ feature: String) throws {
         let error = #expect(throws: ArchiveError.self) {
             try archive(#"{"bundleIdentifier":"b","requires":["\#(feature)"],\#(Self.fields)}"#)

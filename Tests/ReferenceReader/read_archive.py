@@ -133,6 +133,26 @@ def records(data):
     return found
 
 
+def own_records(body, wanted):
+    """The bytes of the records whose keys are wanted."""
+    own = b""
+    while body:
+        length = int(body.split(b" ", 1)[0])
+        whole, body = body[:length], body[length:]
+        if wanted(whole.split(b" ", 1)[1].split(b"=", 1)[0]):
+            own += whole
+    return own
+
+
+def number_record(key, value):
+    """A record of a number, whose length counts its own digits."""
+    text = b" %s=%d\n" % (key, value)
+    length = len(text)
+    while len(b"%d" % length) + len(text) != length:
+        length = len(b"%d" % length) + len(text)
+    return b"%d" % length + text
+
+
 def header_block(block):
     total = sum(block) - sum(block[148:156]) + 8 * 32
     require(block[148:156] == b"%06o\0 " % total, "a checksum is wrong")
@@ -145,7 +165,26 @@ def check_path(path):
     require(not any(p in (b"", b".", b"..") for p in parts), "a path leads out")
 
 
-def entries(archive):
+def check_attributes(found, required):
+    for key in (key for key, _ in found if key.startswith(b"SCHILY.")):
+        is_list = key in (b"SCHILY.acl.access", b"SCHILY.acl.default")
+        is_user = key.startswith(b"SCHILY.xattr.user.")
+        needed = "accessLists" if is_list else "attributes"
+        require(is_user or needed in required, "an attribute is of another kind")
+
+
+def check_owner(block, extended, required):
+    """The records that the table of large files has of the owner."""
+    numbers = [int(extended.get(key, octal(block[at:at + 8])))
+               for key, at in ((b"uid", 108), (b"gid", 116))]
+    require("owners" in required or numbers == [0, 0], "an entry has an owner")
+    require(max(numbers) < 2 ** 32 - 1, "an owner is none")
+    if "owners" not in required:
+        return b""
+    return number_record(b"uid", numbers[0]) + number_record(b"gid", numbers[1])
+
+
+def entries(archive, required=()):
     """Each entry: its offset, what its header says, its time in nanoseconds and its mark."""
     stream, at = b"".join(content for content, _, _ in archive.pieces), 0
     marks = [list(struct.unpack("<%dI" % (len(m) // 4), m)) for _, m, _ in archive.pieces]
@@ -156,11 +195,12 @@ def entries(archive):
         if kind == "x":
             body = stream[at + BLOCK:at + BLOCK + size]
             extended = dict(records(body))
-            own = body.find(b" SCHILY.xattr.")
-            attributes = body[body.rfind(b"\n", 0, own) + 1:] if own >= 0 else b""
+            check_attributes(extended.items(), required)
+            attributes = own_records(body, lambda key: key.startswith(b"SCHILY."))
             at += BLOCK + (size + 511) // 512 * 512
             kind, size = header_block(stream[at:at + BLOCK])
         block = stream[at:at + BLOCK]
+        attributes = check_owner(block, extended, required) + attributes
         name, prefix = (f.rstrip(b"\0") for f in (block[:100], block[345:500]))
         path = extended.get(b"path", prefix + b"/" + name if prefix else name)
         if kind == "5":
@@ -198,7 +238,10 @@ def check_header(archive):
     require(found[0][1].startswith(b"migration/2 "), "made by a newer version")
     require(sha(found[0][1]) == archive.description_digest, "the description has another hash")
     description = json.loads(found[0][1][12:])
-    require(not description.get("requires"), "made by a newer version")
+    required = description.get("requires", [])
+    known = [n for n in ("accessLists", "attributes", "owners") if n in required]
+    require(required == known, "made by a newer version")
+    require(required or "requires" not in description, "nothing is required")
     return description
 
 
@@ -312,8 +355,8 @@ def check_index(archive, listed, found):
 
 def read(data):
     archive = Archive(data)
-    check_header(archive)
-    listed = list(entries(archive))
+    required = check_header(archive).get("requires", [])
+    listed = list(entries(archive, required))
     check_index(archive, listed, windows(listed))
     kinds = [sum(1 for e in listed if e.kind == kind) for kind in "0521"]
     require((*kinds, sum(e.size for e in listed)) == archive.numbers[:5], "the totals are wrong")

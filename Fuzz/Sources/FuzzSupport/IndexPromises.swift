@@ -43,7 +43,7 @@ public enum IndexPromises {
     }
 
     private static func checkTable(_ bytes: [UInt8]) throws {
-        let files = try LargeFile.files(in: bytes)
+        let files = try LargeFile.files(in: bytes, holding: [])
         Milestones.reach("a table")
         let records = files.flatMap { file in
             LargeFile.record(of: file.entry, at: file.start, file.place) ?? []
@@ -67,7 +67,7 @@ public enum IndexPromises {
                 modificationTime: FileTime(seconds: -7, nanoseconds: 5),
                 extendedAttributes: size > 1_000_000 ? [tag] : []
             )
-            _ = builder.add(entry, offset: offset, .first)
+            _ = builder.add(entry, offset: offset, place: .first)
             records += LargeFile.record(of: entry, at: offset, .first) ?? []
             offset += UInt64(TarFormat.padded(size)) + 512
         }

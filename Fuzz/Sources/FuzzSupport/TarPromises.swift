@@ -6,6 +6,9 @@ public enum TarPromises {
     private static let headerRead = "header written and read again"
     private static let streamRead = "stream that both readers read to its end"
 
+    /// All that an archive may hold beside what every archive does.
+    private static let all: ExtraMetadata = [.owners, .accessLists, .attributes]
+
     /// What the seeds must reach.
     public static let milestones = [headerRead, streamRead]
 
@@ -20,8 +23,8 @@ public enum TarPromises {
         guard let records = try? PaxRecords(parsing: body) else { return }
         checkRecords(records)
         checkTime([UInt8](bytes.prefix(32)))
-        guard let entry = StrictEntryParser.parse(block, records: records),
-            entry.violation == nil,
+        guard let entry = StrictEntryParser.parse(block, records: records, all),
+            entry.violation == nil, entry.mismatch(with: all) == nil,
             // Fractions of a second lie beside the stream.
             entry.modificationTime.nanoseconds == 0
         else { return }
@@ -48,7 +51,7 @@ public enum TarPromises {
         } catch {
             return
         }
-        let read = read(strict: ArchiveForge.stream(of: headers)).entries.first
+        let read = read(strict: ArchiveForge.stream(of: headers), holding: all).entries.first
         FuzzTarget.require(read == entry, "an entry is read as it was written: \(entry)")
         Milestones.reach(headerRead)
     }
@@ -88,11 +91,12 @@ public enum TarPromises {
     }
 
     private static func read(
-        strict stream: [UInt8]
+        strict stream: [UInt8],
+        holding extra: ExtraMetadata = []
     ) -> (entries: [ArchiveEntry], isComplete: Bool) {
         var entries: [ArchiveEntry] = []
         do {
-            let reader = StrictTarReader(reading: TarStream(MemorySource(stream)))
+            let reader = StrictTarReader(reading: TarStream(MemorySource(stream)), holding: extra)
             while let entry = try reader.next() { entries.append(entry) }
             return (entries, true)
         } catch {

@@ -23,12 +23,16 @@ struct ForeignEntryParser {
     private let headers: ForeignHeaders
     private let globalTime: ForeignHeaderReader.GlobalTime?
     private let typeFlag: UInt8
+    /// What entries get beside what they always do.
+    private let extra: ExtraMetadata
 
     init(
         block: UstarBlock,
         headers: ForeignHeaders,
-        globalTime: ForeignHeaderReader.GlobalTime?
+        globalTime: ForeignHeaderReader.GlobalTime?,
+        holding extra: ExtraMetadata
     ) {
+        self.extra = extra
         self.block = block
         self.headers = headers
         self.globalTime = globalTime
@@ -177,10 +181,17 @@ extension ForeignEntryParser {
         of kind: ArchiveEntry.Kind
     ) throws(Problem) -> (kept: [ExtendedAttribute], dropped: [[UInt8]]) {
         var kept: [ExtendedAttribute] = []
-        var dropped = headers.unrestoredKeywords
-        for attribute in headers.attributes {
+        let lists = extra.contains(.accessLists) ? headers.accessLists : []
+        var dropped: [[UInt8]] = []
+        // GNU tar may write a list a second time, as the attribute that it is to the kernel.
+        var restorableLists: [AccessList.Kind] = []
+        for attribute in headers.attributes(besides: lists) {
             let name = attribute.name
-            let isRestorable = ExtendedAttribute.isOfUser(name) && !name.contains(0)
+            let isRestorable =
+                extra.includesAttribute(name) && !name.contains(0) && attribute.isSettable
+            if isRestorable, !kind.isSymbolicLink {
+                restorableLists += AccessList.Kind(attributeName: name).map { [$0] } ?? []
+            }
             if isRestorable, case .hardLink = kind { continue }
             if isRestorable, !kind.isLink {
                 if let violation = PathRules.violation(ofAttributeName: name) {
@@ -191,6 +202,28 @@ extension ForeignEntryParser {
                 dropped.append(name)
             }
         }
+        dropped = headers.unrestoredKeywords(besides: restorableLists) + dropped
         return (kept, dropped)
+    }
+
+    /// The owner; `nil` where entries get none.
+    func owner() throws(Problem) -> FileOwner? {
+        guard extra.contains(.owners) else { return nil }
+        let user = try number(PaxKey.user, at: UstarBlock.Field.userID)
+        let group = try number(PaxKey.group, at: UstarBlock.Field.groupID)
+        let owner = FileOwner(user: user, group: group)
+        guard owner.isStorable else { throw Problem(malformed: "the owner is not a number") }
+        return owner
+    }
+
+    private func number(_ key: [UInt8], at field: Range<Int>) throws(Problem) -> UInt32 {
+        let number =
+            if let text = headers.value(key) {
+                RecordedMetadata.number(text)
+            } else {
+                block.number(at: field).flatMap { UInt32(exactly: $0) }
+            }
+        guard let number else { throw Problem(malformed: "the owner is not a number") }
+        return number
     }
 }

@@ -182,7 +182,7 @@ extension ForeignHeaderReader {
             globalTime = PaxTime.decode(text).map { .time($0) } ?? .malformed
         }
         guard globalAttributes.isEmpty else { return }
-        globalAttributes = headers.attributes.map(\.name) + headers.unrestoredKeywords
+        globalAttributes = headers.attributes().map(\.name) + headers.unrestoredKeywords()
     }
 
     /// The attributes that a global header set since this was last asked.

@@ -78,12 +78,17 @@ struct ForeignHeaders {
 extension ForeignHeaders {
     /// Attributes in byte order of their names, empty values included; of records that spell one name
     /// in several ways the last in byte order counts.
-    var attributes: [ExtendedAttribute] {
+    ///
+    /// Access control lists among them count only as `lists` has them.
+    func attributes(
+        besides lists: [(kind: AccessList.Kind, list: AccessList)] = []
+    ) -> [ExtendedAttribute] {
         var values: [[UInt8]: [UInt8]] = [:]
         for (key, value) in local.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             guard let attribute = attribute(key: key, value: value) else { continue }
             values[attribute.name] = attribute.value
         }
+        for (kind, list) in lists { values[kind.attributeName] = list.attributeValue }
         return values.map { ExtendedAttribute(name: $0, value: $1) }
             .sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
@@ -99,9 +104,23 @@ extension ForeignHeaders {
         return ExtendedAttribute(name: name, value: value)
     }
 
-    /// The keywords of records with attributes that are never restored, in byte order.
-    var unrestoredKeywords: [[UInt8]] {
-        local.filter { !$1.isEmpty && Self.isUnrestored(key: $0, value: $1) }.keys
+    /// The access control lists that say more than the mode does, and whose accounts have numbers.
+    var accessLists: [(kind: AccessList.Kind, list: AccessList)] {
+        AccessList.Kind.allCases.compactMap { kind in
+            guard let text = value(kind.keyword),
+                kind == .default || !Self.saysNoMoreThanMode(text),
+                let list = AccessList(text: text)
+            else { return nil }
+            return (kind, list)
+        }
+    }
+
+    /// The keywords of records with attributes that are never restored, in byte order, but for the access
+    /// control lists of `kinds`.
+    func unrestoredKeywords(besides kinds: [AccessList.Kind] = []) -> [[UInt8]] {
+        let restored = kinds.map(\.keyword)
+        return local.filter { !$1.isEmpty && Self.isUnrestored(key: $0, value: $1) }.keys
+            .filter { !restored.contains($0) }
             .sorted { $0.lexicographicallyPrecedes($1) }
     }
 

@@ -23,8 +23,12 @@ final class ForeignTarReader: EntryReader {
         let path: EntryPath
     }
 
-    init(reading stream: TarStream) {
+    /// What entries get beside what they always do.
+    private let extra: ExtraMetadata
+
+    init(reading stream: TarStream, holding extra: ExtraMetadata = []) {
         self.stream = stream
+        self.extra = extra
         headers = ForeignHeaderReader(reading: stream)
     }
 
@@ -95,7 +99,8 @@ extension ForeignTarReader {
         let parser = ForeignEntryParser(
             block: header.block,
             headers: header.headers,
-            globalTime: headers.globalTime
+            globalTime: headers.globalTime,
+            holding: extra
         )
         do {
             return try makeEntry(of: header, parser: parser)
@@ -139,7 +144,8 @@ extension ForeignTarReader {
             kind: kind,
             permissions: try parser.permissions(),
             modificationTime: try parser.modificationTime(),
-            extendedAttributes: attributes
+            extendedAttributes: attributes,
+            owner: try parser.owner()
         )
     }
 

@@ -32,6 +32,9 @@ public struct ArchiveEntry: Hashable, Sendable {
     /// The extended attributes, in byte order of their names.
     public let extendedAttributes: [ExtendedAttribute]
 
+    /// The owner; `nil` where the archive holds none.
+    public let owner: FileOwner?
+
     /// Makes an entry.
     ///
     /// - Parameters:
@@ -40,18 +43,21 @@ public struct ArchiveEntry: Hashable, Sendable {
     ///   - permissions: The permission bits, from 0 to 0o7777.
     ///   - modificationTime: When the content was last changed.
     ///   - extendedAttributes: The extended attributes, in byte order of their names; none for links.
+    ///   - owner: The owner, where the archive holds ``ExtraMetadata/owners``.
     public init(
         path: EntryPath,
         kind: Kind,
         permissions: UInt16,
         modificationTime: FileTime,
-        extendedAttributes: [ExtendedAttribute] = []
+        extendedAttributes: [ExtendedAttribute] = [],
+        owner: FileOwner? = nil
     ) {
         self.path = path
         self.kind = kind
         self.permissions = permissions
         self.modificationTime = modificationTime
         self.extendedAttributes = extendedAttributes
+        self.owner = owner
     }
 }
 
@@ -66,6 +72,11 @@ extension ArchiveEntry {
 }
 
 extension ArchiveEntry.Kind {
+    /// Whether it is a symbolic link.
+    var isSymbolicLink: Bool {
+        if case .symbolicLink = self { true } else { false }
+    }
+
     /// Whether it is a symbolic or a hard link.
     var isLink: Bool {
         switch self {

@@ -28,6 +28,14 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     /// nothing is known of it.
     public let activity: Data?
 
+    /// What the archive holds of its entries beside what every archive does.
+    public var extraMetadata: ExtraMetadata {
+        ExtraMetadata((requires ?? []).compactMap(ExtraMetadata.init(name:)))
+    }
+
+    /// The names of the extra metadata; `nil` where there is none.
+    private let requires: [String]?
+
     /// Makes a header.
     ///
     /// - Parameters:
@@ -39,6 +47,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     ///   - creator: The program that writes the archive, with its version.
     ///   - importers: The apps on another platform that may import the data, each as `TEAM.bundle`.
     ///   - activity: What the person was doing, as a property list in XML of at most 64 KiB.
+    ///   - extraMetadata: What the archive holds of its entries beside what every archive does.
     public init(
         bundleIdentifier: String,
         platform: String,
@@ -47,7 +56,8 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         isCompressible: Bool,
         creator: String,
         importers: [String]? = nil,
-        activity: Data? = nil
+        activity: Data? = nil,
+        extraMetadata: ExtraMetadata = []
     ) {
         self.bundleIdentifier = bundleIdentifier
         self.platform = platform
@@ -57,6 +67,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         self.creator = creator
         self.importers = importers
         self.activity = activity
+        requires = extraMetadata.isEmpty ? nil : extraMetadata.names
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -68,6 +79,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         case creator
         case importers
         case activity
+        case requires = "extraMetadata"
     }
 }
 
@@ -77,7 +89,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
 ///
 /// Both are comments, which other programs pass over:
 ///
-///     comment=migration/2 {"activity":…,"bundleIdentifier":…,"importers":…,"platform":…,"resourcesVersion":…}
+///     comment=migration/2 {"activity":…,"bundleIdentifier":…,"importers":…,"platform":…,"requires":…,"resourcesVersion":…}
 ///     comment=export {"compressible":…,"creator":…,"sizeEstimate":…}
 ///
 /// The fingerprint covers the first one alone. Keys and records that are not known are passed over, but
@@ -98,8 +110,8 @@ enum GlobalHeader {
         let bundleIdentifier: String
         let importers: [String]?
         let platform: String
-        /// What a reader must know to restore the data.
-        var requires: [String]?
+        /// What a reader must know to restore the data: the names of the extra metadata.
+        let requires: [String]?
         let resourcesVersion: String
     }
 
@@ -117,6 +129,7 @@ enum GlobalHeader {
             bundleIdentifier: header.bundleIdentifier,
             importers: header.importers,
             platform: header.platform,
+            requires: header.extraMetadata.isEmpty ? nil : header.extraMetadata.names,
             resourcesVersion: header.resourcesVersion
         )
         let export = Export(
@@ -152,11 +165,7 @@ enum GlobalHeader {
         else {
             throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
         }
-        if let feature = description.requires?.first {
-            let name = PrintableText.escaping(feature)
-            let message = "the archive was made by a newer version: it needs '\(name)'"
-            throw ArchiveError(.unsupported, message)
-        }
+        let extra = try extraMetadata(of: description)
         return ArchiveHeader(
             bundleIdentifier: description.bundleIdentifier,
             platform: description.platform,
@@ -165,8 +174,28 @@ enum GlobalHeader {
             isCompressible: export.compressible,
             creator: export.creator,
             importers: description.importers,
-            activity: description.activity
+            activity: description.activity,
+            extraMetadata: extra
         )
+    }
+
+    private static func extraMetadata(
+        of description: Description
+    ) throws(ArchiveError) -> ExtraMetadata {
+        guard let names = description.requires else { return [] }
+        var extra: ExtraMetadata = []
+        for feature in names {
+            guard let known = ExtraMetadata(name: feature) else {
+                let name = PrintableText.escaping(feature)
+                let message = "the archive was made by a newer version: it needs '\(name)'"
+                throw ArchiveError(.unsupported, message)
+            }
+            extra.insert(known)
+        }
+        guard !names.isEmpty, extra.names == names else {
+            throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
+        }
+        return extra
     }
 
     private static func value<Value: Decodable>(

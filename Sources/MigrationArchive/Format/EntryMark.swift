@@ -54,7 +54,8 @@ struct EntryMark: Hashable, Sendable {
                 seconds: entry.modificationTime.seconds,
                 nanoseconds: nanoseconds
             ),
-            extendedAttributes: entry.extendedAttributes
+            extendedAttributes: entry.extendedAttributes,
+            owner: entry.owner
         )
     }
 }

@@ -55,6 +55,8 @@ package struct EntryOmission: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// An extended attribute outside the `user.` namespace.
         case extendedAttribute(name: [UInt8])
+        /// The owners of all entries, which nobody asked to restore.
+        case owners
         /// Set-user-id, set-group-id or sticky bits.
         case specialPermissions(UInt16)
         /// A link that leads out of the destination, omitted on request.
@@ -73,7 +75,7 @@ package struct EntryOmission: Hashable, Sendable {
         switch kind {
         case .extendedAttribute(let text), .externalLink(let text): path.bytes.count + text.count
         case .damaged(let text): path.bytes.count + text.utf8.count
-        case .specialPermissions, .reserved: path.bytes.count
+        case .owners, .specialPermissions, .reserved: path.bytes.count
         }
     }
 }

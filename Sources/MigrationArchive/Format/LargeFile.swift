@@ -9,7 +9,8 @@ internal import MigrationSystem
 ///     record      = start:8 size:8 seconds:8 mark:4 permissions:2 path:2 attributes:2 path attributes
 ///
 /// All numbers are little-endian. `start` counts bytes of the tar stream from the first piece to the first
-/// header, `path` and `attributes` are numbers of bytes, and the attributes are pax records.
+/// header, `path` and `attributes` are numbers of bytes, and the attributes are pax records. Where the archive
+/// holds owners, the records `uid` and `gid` come before those of the attributes.
 struct LargeFile: Equatable, Sendable {
     /// Where the first header begins, counted from the first piece.
     let start: UInt64
@@ -43,6 +44,7 @@ struct LargeFile: Equatable, Sendable {
     ) -> [UInt8]? {
         guard entry.contentSize > contentLimit else { return nil }
         var attributes: [UInt8] = []
+        if let owner = entry.owner { TarEntryEncoder.append(owner, to: &attributes) }
         TarEntryEncoder.append(entry.extendedAttributes, to: &attributes)
         let path = entry.path.bytes
         guard headSize + path.count + attributes.count <= recordLimit else { return nil }
@@ -72,7 +74,7 @@ struct LargeFile: Equatable, Sendable {
 extension LargeFile {
     /// Takes the record at `position` of `bytes`, and moves the position behind it; `nil` where there can
     /// be none like it.
-    private init?(in bytes: [UInt8], at position: inout Int) {
+    private init?(in bytes: [UInt8], at position: inout Int, holding extra: ExtraMetadata) {
         let first = position
         guard first + Self.headSize <= bytes.count,
             let mark = EntryMark(rawValue: bytes.littleEndian(at: first + 24))
@@ -82,7 +84,7 @@ extension LargeFile {
         let pathStart = first + Self.headSize
         let end = pathStart + pathSize + attributesSize
         guard end <= bytes.count, end - first <= Self.recordLimit,
-            let attributes = Self.attributes([UInt8](bytes[pathStart + pathSize..<end]))
+            let metadata = RecordedMetadata([UInt8](bytes[pathStart + pathSize..<end]), extra)
         else { return nil }
         start = bytes.littleEndian(at: first)
         place = mark.place
@@ -93,25 +95,17 @@ extension LargeFile {
             modificationTime: FileTime(
                 seconds: Int64(bitPattern: bytes.littleEndian(at: first + 16))
             ),
-            extendedAttributes: attributes
+            extendedAttributes: metadata.attributes,
+            owner: metadata.owner
         )
         guard let entry = mark.completing(stated), entry.violation == nil,
+            entry.mismatch(with: extra) == nil,
             entry.permissions <= 0o7777, entry.contentSize <= ArchiveIndex.longestStream,
             let record = Self.record(of: entry, at: start, place),
             record[...] == bytes[first..<end]
         else { return nil }
         self.entry = entry
         position = end
-    }
-
-    private static func attributes(_ bytes: [UInt8]) -> [ExtendedAttribute]? {
-        guard let records = try? PaxRecords(parsing: bytes) else { return nil }
-        var attributes: [ExtendedAttribute] = []
-        for record in records.records {
-            guard let name = PaxKey.attributeName(of: record.key) else { return nil }
-            attributes.append(ExtendedAttribute(name: name, value: record.value))
-        }
-        return attributes
     }
 
     /// Whether what lies in `buffer` from `start` to the end is one frame of the table.
@@ -123,7 +117,10 @@ extension LargeFile {
     }
 
     /// Reads the files in `frame`, whose order is that of the stream.
-    static func files(in frame: [UInt8]) throws(ArchiveError) -> [LargeFile] {
+    static func files(
+        in frame: [UInt8],
+        holding extra: ExtraMetadata
+    ) throws(ArchiveError) -> [LargeFile] {
         guard frame.count > frameHeadSize, frame.count <= frameSizeLimit,
             frame.littleEndian(at: 0) == FrameFormat.tableMagic,
             frame.littleEndian(at: 4) == UInt32(frame.count - frameHeadSize)
@@ -131,7 +128,7 @@ extension LargeFile {
         var files: [LargeFile] = []
         var position = frameHeadSize
         while position < frame.count {
-            guard let file = LargeFile(in: frame, at: &position),
+            guard let file = LargeFile(in: frame, at: &position, holding: extra),
                 files.last.map({ $0.start < file.start }) ?? true
             else { throw damage }
             files.append(file)

@@ -114,11 +114,14 @@ enum PaxKey {
     static let path = [UInt8]("path".utf8)
     static let linkPath = [UInt8]("linkpath".utf8)
     static let size = [UInt8]("size".utf8)
+    static let user = [UInt8]("uid".utf8)
+    static let group = [UInt8]("gid".utf8)
     static let modificationTime = [UInt8]("mtime".utf8)
     static let headerCharacterSet = [UInt8]("hdrcharset".utf8)
     static let attributePrefix = [UInt8]("SCHILY.xattr.".utf8)
     static let accessListPrefix = [UInt8]("SCHILY.acl.".utf8)
     static let accessList = [UInt8]("SCHILY.acl.access".utf8)
+    static let defaultAccessList = [UInt8]("SCHILY.acl.default".utf8)
     static let securityLabel = [UInt8]("RHT.security.selinux".utf8)
 
     /// The attribute that a record carries, with `%25` and `%3D` read back as GNU tar writes them.

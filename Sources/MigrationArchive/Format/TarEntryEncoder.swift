@@ -20,7 +20,8 @@ struct TarEntryEncoder {
         let linkFits = link.count <= 100 && Self.isPlain(link)
         let sizeFits = entry.contentSize <= TarFormat.largestOctal
         let seconds = Self.ustarTime(entry.modificationTime)
-        let isPlain = split != nil && linkFits && sizeFits && seconds != nil
+        let ownerFits = Self.fits(entry.owner?.user) && Self.fits(entry.owner?.group)
+        let isPlain = split != nil && linkFits && sizeFits && seconds != nil && ownerFits
         if !isPlain || !entry.extendedAttributes.isEmpty {
             try appendExtended(TypeFlag.extendedHeader, to: &output) { output in
                 if split == nil && !Self.isUTF8(name) || !linkFits && !Self.isUTF8(link) {
@@ -48,7 +49,11 @@ struct TarEntryEncoder {
             size: sizeFits ? entry.contentSize : 0,
             modificationTime: seconds ?? Self.clampedTime(entry.modificationTime),
             typeFlag: Self.typeFlag(of: entry.kind),
-            linkName: linkFits ? link : Self.placeholder(for: link)
+            linkName: linkFits ? link : Self.placeholder(for: link),
+            owner: FileOwner(
+                user: Self.field(entry.owner?.user),
+                group: Self.field(entry.owner?.group)
+            )
         )
         output.append(block: header)
     }
@@ -68,6 +73,26 @@ struct TarEntryEncoder {
             let time = PaxTime.encode(seconds: entry.modificationTime.seconds)
             PaxRecords.append(key: PaxKey.modificationTime, value: time, to: &output)
         }
+        if let owner = entry.owner {
+            if !fits(owner.user) { append(PaxKey.user, owner.user, to: &output) }
+            if !fits(owner.group) { append(PaxKey.group, owner.group, to: &output) }
+        }
+    }
+
+    /// Whether the header's own field can hold the number of a user or a group.
+    private static func fits(_ number: UInt32?) -> Bool {
+        number ?? 0 <= TarFormat.largestOwner
+    }
+
+    /// What the header's own field holds: 0 for a number that stands in a record.
+    private static func field(_ number: UInt32?) -> UInt32 {
+        fits(number) ? number ?? 0 : 0
+    }
+
+    private static func append(_ key: [UInt8], _ number: UInt32, to output: inout [UInt8]) {
+        var digits: [UInt8] = []
+        digits.append(decimal: UInt64(number))
+        PaxRecords.append(key: key, value: digits, to: &output)
     }
 
     /// Appends an extended or global header that carries `records`.
@@ -163,15 +188,27 @@ extension TarEntryEncoder {
         UInt64(min(max(0, time.seconds), Int64(TarFormat.largestOctal)))
     }
 
-    /// Appends the records that carry `attributes`.
+    /// Appends the records that carry `attributes`, those with access control lists among them.
     static func append(_ attributes: [ExtendedAttribute], to output: inout [UInt8]) {
         for attribute in attributes {
-            PaxRecords.append(
-                key: recordKey(of: attribute.name),
-                value: attribute.value,
-                to: &output
-            )
+            if let kind = AccessList.Kind(attributeName: attribute.name) {
+                // The writer and the reader have checked it.
+                let text = AccessList(attributeValue: attribute.value)?.text ?? []
+                PaxRecords.append(key: kind.keyword, value: text, to: &output)
+            } else {
+                PaxRecords.append(
+                    key: recordKey(of: attribute.name),
+                    value: attribute.value,
+                    to: &output
+                )
+            }
         }
+    }
+
+    /// Appends the records of an owner, whatever the numbers are.
+    static func append(_ owner: FileOwner, to output: inout [UInt8]) {
+        append(PaxKey.user, owner.user, to: &output)
+        append(PaxKey.group, owner.group, to: &output)
     }
 
     /// The record that carries an attribute; `%` and `=` are escaped as GNU tar does.

@@ -1,12 +1,12 @@
-internal import MigrationSystem
+package import MigrationSystem
 
 /// A header block as bytes, with the fields of the ustar format at their places.
 package struct UstarBlock {
     package enum Field {
         package static let name = 0..<100
         package static let mode = 100..<108
-        static let userID = 108..<116
-        static let groupID = 116..<124
+        package static let userID = 108..<116
+        package static let groupID = 116..<124
         package static let size = 124..<136
         package static let modificationTime = 136..<148
         static let checksum = 148..<156
@@ -46,7 +46,8 @@ package struct UstarBlock {
 // MARK: - Writing fields
 
 extension UstarBlock {
-    /// Makes a header of the ustar format with no owner, no user and no group name.
+    /// Makes a header of the ustar format with no user and no group name; the owner is root where `owner`
+    /// is not given.
     package init(
         name: some Collection<UInt8>,
         prefix: some Collection<UInt8>,
@@ -54,13 +55,14 @@ extension UstarBlock {
         size: UInt64,
         modificationTime: UInt64,
         typeFlag: UInt8,
-        linkName: some Collection<UInt8>
+        linkName: some Collection<UInt8>,
+        owner: FileOwner = FileOwner(user: 0, group: 0)
     ) {
         var span = bytes.mutableSpan
         Self.set(name, at: Field.name, in: &span)
         Self.setOctal(UInt64(permissions), at: Field.mode, in: &span)
-        Self.setOctal(0, at: Field.userID, in: &span)
-        Self.setOctal(0, at: Field.groupID, in: &span)
+        Self.setOctal(UInt64(owner.user), at: Field.userID, in: &span)
+        Self.setOctal(UInt64(owner.group), at: Field.groupID, in: &span)
         Self.setOctal(size, at: Field.size, in: &span)
         Self.setOctal(modificationTime, at: Field.modificationTime, in: &span)
         span[Field.typeFlag] = typeFlag
@@ -233,6 +235,9 @@ enum TarFormat {
 
     /// The largest size and time that an octal field of 12 bytes holds.
     static let largestOctal: UInt64 = 0o77_777_777_777
+
+    /// The largest number of a user or a group that an octal field of 8 bytes holds.
+    static let largestOwner: UInt32 = 0o7_777_777
 
     /// The bytes of pax records that a header may carry.
     static let recordLimit = 1 << 20

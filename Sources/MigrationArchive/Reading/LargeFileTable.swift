@@ -87,7 +87,7 @@ final class LargeFileTable {
         let start = pieceEnd - UInt64(listed.size)
         try input.readExactly(at: start, into: &frame, count: listed.size)
         guard SHA256Digest.hash(of: frame) == listed.digest else { throw LargeFile.damage }
-        files = try LargeFile.files(in: frame)
+        files = try LargeFile.files(in: frame, holding: header.header.extraMetadata)
         table = number
     }
 }

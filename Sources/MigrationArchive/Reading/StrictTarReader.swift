@@ -7,6 +7,8 @@ internal import MigrationSystem
 final class StrictTarReader: EntryReader {
     private let stream: TarStream
     private let table: LargeFileTable?
+    /// What the archive holds of its entries beside what every archive does.
+    private let extra: ExtraMetadata
     private let encoder = TarEntryEncoder()
     private var headerBytes: [UInt8] = []
     private var expectedBytes: [UInt8] = []
@@ -37,8 +39,13 @@ final class StrictTarReader: EntryReader {
     let firstOffset: UInt64
 
     /// Reads the entries of `stream`, which stands behind the global header.
-    init(reading stream: TarStream, _ table: LargeFileTable? = nil) {
+    init(
+        reading stream: TarStream,
+        _ table: LargeFileTable? = nil,
+        holding extra: ExtraMetadata = []
+    ) {
         self.stream = stream
+        self.extra = extra
         self.table = table
         firstOffset = stream.offset
     }
@@ -263,14 +270,14 @@ extension StrictTarReader {
         guard block.hasValidChecksum else {
             throw ArchiveError(.damaged, "a header's checksum is wrong", offset: offset)
         }
-        guard let entry = StrictEntryParser.parse(block, records: records) else {
+        guard let entry = StrictEntryParser.parse(block, records: records, extra) else {
             throw ArchiveError(
                 .refused,
                 "a header contains something that archives never contain",
                 offset: offset
             )
         }
-        if let violation = entry.violation {
+        if let violation = entry.violation ?? entry.mismatch(with: extra) {
             throw ArchiveError(.refused, violation, entry: entry.path, offset: offset)
         }
         expectedBytes.removeAll(keepingCapacity: true)
@@ -340,8 +347,12 @@ extension StrictTarReader {
 /// the comparison finds: redundant fields, other spellings, an unexpected order.
 enum StrictEntryParser {
     /// Returns the entry, or `nil` where a field can't be read or a record is of no known kind.
-    static func parse(_ block: UstarBlock, records: PaxRecords) -> ArchiveEntry? {
-        var fields = Fields(of: block)
+    static func parse(
+        _ block: UstarBlock,
+        records: PaxRecords,
+        _ extra: ExtraMetadata
+    ) -> ArchiveEntry? {
+        var fields = Fields(of: block, extra)
         for record in records.records {
             guard fields.apply(record) else { return nil }
         }
@@ -354,7 +365,8 @@ enum StrictEntryParser {
             kind: kind,
             permissions: UInt16(permissions),
             modificationTime: time,
-            extendedAttributes: fields.attributes
+            extendedAttributes: fields.metadata.attributes,
+            owner: extra.contains(.owners) ? fields.owner : nil
         )
     }
 
@@ -363,9 +375,14 @@ enum StrictEntryParser {
         var link: [UInt8]
         var size: UInt64?
         var modificationTime: FileTime?
-        var attributes: [ExtendedAttribute] = []
+        var metadata: RecordedMetadata
+        private let user: UInt32?
+        private let group: UInt32?
 
-        init(of block: UstarBlock) {
+        init(of block: UstarBlock, _ extra: ExtraMetadata) {
+            metadata = RecordedMetadata(holding: extra)
+            user = block.octal(at: UstarBlock.Field.userID).flatMap { UInt32(exactly: $0) }
+            group = block.octal(at: UstarBlock.Field.groupID).flatMap { UInt32(exactly: $0) }
             let prefix = block.text(at: UstarBlock.Field.prefix)
             let last = block.text(at: UstarBlock.Field.name)
             name = prefix.isEmpty ? last : prefix + [UInt8(ascii: "/")] + last
@@ -382,13 +399,16 @@ enum StrictEntryParser {
             case PaxKey.size: size = PaxKey.number(record.value)
             case PaxKey.modificationTime: modificationTime = PaxTime.decode(record.value)
             case PaxKey.headerCharacterSet: break
-            default:
-                guard let name = PaxKey.attributeName(of: record.key),
-                    ExtendedAttribute.isOfUser(name)
-                else { return false }
-                attributes.append(ExtendedAttribute(name: name, value: record.value))
+            default: return metadata.take(record)
             }
             return true
+        }
+
+        var owner: FileOwner? {
+            guard let user = metadata.user ?? user, let group = metadata.group ?? group else {
+                return nil
+            }
+            return FileOwner(user: user, group: group)
         }
 
         func kind(typeFlag: UInt8) -> ArchiveEntry.Kind? {

@@ -38,6 +38,10 @@ package final class ArchiveExtractor {
         package var byteLimit = UInt64.max
         /// The owner of everything restored; `nil` for this process's own user.
         package var owner: FileOwner?
+        /// What is restored of an archive that holds more than every archive does.
+        package var extraMetadata: ExtraMetadata = []
+        /// Whose entries are restored as whose.
+        package var ownerMap = OwnerMap()
         /// Gets each entry that is restored for its own sake.
         package var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
@@ -63,6 +67,7 @@ package final class ArchiveExtractor {
     private var foundSelection: Set<EntryPath> = []
     /// The last entry whose header was read.
     private var lastPath: EntryPath?
+    private var hasNotedOwners = false
     private var isCutOff = false
     private var foundTargets = PathHashes(of: "files that hard links lead to")
 
@@ -231,6 +236,7 @@ package final class ArchiveExtractor {
             guard options.isLenient || !links.isSkipped(entry.path) else {
                 throw ArchiveError(.entryExists, "the path existed already", entry: entry.path)
             }
+            let entry = restorable(entry)
             switch entry.kind {
             case .file: try restoreFile(entry, from: archive)
             case .directory: try restoreDirectory(entry)
@@ -252,6 +258,33 @@ package final class ArchiveExtractor {
             try passOverDamage(of: archive, because: "")
             return false
         }
+    }
+
+    /// Returns `entry` with what is to be restored of it, as this machine names the accounts, and notes the
+    /// rest.
+    private func restorable(_ entry: ArchiveEntry) -> ArchiveEntry {
+        let extra = options.extraMetadata
+        if entry.owner == nil, entry.extendedAttributes.isEmpty { return entry }
+        if entry.owner != nil, !extra.contains(.owners), !hasNotedOwners {
+            hasNotedOwners = true
+            tally.note(EntryOmission(path: EntryPath("."), kind: .owners))
+        }
+        let attributes = entry.extendedAttributes.compactMap { attribute -> ExtendedAttribute? in
+            guard extra.includesAttribute(attribute.name) else {
+                let kind = EntryOmission.Kind.extendedAttribute(name: attribute.name)
+                tally.note(EntryOmission(path: entry.path, kind: kind))
+                return nil
+            }
+            return attribute.mapped(by: options.ownerMap)
+        }
+        return ArchiveEntry(
+            path: entry.path,
+            kind: entry.kind,
+            permissions: entry.permissions,
+            modificationTime: entry.modificationTime,
+            extendedAttributes: attributes,
+            owner: extra.contains(.owners) ? entry.owner.map(options.ownerMap.owner) : nil
+        )
     }
 
     /// Goes on behind damage, and notes that entries whose names are not known may be missing.
@@ -336,8 +369,10 @@ extension ArchiveExtractor {
         let directory = try tree.parent(of: entry.path)
         let name = [UInt8](entry.path.lastComponent)
         if !tree.takeImplied(entry.path) { try declareDirectory(entry, named: name, in: directory) }
-        if !entry.extendedAttributes.isEmpty {
-            try directory.openDirectory(name).setExtendedAttributes(entry.extendedAttributes)
+        if let owner = entry.owner { try tree.setOwner(owner, of: name, in: directory) }
+        let attributes = entry.attributesBesideAccessLists
+        if !attributes.isEmpty {
+            try directory.openDirectory(name).setExtendedAttributes(attributes)
         }
         try directories.add(entry, permissions: restoredPermissions(of: entry))
     }

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// The modes and times of directories, which they get once everything in them is made.
+/// The modes, times and access control lists of directories, which they get once everything in them is made.
 ///
 /// An entry made in a directory changes its time, and the mode may forbid making one.
 final class DeferredDirectories {
@@ -28,7 +28,8 @@ final class DeferredDirectories {
         let directory = DeferredDirectory(
             path: entry.path.bytes,
             permissions: permissions,
-            modificationTime: entry.modificationTime
+            modificationTime: entry.modificationTime,
+            accessLists: entry.accessLists
         )
         try spool.append(directory.record)
     }
@@ -67,7 +68,8 @@ final class DeferredDirectories {
         do throws(SystemError) {
             try tree.directory(at: path).finish(
                 permissions: directory.permissions,
-                modificationTime: directory.modificationTime
+                modificationTime: directory.modificationTime,
+                accessLists: directory.accessLists
             )
         } catch {
             if error.isMissing, options.linkTargets.contains(path) { return }
@@ -79,29 +81,56 @@ final class DeferredDirectories {
     func close() { spool.close() }
 }
 
-/// The mode and time of one directory, as they are kept until the end.
+/// The mode, time and access control lists of one directory, as they are kept until the end.
 struct DeferredDirectory: Equatable {
     let path: [UInt8]
     let permissions: UInt16
     let modificationTime: FileTime
+    let accessLists: [ExtendedAttribute]
+
+    /// The bytes of a record before its path.
+    private static let headSize = 18
 
     var record: [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(permissions)
         bytes.append(modificationTime)
-        return bytes + path
+        bytes.appendLittleEndian(UInt32(path.count))
+        bytes += path
+        for list in accessLists {
+            bytes.appendLittleEndian(UInt32(list.name.count))
+            bytes.appendLittleEndian(UInt32(list.value.count))
+            bytes += list.name + list.value
+        }
+        return bytes
     }
 
-    init(path: [UInt8], permissions: UInt16, modificationTime: FileTime) {
+    init(
+        path: [UInt8],
+        permissions: UInt16,
+        modificationTime: FileTime,
+        accessLists: [ExtendedAttribute] = []
+    ) {
         self.path = path
         self.permissions = permissions
         self.modificationTime = modificationTime
+        self.accessLists = accessLists
     }
 
     init(record: [UInt8]) {
         permissions = record.littleEndian(at: 0)
         modificationTime = record.time(at: 2)
-        path = [UInt8](record[14...])
+        var position = Self.headSize + Int(record.littleEndian(at: 14, as: UInt32.self))
+        path = [UInt8](record[Self.headSize..<position])
+        var lists: [ExtendedAttribute] = []
+        while position < record.count {
+            let nameEnd = position + 8 + Int(record.littleEndian(at: position, as: UInt32.self))
+            let end = nameEnd + Int(record.littleEndian(at: position + 4, as: UInt32.self))
+            let name = [UInt8](record[position + 8..<nameEnd])
+            lists.append(ExtendedAttribute(name: name, value: [UInt8](record[nameEnd..<end])))
+            position = end
+        }
+        accessLists = lists
     }
 }
 

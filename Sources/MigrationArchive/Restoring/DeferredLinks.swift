@@ -54,6 +54,7 @@ final class DeferredLinks {
             path: entry.path.bytes,
             target: target,
             modificationTime: entry.modificationTime,
+            owner: entry.owner,
             offset: offset
         )
         try spool.append(link.record)
@@ -114,7 +115,11 @@ extension DeferredLinks {
             to: link.target,
             modificationTime: link.modificationTime
         )
-        try tree.setOwner(of: name, in: directory)
+        if let owner = link.owner {
+            try tree.setOwner(owner, of: name, in: directory)
+        } else {
+            try tree.setOwner(of: name, in: directory)
+        }
         tally.countLink(.symbolic, at: path)
     }
 
@@ -242,6 +247,8 @@ struct DeferredLink: Equatable {
     let path: [UInt8]
     let target: [UInt8]
     let modificationTime: FileTime
+    /// Its own owner; `nil` where that of everything counts.
+    var owner: FileOwner?
     /// Where its header begins in the tar stream.
     let offset: UInt64
 
@@ -249,6 +256,9 @@ struct DeferredLink: Equatable {
         var bytes = [kind.rawValue]
         bytes.append(modificationTime)
         bytes.appendLittleEndian(offset)
+        // No file belongs to the last number.
+        bytes.appendLittleEndian(owner?.user ?? .max)
+        bytes.appendLittleEndian(owner?.group ?? .max)
         bytes.appendLittleEndian(UInt32(path.count))
         return bytes + path + target
     }
@@ -258,12 +268,14 @@ struct DeferredLink: Equatable {
         path: [UInt8],
         target: [UInt8],
         modificationTime: FileTime,
+        owner: FileOwner? = nil,
         offset: UInt64
     ) {
         self.kind = kind
         self.path = path
         self.target = target
         self.modificationTime = modificationTime
+        self.owner = owner
         self.offset = offset
     }
 
@@ -271,8 +283,13 @@ struct DeferredLink: Equatable {
         kind = record[0] == Kind.hard.rawValue ? .hard : .symbolic
         modificationTime = record.time(at: 1)
         offset = record.littleEndian(at: 13)
-        let count = Int(record.littleEndian(at: 21, as: UInt32.self))
-        path = [UInt8](record[25..<25 + count])
-        target = [UInt8](record[(25 + count)...])
+        let owner = FileOwner(
+            user: record.littleEndian(at: 21),
+            group: record.littleEndian(at: 25)
+        )
+        self.owner = owner.isStorable ? owner : nil
+        let count = Int(record.littleEndian(at: 29, as: UInt32.self))
+        path = [UInt8](record[33..<33 + count])
+        target = [UInt8](record[(33 + count)...])
     }
 }

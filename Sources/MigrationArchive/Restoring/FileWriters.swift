@@ -117,7 +117,7 @@ struct RestoredFile: Sendable {
             size: entry.contentSize
         )
         guard let file else { return nil }
-        if let owner = mode.owner { try file.setOwner(owner) }
+        if let owner = entry.owner ?? mode.owner { try file.setOwner(owner) }
         return FileContentWriter(writingTo: file, lacking: hasFinalMode ? nil : permissions)
     }
 
@@ -167,8 +167,9 @@ struct FileContentWriter: ~Copyable {
     /// Gives the file its size, metadata and attributes, and closes it.
     consuming func finish(_ entry: ArchiveEntry) throws(SystemError) {
         if end < entry.contentSize { try descriptor.setSize(entry.contentSize) }
-        try descriptor.setExtendedAttributes(entry.extendedAttributes)
+        try descriptor.setExtendedAttributes(entry.attributesBesideAccessLists)
         if let lackingPermissions { try descriptor.setPermissions(lackingPermissions) }
+        try descriptor.setExtendedAttributes(entry.accessLists)
         try descriptor.setModificationTime(entry.modificationTime)
         try descriptor.close()
     }

@@ -46,8 +46,12 @@ protocol RestoredDirectory: AnyObject, Sendable {
     /// Gives this directory extended attributes.
     func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError)
 
-    /// Gives this directory its permissions and time, once everything in it was made.
-    func finish(permissions: UInt16, modificationTime: FileTime) throws(SystemError)
+    /// Gives this directory its permissions, access control lists and time, once everything in it was made.
+    func finish(
+        permissions: UInt16,
+        modificationTime: FileTime,
+        accessLists: [ExtendedAttribute]
+    ) throws(SystemError)
 }
 
 extension OpenFile: RestoredDirectory {
@@ -105,8 +109,13 @@ extension OpenFile: RestoredDirectory {
         try descriptor.setExtendedAttributes(attributes)
     }
 
-    func finish(permissions: UInt16, modificationTime: FileTime) throws(SystemError) {
+    func finish(
+        permissions: UInt16,
+        modificationTime: FileTime,
+        accessLists: [ExtendedAttribute]
+    ) throws(SystemError) {
         try descriptor.setPermissions(permissions)
+        try descriptor.setExtendedAttributes(accessLists)
         try descriptor.setModificationTime(modificationTime)
     }
 }

@@ -57,7 +57,17 @@ final class RestoredTree {
 
     /// Gives `name` in `directory` to the owner that was asked for.
     func setOwner(of name: [UInt8], in directory: any RestoredDirectory) throws(SystemError) {
-        guard let owner = options.owner, let directory = directory as? OpenFile else { return }
+        guard let owner = options.owner else { return }
+        try setOwner(owner, of: name, in: directory)
+    }
+
+    /// Gives `name` in `directory` to `owner`.
+    func setOwner(
+        _ owner: FileOwner,
+        of name: [UInt8],
+        in directory: any RestoredDirectory
+    ) throws(SystemError) {
+        guard let directory = directory as? OpenFile else { return }
         try directory.descriptor.setOwner(owner, of: name)
     }
 }

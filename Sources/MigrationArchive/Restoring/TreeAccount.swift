@@ -187,5 +187,9 @@ private final class AccountedDirectory: RestoredDirectory {
     }
 
     func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError) {}
-    func finish(permissions: UInt16, modificationTime: FileTime) throws(SystemError) {}
+    func finish(
+        permissions: UInt16,
+        modificationTime: FileTime,
+        accessLists: [ExtendedAttribute]
+    ) throws(SystemError) {}
 }

@@ -9,10 +9,14 @@ struct ArchivableFile: ~Copyable {
     private let opened: OpenFile?
 
     /// Opens the file at `url`, whose path in the archive is `path`.
-    static func open(_ url: URL, as path: EntryPath) throws(ArchiveError) -> ArchivableFile {
+    static func open(
+        _ url: URL,
+        as path: EntryPath,
+        holding extra: ExtraMetadata
+    ) throws(ArchiveError) -> ArchivableFile {
         let file: ArchivableFile?
         do throws(SystemError) {
-            file = try make(BytePath(resolving: BytePath(of: url)), as: path)
+            file = try make(BytePath(resolving: BytePath(of: url)), as: path, extra)
         } catch {
             throw ArchiveError(.sourceUnreadable, "can't be read", entry: path, cause: error)
         }
@@ -25,13 +29,14 @@ struct ArchivableFile: ~Copyable {
 
     private static func make(
         _ source: BytePath,
-        as path: EntryPath
+        as path: EntryPath,
+        _ extra: ExtraMetadata
     ) throws(SystemError) -> ArchivableFile? {
         let directory = try FileDescriptor.open(source.parent, .directory)
         let listed = try directory.status(of: source.lastComponent)
         if listed.kind == .symbolicLink {
             let target = try directory.symbolicLinkTarget(source.lastComponent)
-            return ArchivableFile(listed, at: path, kind: .symbolicLink(target: target))
+            return ArchivableFile(listed, extra, at: path, kind: .symbolicLink(target: target))
         }
         guard listed.kind == .regular || listed.kind == .directory else { return nil }
         let access: FileDescriptor.Access = listed.kind == .directory ? .directory : .reading
@@ -40,11 +45,12 @@ struct ArchivableFile: ~Copyable {
         let status = try opened.descriptor.status()
         guard status.kind == listed.kind else { return nil }
         let attributes = try opened.descriptor.extendedAttributes()
-            .filter { ExtendedAttribute.isOfUser($0.name) }
+            .filter { extra.includesAttribute($0.name) }
         let kind: ArchiveEntry.Kind =
             status.kind == .directory ? .directory : .file(size: status.size)
         return ArchivableFile(
             status,
+            extra,
             at: path,
             kind: kind,
             attributes: attributes,
@@ -54,6 +60,7 @@ struct ArchivableFile: ~Copyable {
 
     private init(
         _ status: FileStatus,
+        _ extra: ExtraMetadata,
         at path: EntryPath,
         kind: ArchiveEntry.Kind,
         attributes: [ExtendedAttribute] = [],
@@ -66,7 +73,8 @@ struct ArchivableFile: ~Copyable {
             kind: kind,
             permissions: status.permissions,
             modificationTime: status.modificationTime,
-            extendedAttributes: attributes
+            extendedAttributes: attributes,
+            owner: extra.owner(of: status)
         )
     }
 

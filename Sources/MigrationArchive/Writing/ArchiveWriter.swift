@@ -66,6 +66,8 @@ public final class ArchiveWriter {
     /// Gets the archive's bytes; `nil` where only the fingerprint is wanted.
     private let output: ArchiveOutput?
     private let header: HeaderFrame
+    /// What the archive holds of its entries beside what every archive does.
+    private let extra: ExtraMetadata
     private let cancellation: CancellationFlag
     /// The file that gets its name when the archive is finished, if this writer made it.
     private var file: PendingFile?
@@ -95,6 +97,7 @@ public final class ArchiveWriter {
         self.cancellation = cancellation
         let frame = try HeaderFrame(of: header)
         self.header = frame
+        extra = header.extraMetadata
         try output?.begin(threadCount: threadCount)
         pipeline = try FrameCompressionPipeline(
             writingTo: output,
@@ -262,7 +265,7 @@ extension ArchiveWriter {
     }
 
     /// Appends the file, directory or symbolic link at `url`, with its permissions, time and `user.*`
-    /// attributes.
+    /// attributes, and what else the header says that the archive holds.
     ///
     /// Nothing below a directory is appended. A link is not followed. A second name of a file becomes
     /// a file of its own.
@@ -276,7 +279,7 @@ extension ArchiveWriter {
     ///   neither a file nor a directory nor a link.
     @discardableResult
     public func append(fileAt url: URL, as path: EntryPath) throws -> ArchiveEntry {
-        let file = try ArchivableFile.open(url, as: path)
+        let file = try ArchivableFile.open(url, as: path, holding: extra)
         let entry = file.entry
         let ready = try admit(entry)
         try reportingFailure {
@@ -448,6 +451,10 @@ extension ArchiveWriter {
 
 extension ArchiveWriter {
     private func appendHeader(of entry: ArchiveEntry, _ place: WindowPlace) throws {
+        if let reason = entry.mismatch(with: extra) {
+            let message = "can't be archived: \(reason)"
+            throw ArchiveError(.unrepresentable, message, entry: entry.path)
+        }
         scratch.removeAll(keepingCapacity: true)
         do {
             try encoder.encode(entry, to: &scratch)

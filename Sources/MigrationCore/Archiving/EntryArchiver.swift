@@ -13,8 +13,11 @@ final class EntryArchiver {
     /// The identity of the archive's own file, which the archive can't hold.
     private let outputIdentity: FileStatus.Identity?
 
-    /// Whether an item that no archive can hold fails the export.
+    /// Whether an item that the archive can't hold fails the export.
     private let isStrict: Bool
+
+    /// What the archive holds of its entries beside what every archive does.
+    private let extra: ExtraMetadata
 
     /// The user for whom root exports; `nil` if this process exports its own user's files.
     var reader: UserIdentity?
@@ -49,8 +52,10 @@ final class EntryArchiver {
         writingTo writer: ArchiveWriter,
         outputIdentity: FileStatus.Identity?,
         progress: Progress?,
+        holding extra: ExtraMetadata = [],
         isStrict: Bool
     ) {
+        self.extra = extra
         self.writer = writer
         self.outputIdentity = outputIdentity
         self.progress = progress
@@ -110,14 +115,14 @@ extension EntryArchiver {
         }
         try claim(path, isDirectory: false, status)
         if let first = links.nextPath(of: status) {
-            let entry = Self.entry(status, at: path, .hardLink(target: first))
+            let entry = self.entry(status, at: path, .hardLink(target: first))
             return WindowItem(entry: entry, source: nil)
         }
         links.remember(status, at: path)
         files?.insert(status)
         contentBytes.addSaturating(status.size)
         return WindowItem(
-            entry: Self.entry(status, at: path, .file(size: status.size)),
+            entry: self.entry(status, at: path, .file(size: status.size)),
             source: WindowItem.Source(base: base, status: status)
         )
     }
@@ -141,7 +146,7 @@ extension EntryArchiver {
         guard after.isUnchanged(since: item.status) else { throw Self.changed(path) }
         try claim(path, isDirectory: false, item.status)
         if let first = links.nextPath(of: item.status) {
-            return Self.entry(item.status, at: path, .hardLink(target: first))
+            return self.entry(item.status, at: path, .hardLink(target: first))
         }
         // An archive carries none of a link's attributes: the system allows `user.*` only for
         // files.
@@ -156,7 +161,7 @@ extension EntryArchiver {
         }
         links.remember(item.status, at: path)
         files?.insert(item.status)
-        return Self.entry(item.status, at: path, .symbolicLink(target: target))
+        return self.entry(item.status, at: path, .symbolicLink(target: target))
     }
 
     /// Claims the path of a directory, before what is in it is admitted.
@@ -168,7 +173,7 @@ extension EntryArchiver {
     /// Admits a directory whose path was claimed, after what is in it.
     func admitDirectory(_ directory: WalkedDirectory, from base: SourceBase) -> WindowItem {
         WindowItem(
-            entry: Self.entry(directory.status, at: EntryPath(bytes: directory.path), .directory),
+            entry: self.entry(directory.status, at: EntryPath(bytes: directory.path), .directory),
             source: WindowItem.Source(base: base, status: directory.status)
         )
     }
@@ -177,7 +182,11 @@ extension EntryArchiver {
     private func claim(_ path: EntryPath, isDirectory: Bool, _ status: FileStatus) throws {
         if let missing = try paths?.insert(path, isDirectory: isDirectory) {
             entryCount += missing.count
-            impliedDirectories.enter(path, missing: missing, status.modificationTime)
+            impliedDirectories.enter(
+                path,
+                missing: missing,
+                (status.modificationTime, extra.owner(of: status))
+            )
         }
         entryCount += 1
     }
@@ -193,7 +202,7 @@ extension EntryArchiver {
         throw ArchiveError(.unrepresentable, "can't be archived: \(violation)", entry: path)
     }
 
-    private static func entry(
+    private func entry(
         _ status: FileStatus,
         at path: EntryPath,
         _ kind: ArchiveEntry.Kind
@@ -202,7 +211,8 @@ extension EntryArchiver {
             path: path,
             kind: kind,
             permissions: status.permissions,
-            modificationTime: status.modificationTime
+            modificationTime: status.modificationTime,
+            owner: extra.owner(of: status)
         )
     }
 
@@ -289,19 +299,23 @@ extension EntryArchiver {
     ) throws -> [ExtendedAttribute] {
         let attributes: FileAttributes
         do throws(SystemError) {
-            attributes = try FileAttributes(of: file.descriptor)
+            attributes = try FileAttributes(of: file.descriptor, holding: extra)
         } catch {
             throw SourceWalker.unreadable(path, error)
         }
         return try reportingOthers(attributes, at: path)
     }
 
+    /// What the names of attributes begin with that hold access control lists (acl(5)).
+    private static let accessListPrefix = [UInt8](utf8: "system.posix_acl_")
+
     private func reportingOthers(
         _ attributes: FileAttributes,
         at path: [UInt8]
     ) throws(ArchiveError) -> [ExtendedAttribute] {
         for name in attributes.others {
-            try omitUnrepresentable(path, .extendedAttribute, PrintableText.escaping(name))
+            let flag = name.starts(with: Self.accessListPrefix) ? "--acls" : "--xattrs all"
+            try omitUnrepresentable(path, .extendedAttribute, PrintableText.escaping(name), flag)
         }
         return attributes.carried
     }
@@ -316,7 +330,8 @@ extension ArchiveEntry {
             kind: kind,
             permissions: permissions,
             modificationTime: modificationTime,
-            extendedAttributes: attributes
+            extendedAttributes: attributes,
+            owner: owner
         )
     }
 }
@@ -327,15 +342,18 @@ extension EntryArchiver {
     /// Adds `omission` to the report.
     func omit(_ omission: Omission) { omissions.append(omission) }
 
-    /// Omits something that no archive can hold; a strict export fails instead.
+    /// Omits something that the archive can't hold; a strict export fails instead, and names the `flag` by
+    /// which an archive can.
     private func omitUnrepresentable(
         _ path: [UInt8],
         _ reason: Omission.Reason,
-        _ detail: String
+        _ detail: String,
+        _ flag: String? = nil
     ) throws(ArchiveError) {
         guard isStrict else { return omissions.append(Omission(path, reason, detail: detail)) }
         let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
-        let message = "can't be archived, and a strict export may not omit it: \(thing)"
+        let without = flag.map { " without '\($0)'" } ?? ""
+        let message = "can't be archived\(without), and a strict export may not omit it: \(thing)"
         throw ArchiveError(.unrepresentable, message, entry: EntryPath(bytes: path))
     }
 
@@ -390,7 +408,7 @@ struct FileAttributes {
     private(set) var others: [[UInt8]] = []
 
     /// Reads the attributes of `file`.
-    init(of file: borrowing FileDescriptor) throws(SystemError) {
+    init(of file: borrowing FileDescriptor, holding extra: ExtraMetadata) throws(SystemError) {
         let names: [[UInt8]]
         do throws(SystemError) {
             names = try file.extendedAttributeNames()
@@ -399,7 +417,7 @@ struct FileAttributes {
             return
         }
         for name in names {
-            if ExtendedAttribute.isOfUser(name) {
+            if extra.includesAttribute(name) {
                 let value = try file.extendedAttribute(name)
                 carried.append(ExtendedAttribute(name: name, value: value))
             } else {
@@ -440,6 +458,7 @@ private struct ImpliedDirectories {
         /// How much of the path is the directory's own.
         let length: Int
         let time: FileTime
+        let owner: FileOwner?
     }
 
     /// The last item, and the directories on the way to it, from the root down.
@@ -449,11 +468,17 @@ private struct ImpliedDirectories {
     private var left: [(path: [UInt8], directories: [Directory])] = []
 
     /// Goes to the item at `path`, above which the directories of these lengths have no entry.
-    mutating func enter(_ path: EntryPath, missing lengths: [Int], _ time: FileTime) {
+    mutating func enter(
+        _ path: EntryPath,
+        missing lengths: [Int],
+        _ item: (time: FileTime, owner: FileOwner?)
+    ) {
         guard !lengths.isEmpty else { return }
         leave(for: path)
         self.path = path.bytes
-        entered += lengths.map { Directory(length: $0, time: time) }
+        entered += lengths.map {
+            Directory(length: $0, time: item.time, owner: item.owner)
+        }
     }
 
     /// Leaves the directories in which `path` does not lie; `nil` lies in none.
@@ -480,7 +505,8 @@ private struct ImpliedDirectories {
             path: EntryPath(bytes: [UInt8](left[0].path[..<directory.length])),
             kind: .directory,
             permissions: 0o755,
-            modificationTime: directory.time
+            modificationTime: directory.time,
+            owner: directory.owner
         )
     }
 }

@@ -10,6 +10,8 @@ struct ItemQueue {
     private static let depth = 3
 
     private let threadCount: Int
+    /// What is read of files beside what every archive holds.
+    private let extra: ExtraMetadata
     private let cancellation: CancellationFlag
     private var pipeline: OrderedPipeline<ItemBatch, ItemBatch>?
     private var filling: ItemBatch?
@@ -17,8 +19,9 @@ struct ItemQueue {
     private var free: [ItemBatch] = []
 
     /// Prepares a queue for which `threadCount` threads read, as soon as there is something to read.
-    init(threadCount: Int, cancellation: CancellationFlag) {
+    init(threadCount: Int, holding extra: ExtraMetadata = [], cancellation: CancellationFlag) {
         self.threadCount = threadCount
+        self.extra = extra
         self.cancellation = cancellation
     }
 
@@ -40,7 +43,7 @@ struct ItemQueue {
         guard aheadCount > 0 else {
             guard let batch = filling.take() else { return nil }
             // There is nothing to do meanwhile.
-            batch.read(cancellation)
+            batch.read(holding: extra, cancellation)
             return batch
         }
         let batch = try pipeline?.next()
@@ -71,7 +74,7 @@ struct ItemQueue {
     private func makePipeline(
         threadCount: Int
     ) throws -> OrderedPipeline<ItemBatch, ItemBatch> {
-        let cancellation = cancellation
+        let (extra, cancellation) = (extra, cancellation)
         return try OrderedPipeline(
             named: "migration-read",
             threadCount: threadCount,
@@ -79,7 +82,7 @@ struct ItemQueue {
             cancellation: cancellation
         ) {
             { batch in
-                batch.read(cancellation)
+                batch.read(holding: extra, cancellation)
                 return batch
             }
         }
@@ -156,13 +159,13 @@ final class ItemBatch: @unchecked Sendable {
     func content(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
     /// Opens and reads the files.
-    func read(_ cancellation: CancellationFlag) {
+    func read(holding extra: ExtraMetadata, _ cancellation: CancellationFlag) {
         for place in elements.indices {
             let item = elements[place].item
             guard let source = item.source, item.entry.kind != .directory else { continue }
             if cancellation.isCancelled { return }
             do throws(SystemError) {
-                elements[place].reading = try reading(of: item, source, at: place)
+                elements[place].reading = try reading(of: item, source, at: place, extra)
             } catch {
                 elements[place].reading = .none
             }
@@ -172,7 +175,8 @@ final class ItemBatch: @unchecked Sendable {
     private func reading(
         of item: WindowItem,
         _ source: WindowItem.Source,
-        at place: Int
+        at place: Int,
+        _ extra: ExtraMetadata
     ) throws(SystemError) -> Reading {
         let size = source.status.size
         let isRead = size <= UInt64(min(Self.largestFile, bytes.count - used))
@@ -192,7 +196,7 @@ final class ItemBatch: @unchecked Sendable {
             guard count > 0 else { return .changed }
             position += count
         }
-        let attributes = try FileAttributes(of: file)
+        let attributes = try FileAttributes(of: file, holding: extra)
         // It is the file that the walk saw, and was in that state all the time.
         guard try file.status().isUnchanged(since: source.status) else { return .changed }
         defer { used = end }

@@ -32,6 +32,7 @@ final class ItemArchiver {
         outputIdentity: FileStatus.Identity?,
         progress: Progress?,
         threadCount: Int = 0,
+        holding extra: ExtraMetadata = [],
         isStrict: Bool = false,
         cancellation: CancellationFlag
     ) {
@@ -39,9 +40,10 @@ final class ItemArchiver {
             writingTo: writer,
             outputIdentity: outputIdentity,
             progress: progress,
+            holding: extra,
             isStrict: isStrict
         )
-        queue = ItemQueue(threadCount: threadCount, cancellation: cancellation)
+        queue = ItemQueue(threadCount: threadCount, holding: extra, cancellation: cancellation)
         self.cancellation = cancellation
     }
 }

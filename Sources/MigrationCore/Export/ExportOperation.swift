@@ -160,10 +160,15 @@ public struct ExportOptions: Sendable {
     /// An app's extension decides this itself.
     public var exclusions: [PathPattern] = []
 
-    /// Whether the export fails if it meets something that no archive can hold.
+    /// What to archive beside what every archive holds.
     ///
-    /// That is a socket, a FIFO, a device, an access control list, or an attribute outside
-    /// `user.*`. Otherwise it is an omission.
+    /// With owners, root archives all files, and not only those that the container's owner can read.
+    public var extraMetadata: ExtraMetadata = []
+
+    /// Whether the export fails if it meets something that the archive can't hold.
+    ///
+    /// That is a socket, a FIFO, a device, and, unless ``extraMetadata`` has them, an access control list
+    /// or an attribute outside `user.*`. Otherwise it is an omission.
     public var isStrict = false
 
     /// Whether the export fails if an app's extension leaves something behind in the container or
@@ -358,11 +363,16 @@ struct ExportOperation {
             outputIdentity: identity,
             progress: progress,
             threadCount: threadCount - 1,
+            holding: options.extraMetadata,
             isStrict: options.isStrict,
             cancellation: cancellation
         )
         archiver.entryHandler = options.entryHandler
-        archiver.entries.reader = try FileOwner(servedIn: root.descriptor).map { UserIdentity($0) }
+        if !options.extraMetadata.contains(.owners) {
+            archiver.entries.reader = try FileOwner(servedIn: root.descriptor).map(
+                UserIdentity.init
+            )
+        }
         do {
             try hosted.exportResources(to: archiver)
             let left = try hosted.leftBehind(by: archiver)
@@ -420,7 +430,8 @@ struct ExportOperation {
             sizeEstimate: properties.sizeEstimate,
             isCompressible: properties.isCompressible,
             creator: MigrationHost.creator,
-            activity: (options.activity ?? properties.activity)?.encoded
+            activity: (options.activity ?? properties.activity)?.encoded,
+            extraMetadata: options.extraMetadata
         )
     }
 }

@@ -12,6 +12,12 @@ struct ImportChecks {
     /// Checks the extension's entitlement and app groups.
     func checkExtension() throws {
         guard let appExtension else { return }
+        guard options.extraMetadata.isEmpty else {
+            let message =
+                "an app's extension puts the data in its place itself, so owners, access control lists and "
+                + "further attributes can't be restored: drop '--owners', '--acls' and '--xattrs'"
+            throw MigrationError(.invalidOption, message, path: path)
+        }
         do {
             _ = try Entitlement.check(appExtension, for: container)
         } catch let problem as EntitlementProblem {
@@ -50,6 +56,7 @@ struct ImportChecks {
 
     /// Checks that the archive's header fits the options.
     func checkHeader(_ header: ArchiveHeader?) throws {
+        try options.checkExtraMetadata(of: header, restoredTo: path)
         try checkImporter(header)
         // The app may have another identifier on the other platform, so its extension decides.
         guard appExtension != nil else { return try checkIdentifier(header) }

@@ -292,7 +292,11 @@ struct ImportOperation {
 
     private func openReader(_ input: ArchiveInput) throws -> ArchiveReader {
         let threadCount = ThreadCount.resolve(options.threadCount)
-        let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        let reader = try ArchiveReader(
+            input,
+            access: .whole(threadCount: threadCount),
+            foreignMetadata: options.extraMetadata
+        )
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
         // A pipe has no fingerprint until everything was read.

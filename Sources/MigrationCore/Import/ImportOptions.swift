@@ -33,6 +33,14 @@ public struct ImportOptions: Sendable {
     /// changes.
     public var requiredSignature: RequiredSignature?
 
+    /// What is restored beside what every archive holds; the archive must hold it.
+    ///
+    /// Only root can restore owners, and most attributes outside `user.*`.
+    public var extraMetadata: ExtraMetadata = []
+
+    /// Which owners and groups entries get instead of those that the archive names.
+    public var ownerMap = OwnerMap()
+
     /// The number of threads that decompress, from 1 to 64; `nil` means one per processor.
     public var threadCount: Int?
 
@@ -120,6 +128,35 @@ extension MigrationPlatform {
     }
 }
 
+extension ImportOptions {
+    /// Throws if this process or the archive of `header` can't give what is to be restored; `nil` is another
+    /// program's tar file, of which it is not known.
+    func checkExtraMetadata(
+        of header: ArchiveHeader?,
+        restoredTo path: BytePath
+    ) throws(MigrationError) {
+        if extraMetadata.contains(.owners), FileStatus.currentUser != 0 {
+            let message = "only root can restore owners: run it as root or drop '--owners'"
+            throw MigrationError(.invalidOption, message, path: path)
+        }
+        guard let header else { return }
+        let missing = extraMetadata.subtracting(header.extraMetadata)
+        guard let flag = missing.flag else { return }
+        let message =
+            "the archive holds none of what '\(flag)' restores: export with '\(flag)', or drop it here"
+        throw MigrationError(.invalidOption, message, path: path)
+    }
+}
+
+extension ExtraMetadata {
+    /// The flag of the command that asks for the first kind in the set.
+    fileprivate var flag: String? {
+        if contains(.owners) { return "--owners" }
+        if contains(.accessLists) { return "--acls" }
+        return contains(.attributes) ? "--xattrs all" : nil
+    }
+}
+
 extension ArchiveExtractor.Options {
     /// The same for the extractor; an archive without a fingerprint may use only the free space.
     init(_ options: ImportOptions, for reader: ArchiveReader, in directory: OpenFile) throws {
@@ -128,6 +165,8 @@ extension ArchiveExtractor.Options {
         isLenient = isForeign
         if isForeign { byteLimit = try directory.descriptor.availableSpace() }
         externalLinks = options.externalLinks
+        extraMetadata = options.extraMetadata
+        ownerMap = options.ownerMap
         entryHandler = options.entryHandler
     }
 }
@@ -168,6 +207,7 @@ extension Omission {
             (reason, detail) = (.specialPermissions, String(bits, radix: 8))
         case .externalLink(let target):
             (reason, detail) = (.externalLink, PrintableText.escaping(target))
+        case .owners: (reason, detail) = (.owners, "--owners restores")
         case .reserved: reason = .leftOutByDefault
         case .damaged(let text): (reason, detail) = (.damaged, text)
         }

@@ -87,7 +87,11 @@ struct ImportPreviewOperation {
         let replaced = try checks.isContainerMissing() ? nil : totalsOfContainer()
         let available = try availableSpace()
         let threadCount = ThreadCount.resolve(options.threadCount)
-        let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        let reader = try ArchiveReader(
+            input,
+            access: .whole(threadCount: threadCount),
+            foreignMetadata: options.extraMetadata
+        )
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
         // A pipe has no fingerprint until everything was read.
@@ -144,6 +148,7 @@ struct ImportPreviewOperation {
         extraction.isLenient = reader.header == nil
         if reader.header == nil { extraction.byteLimit = available }
         extraction.externalLinks = options.externalLinks
+        extraction.extraMetadata = options.extraMetadata
         extraction.entryHandler = options.entryHandler
         extraction.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
         let extractor = ArchiveExtractor(restoringNothing: extraction) {

@@ -21,6 +21,9 @@ public struct ArchiveDifference: Hashable, Sendable {
         /// The permission bits.
         case permissions
 
+        /// The user and the group, if the archive holds owners.
+        case owner
+
         /// The time of the last change, to the nanosecond.
         case modificationTime
 
@@ -30,7 +33,8 @@ public struct ArchiveDifference: Hashable, Sendable {
         /// The names of the same file.
         case hardLink
 
-        /// The extended attributes of the `user.` namespace.
+        /// The extended attributes of the `user.` namespace, and the further ones and the access control lists
+        /// if the archive holds such.
         case extendedAttributes
     }
 
@@ -153,7 +157,11 @@ private final class ContainerComparison {
 
     /// Compares everything; returns the number of differences.
     func run(_ reader: ArchiveReader, onProgress: (UInt64) -> Void) throws -> Int {
-        var comparator = try EntryComparator(root: root, report: add)
+        var comparator = try EntryComparator(
+            root: root,
+            holding: reader.header?.extraMetadata ?? [],
+            report: add
+        )
         while let entry = try reader.next() {
             try cancellation.check()
             guard isCompared(entry.path) else { continue }

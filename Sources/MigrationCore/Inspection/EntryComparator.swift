@@ -11,12 +11,19 @@ struct EntryComparator {
     }
 
     private let cursor: DirectoryCursor<OpenFile>
+    /// What the archive holds of its entries beside what every archive does.
+    private let extra: ExtraMetadata
     private let report: (ArchiveDifference) throws -> Void
 
     /// The first path in the archive of each file with several names in the container.
     private var linked: [FileStatus.Identity: EntryPath] = [:]
 
-    init(root: OpenFile, report: @escaping (ArchiveDifference) throws -> Void) throws {
+    init(
+        root: OpenFile,
+        holding extra: ExtraMetadata,
+        report: @escaping (ArchiveDifference) throws -> Void
+    ) throws {
+        self.extra = extra
         cursor = DirectoryCursor(root: try root.descriptor.duplicate())
         self.report = report
     }
@@ -35,6 +42,7 @@ struct EntryComparator {
         }
         try comparePermissions(of: entry, with: present)
         try compareModificationTime(of: entry, with: present)
+        try compareOwner(of: entry, with: present)
         try compareNames(of: entry, with: present)
         do {
             try compareContents(of: entry, with: present, from: reader)
@@ -99,6 +107,17 @@ extension EntryComparator {
         let (archived, time) = (entry.modificationTime, present.status.modificationTime)
         if archived == time { return }
         try add(entry, kind: .modificationTime, archived: archived.decimal, present: time.decimal)
+    }
+
+    private func compareOwner(of entry: ArchiveEntry, with present: Counterpart) throws {
+        let owner = FileOwner(user: present.status.owner, group: present.status.group)
+        guard let archived = entry.owner, archived != owner else { return }
+        try add(
+            entry,
+            kind: .owner,
+            archived: "\(archived.user):\(archived.group)",
+            present: "\(owner.user):\(owner.group)"
+        )
     }
 
     /// Checks that earlier entries are not names of the same file.
@@ -174,7 +193,7 @@ extension EntryComparator {
     private func compareAttributes(of entry: ArchiveEntry, with file: OpenFile) throws {
         var present: [ExtendedAttribute] = []
         for name in try file.descriptor.knownExtendedAttributeNames()
-        where ExtendedAttribute.isOfUser(name) {
+        where extra.includesAttribute(name) {
             let value = try file.descriptor.extendedAttribute(name)
             present.append(ExtendedAttribute(name: name, value: value))
         }

@@ -12,8 +12,8 @@ extension ArchiveSource {
     /// - Parameters:
     ///   - directory: The directory; it is made if it is missing.
     ///   - paths: The entries to restore, each with everything below it; an empty list means all.
-    ///   - options: How to treat links that lead out, the expected fingerprint, the handler of entries, and
-    ///     the number of threads if all entries are restored; the other options don't apply.
+    ///   - options: How to treat links that lead out, the expected fingerprint, the extra metadata, the map
+    ///     of owners, the handler of entries, and the number of threads if all entries are restored; the other options don't apply.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
     /// - Returns: What was restored, and what was omitted and why.
     /// - Throws: ``MigrationError`` of code `fingerprintMismatch` if the archive is not the expected one;
@@ -87,7 +87,13 @@ struct Extraction {
         let threadCount = ThreadCount.resolve(options.threadCount)
         let access: ArchiveReader.Access =
             selectsAll && !keepsGoing ? .whole(threadCount: threadCount) : .selective
-        let reader = try ArchiveReader(input, access: access, toleratingDamage: keepsGoing)
+        let reader = try ArchiveReader(
+            input,
+            access: access,
+            toleratingDamage: keepsGoing,
+            foreignMetadata: options.extraMetadata
+        )
+        try options.checkExtraMetadata(of: reader.header, restoredTo: directory)
         // A pipe has no fingerprint until everything was read.
         if input.size != nil { try options.expectedFingerprint?.check(reader.fingerprint) }
         let linkTargets =

@@ -112,6 +112,7 @@ struct DifferenceRow: Row {
         case .kind: "kinds"
         case .content: "contents"
         case .permissions: "permissions"
+        case .owner: "owners"
         case .modificationTime: "modification times"
         case .linkTarget: "link targets"
         case .hardLink: "hard links"

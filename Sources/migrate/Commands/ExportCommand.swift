@@ -13,6 +13,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     private(set) var options = ExportOptions()
     private var activity: BytePath?
     private var exclusions = ExclusionFlags()
+    private var metadata = MetadataFlags()
     private(set) var encryption = EncryptionFlags()
     private(set) var signingKey: BytePath?
     private(set) var replacesExisting = false
@@ -48,6 +49,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         builtInExport.map { $0.excluding(ExtensionFlags.executable) }
         Flag.level(byDefault: 3, to: \.options.compressionLevel)
         selection.map { $0.excluding(ExtensionFlags.executable) }
+        MetadataFlags.included(at: \.metadata)
         extensionFlags
         Flag.activity(to: \.activity)
         EncryptionFlags.included(at: \.encryption)
@@ -57,8 +59,8 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         Flag.threads(to: \.options.threadCount)
         Flag("strict", sets: \.options.isStrict)
             .help(
-                "Fail if something can't be archived: a special file, an access control list, an "
-                    + "attribute outside 'user.'."
+                "Fail if something would be left out: a special file, or, unless '--acls' and '--xattrs' "
+                    + "ask for them, an access control list or an attribute outside 'user.'."
             )
         Flag("expect-complete", sets: \.options.expectsComplete)
             .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
@@ -130,6 +132,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             throw UsageError("option '\(flag)' is about a file, which '--out' must name")
         }
         if existing == .replace { replacesExisting = true }
+        options.extraMetadata = metadata.extraMetadata
         try appExtension.check()
         try encryption.check()
         guard signingKey == nil || !archive.isStream else {

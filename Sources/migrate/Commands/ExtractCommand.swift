@@ -13,6 +13,7 @@ struct ExtractCommand: Command {
     private var isQuiet = false
     private var isVerbose = false
     private var keepsGoing = false
+    private var metadata = RestoredMetadataFlags()
     private var progress = ProgressMode.auto
 
     static let name = "extract"
@@ -32,6 +33,7 @@ struct ExtractCommand: Command {
         PathArguments.pattern.included(at: \.selection)
         PathArguments.included(at: \.selection)
         Flag.externalLinks(to: \.options.externalLinks)
+        RestoredMetadataFlags.included(at: \.metadata)
         Flag.expect(to: \.options.expectedFingerprint)
         Flag("keep-going", short: "k", sets: \.keepsGoing)
             .help(
@@ -46,7 +48,8 @@ struct ExtractCommand: Command {
         Flag.progress(to: \.progress)
     }
 
-    func check(_ given: GivenFlags) throws(UsageError) {
+    mutating func check(_ given: GivenFlags) throws(UsageError) {
+        metadata.apply(to: &options)
         guard isToStandardOutput else { return }
         guard selection.paths.count == 1, selection.patterns.isEmpty else {
             throw UsageError("'--to -' needs the path of exactly one file")
@@ -102,6 +105,7 @@ struct ExtractCommand: Command {
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         return report.isIncomplete ? .failure : .success
     }
+
     private func writeFile(of source: ArchiveSource, on console: Console) async throws -> ExitCode {
         let inspection = try await ProgressDisplay.showing(
             isQuiet ? .none : progress,

@@ -14,6 +14,7 @@ struct FingerprintCommand: LockingCommand {
     private var options = ExportOptions()
     private var activity: BytePath?
     private var exclusions = ExclusionFlags()
+    private var metadata = MetadataFlags()
     private var isVerbose = false
 
     static let name = "fingerprint"
@@ -32,6 +33,7 @@ struct FingerprintCommand: LockingCommand {
         Flag.destinationPlatform(to: \.options.destinationPlatform)
             .needing(ExtensionFlags.executable)
         ofWholeContainers.map { $0.excluding(ExtensionFlags.executable) }
+        MetadataFlags.included(at: \.metadata)
         ExtensionFlags.executable
             .help(
                 "The app's own extension, which chooses the data; without it, everything counts."
@@ -55,7 +57,8 @@ struct FingerprintCommand: LockingCommand {
         ExclusionFlags.included(at: \.exclusions)
     }
 
-    func check(_ given: GivenFlags) throws(UsageError) {
+    mutating func check(_ given: GivenFlags) throws(UsageError) {
+        options.extraMetadata = metadata.extraMetadata
         try appExtension.check()
     }
 

@@ -21,6 +21,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
     private(set) var progress = ProgressMode.auto
     private var importer: AppIdentity?
     private var signature = SignatureFlags()
+    private var metadata = RestoredMetadataFlags()
 
     static let name = "import"
     static let abstract = "Import an archive into a container, whole or not at all."
@@ -69,6 +70,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
         )
         Flag.appIdentity(to: \.importer)
         Flag.externalLinks(to: \.options.externalLinks)
+        RestoredMetadataFlags.included(at: \.metadata)
         ExtensionFlags.executable
             .help(
                 "The app's own extension, which puts the data where the app expects it; without "
@@ -110,6 +112,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
             throw UsageError("option '--skip-if-imported' can't be given with '--dry-run'")
         }
         options.importer = importer?.description
+        metadata.apply(to: &options)
         options.requiredSignature = try signature.requirement(for: archive)
     }
 

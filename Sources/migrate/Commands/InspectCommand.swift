@@ -75,6 +75,15 @@ struct InspectionAnswer: Answer {
         return [("activity", PrintableText.escaping(type))]
     }
 
+    private func holdingRows(_ header: ArchiveHeader) -> [(String, String)] {
+        let kinds: [(ExtraMetadata, String)] = [
+            (.owners, "owners"), (.accessLists, "access control lists"),
+            (.attributes, "all attributes"),
+        ]
+        let held = kinds.filter { header.extraMetadata.contains($0.0) }.map(\.1)
+        return held.isEmpty ? [] : [("holds", held.joined(separator: ", "))]
+    }
+
     private var headerRows: [(String, String)] {
         guard let header else { return [("creator", "another program")] }
         return [
@@ -82,7 +91,8 @@ struct InspectionAnswer: Answer {
             ("platform", PrintableText.escaping(header.platform)),
             ("version", PrintableText.escaping(header.resourcesVersion)),
             ("creator", PrintableText.escaping(header.creator)),
-        ] + activityRows + (header.importers ?? []).map { ("for", PrintableText.escaping($0)) }
+        ] + holdingRows(header) + activityRows
+            + (header.importers ?? []).map { ("for", PrintableText.escaping($0)) }
     }
 
     private var totalsRows: [(String, String)] {

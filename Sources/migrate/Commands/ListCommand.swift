@@ -114,7 +114,8 @@ struct EntryRow: Row {
         let size = String(entry.contentSize)
         let padding = String(repeating: " ", count: max(12 - size.utf8.count, 1))
         let date = Timestamp(entry.modificationTime).localMinutes
-        return "\(mode)\(padding)\(size) \(date) \(path)\(suffix)"
+        let owner = entry.owner.map { " \($0.user)/\($0.group)" } ?? ""
+        return "\(mode)\(owner)\(padding)\(size) \(date) \(path)\(suffix)"
     }
 
     /// The kind and the permissions in ten letters, as `ls -l` prints them.
@@ -159,7 +160,11 @@ struct EntryRow: Row {
 extension EntryRow {
     private enum Key: String, CodingKey {
         case extendedAttributes, extendedAttributesBase64, kind, linkTarget, linkTargetBase64
-        case modificationTime, path, pathBase64, permissions, size
+        case modificationTime, owner, path, pathBase64, permissions, size
+    }
+
+    private enum OwnerKey: String, CodingKey {
+        case group, user
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -172,6 +177,11 @@ extension EntryRow {
         try container.encode(zeros + octal, forKey: .permissions)
         let time = Timestamp(entry.modificationTime).universalNanoseconds
         try container.encode(time, forKey: .modificationTime)
+        if let owner = entry.owner {
+            var numbers = container.nestedContainer(keyedBy: OwnerKey.self, forKey: .owner)
+            try numbers.encode(owner.group, forKey: .group)
+            try numbers.encode(owner.user, forKey: .user)
+        }
         try encodeAttributes(into: &container)
         try encodeKind(into: &container)
     }

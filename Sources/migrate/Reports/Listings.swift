@@ -87,6 +87,7 @@ struct OmissionLines: Sendable {
         case .excluded: "excluded"
         case .specialFile: "special file"
         case .extendedAttribute: "extended attribute"
+        case .owners: "owners, which"
         case .specialPermissions: "special permissions"
         case .externalLink: "link that leads out"
         case .unreadableToOwner: "unreadable to the container's owner"

@@ -42,6 +42,22 @@ struct ReferenceReaderTests {
         #expect(lines.contains { $0.hasPrefix("0 5 ") && $0.hasSuffix(" Documents/größe") })
     }
 
+    @Test(.enabled(if: Machine.isRoot && Machine.has("setfacl"), "needs root and setfacl"))
+    func `reads owners, access control lists and all attributes`() throws {
+        let made = try place.shell(
+            """
+            cd source/Documents && chown 3000000:7 noise && chown 1000:33 numbers &&
+            setfacl -m u:5:rw numbers && setfacl -d -m g:6:r empty && cd ../.. &&
+            "$migrate" export --container source --out archive --force --owners --acls --xattrs all
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let read = try python("read_archive.py", "archive")
+        #expect(read.exitCode == 0, "\(read.errors)")
+        let fingerprint = try #require(read.output.split(separator: "\n").first)
+        #expect(made.output.contains("fingerprint \(fingerprint)\n"))
+    }
+
     private static let forgeries = [
         ("another content", "a piece has another hash"),
         ("another fingerprint", "the fingerprint is wrong"),

@@ -9,12 +9,13 @@ struct ForeignAttributeTests {
     private func read(
         _ records: [(String, String)],
         type: String = "0",
-        recordType: String = "x"
+        recordType: String = "x",
+        holding extra: ExtraMetadata = []
     ) throws -> (attributes: [ExtendedAttribute], dropped: [String]) {
         var tar = RawTar()
         tar.addRecords(records, type: recordType)
         tar.add("e", type: type, link: type == "0" ? "" : "to")
-        let reader = ForeignTarReader(reading: TarStream(MemorySource(tar.ended())))
+        let reader = ForeignTarReader(reading: TarStream(MemorySource(tar.ended())), holding: extra)
         let entry = try #require(try reader.next())
         let dropped = reader.takeOmissions().map { omission in
             guard case .extendedAttribute(let name) = omission.kind else {
@@ -42,6 +43,72 @@ struct ForeignAttributeTests {
         let (attributes, dropped) = try read(records)
         #expect(attributes.isEmpty)
         #expect(dropped == ["e: \(name)"])
+    }
+
+    private static let list = "user::rw-,user:1:r--,group::---,mask::r--,other::---"
+
+    @Test(arguments: [
+        list, "user::rw-\nuser:1:r--\ngroup::---\nmask::r--\nother::---\n",
+        "user::rw-,user:daemon:r--:1,group::---,mask::r--,other::---",
+        "mask::r--,other::---,user:1:r--,user::rw-,group::---",
+    ])
+    func `takes an access control list on request, however it is written`(_ text: String) throws {
+        let own = try #require(AccessList(text: [UInt8](Self.list.utf8)))
+        for (keyword, kind) in [("access", AccessList.Kind.access), ("default", .default)] {
+            let records = [("SCHILY.acl.\(keyword)", text)]
+            let (attributes, dropped) = try read(records, holding: .accessLists)
+            let expected = ExtendedAttribute(name: kind.attributeName, value: own.attributeValue)
+            #expect(attributes == [expected])
+            #expect(dropped.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "user::rw-,user:daemon:r--,group::---,mask::r--,other::---", "user::rw-,user:1:r--",
+        "user::rw-,user:1:r--,group::---,other::---", "nonsense",
+        "user::rw-,user:1:r--,user:1:r--,group::---,mask::r--,other::---",
+        "user::rw-,user:4294967295:r--,group::---,mask::r--,other::---",
+    ])
+    func `names an access control list that can't be taken`(_ text: String) throws {
+        let (attributes, dropped) = try read([("SCHILY.acl.access", text)], holding: .accessLists)
+        #expect(attributes.isEmpty)
+        #expect(dropped == ["e: SCHILY.acl.access"])
+    }
+
+    @Test func `takes all attributes on request, and no owner without one`() throws {
+        let records = [("SCHILY.xattr.trusted.a", "v"), ("SCHILY.xattr.user.b", "w")]
+        let (attributes, dropped) = try read(records, holding: .attributes)
+        #expect(
+            attributes.map { String(decoding: $0.name, as: UTF8.self) } == ["trusted.a", "user.b"]
+        )
+        #expect(dropped.isEmpty)
+    }
+
+    @Test(arguments: [
+        ([], FileOwner(user: 0, group: 0)),
+        ([("uid", "70000000"), ("gid", "5")], FileOwner(user: 70_000_000, group: 5)),
+    ])
+    func `takes the owner on request`(_ records: [(String, String)], _ owner: FileOwner) throws {
+        for extra in [ExtraMetadata.owners, []] {
+            var tar = RawTar()
+            if !records.isEmpty { tar.addRecords(records, type: "x") }
+            tar.add("e", type: "0")
+            let source = TarStream(MemorySource(tar.ended()))
+            let entry = try ForeignTarReader(reading: source, holding: extra).next()
+            #expect(entry?.owner == (extra.isEmpty ? nil : owner))
+        }
+    }
+
+    @Test(arguments: ["4294967295", "-1", "root", "4294967296"])
+    func `refuses an owner that is no number of an account`(_ text: String) throws {
+        var tar = RawTar()
+        tar.addRecords([("uid", text)], type: "x")
+        tar.add("e", type: "0")
+        let source = TarStream(MemorySource(tar.ended()))
+        let error = #expect(throws: ArchiveError.self) {
+            try ForeignTarReader(reading: source, holding: .owners).next()
+        }
+        #expect(error?.code == .damaged)
     }
 
     @Test func `names the attributes of a symbolic link, which has none`() throws {

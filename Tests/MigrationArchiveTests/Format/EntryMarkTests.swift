@@ -80,7 +80,9 @@ struct EntryMarkTests {
         // The table of large files follows.
         let last = [mark(7)].encoded
         #expect(extra[2].starts(with: last))
-        #expect(try LargeFile.files(in: [UInt8](extra[2].dropFirst(last.count))).count == 1)
+        #expect(
+            try LargeFile.files(in: [UInt8](extra[2].dropFirst(last.count)), holding: []).count == 1
+        )
     }
 
     @Test func `belong to the piece in which the header begins, wherever that ends`() throws {

@@ -14,12 +14,14 @@ struct TarEntryEncoderTests {
         size: String = "00000000000",
         time: String = "14524770400",
         type: String = "0",
-        link: String = ""
+        link: String = "",
+        user: String = "0000000",
+        group: String = "0000000"
     ) -> [UInt8] {
         func field(_ text: String, _ width: Int) -> [UInt8] {
             [UInt8](text.utf8) + [UInt8](repeating: 0, count: width - text.utf8.count)
         }
-        var bytes = field(name, 100) + field(mode, 8) + field("0000000", 8) + field("0000000", 8)
+        var bytes = field(name, 100) + field(mode, 8) + field(user, 8) + field(group, 8)
         bytes += field(size, 12) + field(time, 12) + field("        ", 8)
         bytes += field(type, 1) + field(link, 100) + field("ustar", 6) + field("00", 2)
         bytes += field("", 64) + field("0000000", 8) + field("0000000", 8)
@@ -44,6 +46,24 @@ struct TarEntryEncoderTests {
         #expect(encoded == block("Documents/a.txt", size: "00000000012"))
         // The sum of the bytes, worked out by hand once.
         #expect(String(decoding: encoded[148..<156], as: UTF8.self) == "012162\0 ")
+    }
+
+    @Test func `writes an owner into its fields, and into records where it is too large`() throws {
+        let owner = FileOwner(user: 1000, group: 0o7_777_777)
+        let plain = try StrictStream.encoded(.file("a", owner: owner))
+        #expect(plain == block("a", user: "0001750", group: "7777777"))
+        let large = FileOwner(user: 0o10_000_000, group: 4_294_967_294)
+        let encoded = try StrictStream.encoded(.file("a", owner: large))
+        #expect(encoded == extended("15 uid=2097152\n18 gid=4294967294\n") + block("a"))
+    }
+
+    @Test func `writes an access control list as the text that tars write`() throws {
+        let text = "user::rw-,user:5:r--,group::r--,mask::r--,other::---"
+        let list = try #require(AccessList(text: [UInt8](text.utf8)))
+        let name = [UInt8]("system.posix_acl_access".utf8)
+        let attribute = ExtendedAttribute(name: name, value: list.attributeValue)
+        let encoded = try StrictStream.encoded(.file("a", attributes: [attribute]))
+        #expect(encoded == extended("74 SCHILY.acl.access=\(text)\n") + block("a"))
     }
 
     @Test func `ends a directory's name with a slash`() throws {

@@ -119,7 +119,7 @@ struct LargeFileTableTests {
         for table in index.tables {
             let frame = [UInt8](frames[table.piece].suffix(table.size))
             #expect(SHA256Digest.hash(of: frame) == table.digest)
-            held += try LargeFile.files(in: frame).map(\.entry)
+            held += try LargeFile.files(in: frame, holding: []).map(\.entry)
         }
         #expect(held == items.map(\.entry))
         #expect(try entries(archive.reader(.selectiveFile)) == items.map(\.entry))
@@ -209,16 +209,16 @@ struct LargeFileTableTests {
         let frame = LargeFile.frame(holding: records())
         for position in frame.indices {
             #expect(throws: ArchiveError.self) {
-                try LargeFile.files(in: [UInt8](frame.prefix(position)))
+                try LargeFile.files(in: [UInt8](frame.prefix(position)), holding: [])
             }
         }
         var large = LargeFile.frame(holding: noise(LargeFile.frameSizeLimit))
-        #expect(throws: ArchiveError.self) { try LargeFile.files(in: large) }
+        #expect(throws: ArchiveError.self) { try LargeFile.files(in: large, holding: []) }
         large = frame
         // The sizes of the path and of the attributes.
         for position in [38, 39, 40, 41] {
             large[position] = 0xFF
-            #expect(throws: ArchiveError.self) { try LargeFile.files(in: large) }
+            #expect(throws: ArchiveError.self) { try LargeFile.files(in: large, holding: []) }
         }
     }
 

@@ -57,21 +57,30 @@ struct RecordSpoolTests {
     }
 
     @Test func `keeps every field of what is deferred`() {
-        for kind in [DeferredLink.Kind.symbolic, .hard] {
+        for (kind, owner) in [
+            (DeferredLink.Kind.symbolic, FileOwner(user: 1, group: 2)), (.hard, nil),
+        ] {
             let link = DeferredLink(
                 kind: kind,
                 path: [0xFF, 0x2F, 1],
                 target: [2, 3],
                 modificationTime: FileTime(seconds: -7, nanoseconds: 999_999_999),
+                owner: owner,
                 offset: .max - 1
             )
             #expect(DeferredLink(record: link.record) == link)
         }
-        let directory = DeferredDirectory(
-            path: [1, 2, 3],
-            permissions: 0o751,
-            modificationTime: FileTime(seconds: .min, nanoseconds: 1)
-        )
-        #expect(DeferredDirectory(record: directory.record) == directory)
+        let lists = [
+            ExtendedAttribute(name: [1], value: [2, 3]), ExtendedAttribute(name: [4], value: []),
+        ]
+        for accessLists in [[], lists] {
+            let directory = DeferredDirectory(
+                path: [1, 2, 3],
+                permissions: 0o751,
+                modificationTime: FileTime(seconds: .min, nanoseconds: 1),
+                accessLists: accessLists
+            )
+            #expect(DeferredDirectory(record: directory.record) == directory)
+        }
     }
 }

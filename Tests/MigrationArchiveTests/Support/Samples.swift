@@ -15,6 +15,19 @@ extension ArchiveHeader {
 }
 
 extension ArchiveHeader {
+    /// ``sample`` for an archive that holds `extra`.
+    static func sample(holding extra: ExtraMetadata) -> ArchiveHeader {
+        ArchiveHeader(
+            bundleIdentifier: "org.example.notes",
+            platform: "linux",
+            resourcesVersion: "1",
+            sizeEstimate: 0,
+            isCompressible: true,
+            creator: "tests",
+            extraMetadata: extra
+        )
+    }
+
     /// ``sample`` for an archive whose content is stored.
     static let storedSample = ArchiveHeader(
         bundleIdentifier: "org.example.notes",
@@ -40,14 +53,16 @@ extension ArchiveEntry {
         size: Int = 0,
         permissions: UInt16 = 0o644,
         time: FileTime = sampleTime,
-        attributes: [ExtendedAttribute] = []
+        attributes: [ExtendedAttribute] = [],
+        owner: FileOwner? = nil
     ) -> ArchiveEntry {
         ArchiveEntry(
             path: EntryPath(path),
             kind: .file(size: UInt64(size)),
             permissions: permissions,
             modificationTime: time,
-            extendedAttributes: attributes
+            extendedAttributes: attributes,
+            owner: owner
         )
     }
 

@@ -14,15 +14,23 @@ struct StrictStream {
     }
 
     /// The entries in `body`, which has the end mark put behind it.
-    func entries(in body: [UInt8], endMark: Int = 1024) throws -> [ArchiveEntry] {
+    func entries(
+        in body: [UInt8],
+        endMark: Int = 1024,
+        holding extra: ExtraMetadata = []
+    ) throws -> [ArchiveEntry] {
         let stream = body + [UInt8](repeating: 0, count: endMark)
-        return try entries(inStream: stream)
+        return try entries(inStream: stream, holding: extra)
     }
 
     /// The entries in a stream that has an end mark of its own.
-    func entries(inStream stream: [UInt8], chunkSize: Int = 1 << 20) throws -> [ArchiveEntry] {
+    func entries(
+        inStream stream: [UInt8],
+        chunkSize: Int = 1 << 20,
+        holding extra: ExtraMetadata = []
+    ) throws -> [ArchiveEntry] {
         let source = MemorySource(stream, chunkSize: chunkSize, buffer: buffer)
-        let reader = StrictTarReader(reading: TarStream(source))
+        let reader = StrictTarReader(reading: TarStream(source), holding: extra)
         var entries: [ArchiveEntry] = []
         while let entry = try reader.next() { entries.append(entry) }
         return entries

@@ -53,7 +53,7 @@ struct ItemBatchTests {
         try (directory / "c").write(Data(repeating: 7, count: ItemBatch.largestFile + 1))
         try (directory / "d").write("last")
         let batch = try batch(of: directory)
-        batch.read(CancellationFlag())
+        batch.read(holding: [], CancellationFlag())
         #expect(outcomes(batch) == ["first", "", "opened \(ItemBatch.largestFile + 1)", "last"])
     }
 
@@ -64,7 +64,7 @@ struct ItemBatchTests {
         for name: BytePath in ["a", "b", "c"] { try (directory / name).removeFile() }
         try (directory / "a").makeSymbolicLink(to: "d")
         try (directory / "b").makeFIFO()
-        batch.read(CancellationFlag())
+        batch.read(holding: [], CancellationFlag())
         #expect(outcomes(batch) == ["none", "changed", "none", "file"])
     }
 
@@ -86,7 +86,7 @@ struct ItemBatchTests {
             let status = try file.descriptor.status()
             batch.append(Self.item(EntryPath(archived), status, base), .further)
         }
-        batch.read(CancellationFlag())
+        batch.read(holding: [], CancellationFlag())
         #expect(outcomes(batch) == places.map(\.archived))
     }
 
@@ -109,7 +109,7 @@ struct ItemBatchTests {
             let entry = EntryPath(bytes: path + bytes)
             batch.append(Self.item(entry, try made.status(), base), .further)
         }
-        batch.read(CancellationFlag())
+        batch.read(holding: [], CancellationFlag())
         #expect(outcomes(batch) == ["first", "second"])
     }
 
@@ -121,7 +121,7 @@ struct ItemBatchTests {
             try (directory / "\(number + 100)").write(content)
         }
         let batch = try batch(of: directory)
-        batch.read(CancellationFlag())
+        batch.read(holding: [], CancellationFlag())
         let outcomes = outcomes(batch)
         #expect(outcomes.dropLast().allSatisfy { $0.utf8.count == ItemBatch.largestFile })
         #expect(outcomes.last == "opened \(ItemBatch.largestFile)")
@@ -133,7 +133,7 @@ struct ItemBatchTests {
         let batch = try batch(of: directory)
         try (directory / "a").write("elif")
         try (directory / "b").write(Data(repeating: 7, count: ItemBatch.largestFile + 1))
-        batch.read(CancellationFlag())
+        batch.read(holding: [], CancellationFlag())
         #expect(outcomes(batch) == ["changed", "changed", "file"])
     }
 

@@ -68,6 +68,9 @@ struct StrictExportTests {
         try places.archive.removeFile()
         let thing = "the attribute system.posix_acl_access"
         try await expectRefusal(places, of: thing, at: "file")
+        let held = try await strictExport(places) { $0.extraMetadata = .accessLists }
+        #expect(held.omissions.count == 0)
+        #expect(held.header.extraMetadata == .accessLists)
     }
 
     @Test func `archives what an archive holds, and leaves out what was to be left out`()

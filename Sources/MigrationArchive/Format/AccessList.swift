@@ -1,0 +1,267 @@
+internal import MigrationSystem
+
+/// An access control list, as the kernel keeps it in an attribute and as tars write it in a record.
+///
+/// The attribute is `version:4 (tag:2 permissions:2 id:4)...`, little-endian (`linux/posix_acl_xattr.h`).
+/// The record is text as acl(5) has it, with commas between the entries and numbers for accounts, such as
+/// `user::rw-,user:1000:r--,group::r--,mask::r--,other::---`.
+struct AccessList: Equatable {
+    /// What a list is for.
+    enum Kind: CaseIterable {
+        /// Who may use the file or directory.
+        case access
+        /// What new files in the directory get.
+        case `default`
+
+        /// The attribute in which the kernel keeps the list.
+        var attributeName: [UInt8] {
+            switch self {
+            case .access: Self.accessAttribute
+            case .default: Self.defaultAttribute
+            }
+        }
+
+        /// The keyword of the record in which tars write the list.
+        var keyword: [UInt8] {
+            switch self {
+            case .access: PaxKey.accessList
+            case .default: PaxKey.defaultAccessList
+            }
+        }
+
+        private static let accessAttribute = [UInt8](utf8: "system.posix_acl_access")
+        private static let defaultAttribute = [UInt8](utf8: "system.posix_acl_default")
+
+        init?(attributeName name: [UInt8]) {
+            guard let kind = Self.allCases.first(where: { $0.attributeName == name }) else {
+                return nil
+            }
+            self = kind
+        }
+
+        init?(keyword: [UInt8]) {
+            guard let kind = Self.allCases.first(where: { $0.keyword == keyword }) else {
+                return nil
+            }
+            self = kind
+        }
+    }
+
+    /// Whom an entry is about, in the order in which entries stand.
+    enum Tag: UInt16 {
+        case owner = 0x01
+        case user = 0x02
+        case owningGroup = 0x04
+        case group = 0x08
+        case mask = 0x10
+        case other = 0x20
+
+        var hasAccount: Bool { self == .user || self == .group }
+
+        fileprivate var word: String {
+            switch self {
+            case .owner, .user: "user"
+            case .owningGroup, .group: "group"
+            case .mask: "mask"
+            case .other: "other"
+            }
+        }
+    }
+
+    struct Entry: Equatable {
+        let tag: Tag
+        /// From 0 to 7.
+        let permissions: UInt16
+        /// The account's number; the last number of all where the tag has none.
+        var id = UInt32.max
+    }
+
+    private(set) var entries: [Entry]
+
+    private static let version: UInt32 = 2
+
+    /// Makes a list of entries, which must be ones that the kernel takes; `nil` otherwise.
+    private init?(checking entries: [Entry]) {
+        var (tags, last): (Set<UInt16>, Entry?) = ([], nil)
+        for entry in entries {
+            guard entry.permissions <= 7, entry.tag.hasAccount == (entry.id != .max) else {
+                return nil
+            }
+            if let last {
+                guard (last.tag.rawValue, last.id) < (entry.tag.rawValue, entry.id) else {
+                    return nil
+                }
+            }
+            guard entry.tag.hasAccount || tags.insert(entry.tag.rawValue).inserted else {
+                return nil
+            }
+            last = entry
+        }
+        let needed: [Tag] = [.owner, .owningGroup, .other]
+        let needsMask = entries.contains { $0.tag.hasAccount }
+        guard needed.allSatisfy({ tags.contains($0.rawValue) }),
+            !needsMask || tags.contains(Tag.mask.rawValue)
+        else { return nil }
+        self.entries = entries
+    }
+}
+
+// MARK: - The attribute
+
+extension AccessList {
+    /// Reads the value of an attribute; `nil` where it is none that the kernel writes.
+    init?(attributeValue value: [UInt8]) {
+        guard value.count >= 4, value.count % 8 == 4,
+            value.littleEndian(at: 0, as: UInt32.self) == Self.version
+        else { return nil }
+        var entries: [Entry] = []
+        for position in stride(from: 4, to: value.count, by: 8) {
+            guard let tag = Tag(rawValue: value.littleEndian(at: position)) else { return nil }
+            let entry = Entry(
+                tag: tag,
+                permissions: value.littleEndian(at: position + 2),
+                id: value.littleEndian(at: position + 4)
+            )
+            entries.append(entry)
+        }
+        self.init(checking: entries)
+    }
+
+    /// The value of the attribute.
+    var attributeValue: [UInt8] {
+        var value: [UInt8] = []
+        value.appendLittleEndian(Self.version)
+        for entry in entries {
+            value.appendLittleEndian(entry.tag.rawValue)
+            value.appendLittleEndian(entry.permissions)
+            value.appendLittleEndian(entry.id)
+        }
+        return value
+    }
+}
+
+extension ExtendedAttribute {
+    /// Whether the attribute is no access control list, or a list that the kernel takes.
+    var isSettable: Bool {
+        AccessList.Kind(attributeName: name) == nil || AccessList(attributeValue: value) != nil
+    }
+}
+
+// MARK: - The record
+
+extension AccessList {
+    /// The text of the record.
+    var text: [UInt8] {
+        let parts = entries.map { entry in
+            let account = entry.tag.hasAccount ? String(entry.id) : ""
+            let letters = [(4, "r"), (2, "w"), (1, "x")]
+                .map { entry.permissions & $0.0 != 0 ? $0.1 : "-" }
+            return "\(entry.tag.word):\(account):\(letters.joined())"
+        }
+        return [UInt8](utf8: parts.joined(separator: ","))
+    }
+
+    /// Reads the text of a record; `nil` where it is no list, or names an account that it gives no number of.
+    ///
+    /// Entries may be in any order and stand on lines of their own, as GNU tar writes them, and may end in
+    /// the account's number, as libarchive writes it.
+    init?(text: [UInt8]) {
+        var entries: [Entry] = []
+        let isBreak = { (byte: UInt8) in byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n") }
+        for part in text.split(whereSeparator: isBreak) {
+            // What follows '#' says which rights are in effect.
+            let stated = part.prefix { $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "\t") }
+            guard let entry = Self.entry(stated) else { return nil }
+            entries.append(entry)
+        }
+        entries.sort { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
+        self.init(checking: entries)
+    }
+
+    private static func entry(_ text: ArraySlice<UInt8>) -> Entry? {
+        let fields = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard (3...4).contains(fields.count), let permissions = permissions(fields[2]) else {
+            return nil
+        }
+        let hasAccount = !fields[1].isEmpty
+        let tag: Tag
+        switch fields[0] {
+        case "user", "u": tag = hasAccount ? .user : .owner
+        case "group", "g": tag = hasAccount ? .group : .owningGroup
+        case "mask", "m": tag = .mask
+        case "other", "o": tag = .other
+        default: return nil
+        }
+        guard hasAccount == tag.hasAccount else { return nil }
+        guard hasAccount else { return Entry(tag: tag, permissions: permissions) }
+        guard let id = number(fields[fields.count == 4 ? 3 : 1]) else { return nil }
+        return Entry(tag: tag, permissions: permissions, id: id)
+    }
+
+    private static func permissions(_ text: String) -> UInt16? {
+        guard text.utf8.count == 3 else { return nil }
+        var permissions: UInt16 = 0
+        for (byte, (letter, bit)) in zip(text.utf8, [("r", 4), ("w", 2), ("x", 1)]) {
+            if byte == letter.utf8.first {
+                permissions |= UInt16(bit)
+            } else if byte != UInt8(ascii: "-") {
+                return nil
+            }
+        }
+        return permissions
+    }
+
+    private static func number(_ text: String) -> UInt32? {
+        guard let value = PaxKey.number([UInt8](text.utf8)) else { return nil }
+        return UInt32(exactly: value)
+    }
+}
+
+// MARK: - Accounts
+
+extension AccessList {
+    /// The list with the accounts that `map` gives; of several entries that then name one account, the
+    /// first counts.
+    func mapped(by map: OwnerMap) -> AccessList {
+        var copy = self
+        var seen: Set<UInt64> = []
+        copy.entries = entries.map { entry in
+            let id =
+                switch entry.tag {
+                case .user: map.user(entry.id)
+                case .group: map.group(entry.id)
+                default: entry.id
+                }
+            return Entry(tag: entry.tag, permissions: entry.permissions, id: id)
+        }
+        .filter {
+            !$0.tag.hasAccount
+                || seen.insert(UInt64($0.tag.rawValue) << 32 | UInt64($0.id)).inserted
+        }
+        .sorted { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
+        return copy
+    }
+}
+
+extension ExtendedAttribute {
+    /// The attribute with the accounts that `map` gives, if it is an access control list.
+    func mapped(by map: OwnerMap) -> ExtendedAttribute {
+        guard AccessList.Kind(attributeName: name) != nil,
+            let list = AccessList(attributeValue: value)
+        else { return self }
+        return ExtendedAttribute(name: name, value: list.mapped(by: map).attributeValue)
+    }
+}
+
+extension ArchiveEntry {
+    /// The attributes that hold access control lists, which change the permissions when they are set.
+    var accessLists: [ExtendedAttribute] {
+        extendedAttributes.filter { AccessList.Kind(attributeName: $0.name) != nil }
+    }
+
+    /// All other attributes.
+    var attributesBesideAccessLists: [ExtendedAttribute] {
+        extendedAttributes.filter { AccessList.Kind(attributeName: $0.name) == nil }
+    }
+}

@@ -1,0 +1,24 @@
+internal import MigrationSystem
+
+/// Which owners and groups restored entries get instead of those that an archive names.
+public struct OwnerMap: Hashable, Sendable {
+    /// The numbers of users, by those that the archive has.
+    public var users: [UInt32: UInt32] = [:]
+
+    /// The numbers of groups, by those that the archive has.
+    public var groups: [UInt32: UInt32] = [:]
+
+    /// Makes a map that changes nothing.
+    public init() {}
+
+    /// The user that stands for `user` here.
+    func user(_ user: UInt32) -> UInt32 { users[user] ?? user }
+
+    /// The group that stands for `group` here.
+    func group(_ group: UInt32) -> UInt32 { groups[group] ?? group }
+
+    /// The owner that stands for `owner` here.
+    func owner(_ owner: FileOwner) -> FileOwner {
+        FileOwner(user: user(owner.user), group: group(owner.group))
+    }
+}
