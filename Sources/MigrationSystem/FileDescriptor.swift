@@ -34,6 +34,8 @@ extension FileDescriptor {
         case writing
         /// For writing at the end of a file, which is made if it is missing.
         case appending(permissions: UInt16)
+        /// For reading and changing an existing file.
+        case updating
         /// For writing a file that must not exist yet.
         case creating(permissions: UInt16)
 
@@ -43,6 +45,7 @@ extension FileDescriptor {
             case .directory: O_RDONLY | O_DIRECTORY
             case .writing: O_WRONLY | O_NONBLOCK | O_NOCTTY
             case .appending: O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY
+            case .updating: O_RDWR | O_NONBLOCK | O_NOCTTY
             case .creating: O_RDWR | O_CREAT | O_EXCL
             }
         }

@@ -3,7 +3,7 @@ internal import Glibc
 /// A file that appears under its name only when it is complete.
 ///
 /// Until then its name ends in `.partial`. A process that dies leaves such a file, and the next one
-/// that writes the same file takes it over.
+/// that writes the same file takes it over: empty, or as it is.
 package struct PendingFile: ~Copyable {
     private let directory: OpenFile
     private let name: [UInt8]
@@ -23,11 +23,16 @@ package struct PendingFile: ~Copyable {
 
     /// Begins the file at `path`, which only its owner can read.
     ///
+    /// Where `resumes` says so, it holds what a process has left of it. If none has, and there is a file at `path`
+    /// of which `isCut` says that it is not whole, that file is taken.
+    ///
     /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and is not to be
     ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.
     package static func make(
         at path: BytePath,
-        replacesExisting: Bool
+        replacesExisting: Bool,
+        resumes: Bool = false,
+        isCut: (OpenFile) throws(SystemError) -> Bool = { _ in false }
     ) throws(SystemError) -> PendingFile {
         let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
         // Two long names may be equal once shortened.
@@ -36,6 +41,9 @@ package struct PendingFile: ~Copyable {
         }
         // Only the root directory has no name.
         if path.lastComponent.isEmpty { throw SystemError("open", code: SystemError.existingCode) }
+        if resumes {
+            try takeCutFile(path.lastComponent, in: directory, isCut)
+        }
         if !replacesExisting,
             try directory.descriptor.statusIfPresent(of: path.lastComponent) != nil
         {
@@ -44,7 +52,11 @@ package struct PendingFile: ~Copyable {
         return PendingFile(
             directory: directory,
             name: path.lastComponent,
-            file: try create(temporaryName(for: path.lastComponent), in: directory),
+            file: try open(
+                temporaryName(for: path.lastComponent),
+                in: directory,
+                resumes: resumes
+            ),
             replacesExisting: replacesExisting
         )
     }
@@ -69,6 +81,45 @@ package struct PendingFile: ~Copyable {
 
     private static func temporaryName(for name: [UInt8]) -> [UInt8] {
         [UInt8](name.prefix(240)) + [UInt8](utf8: ".partial")
+    }
+
+    /// Gives the file `name`, if it was cut, the name of one that is not finished, unless there is one.
+    private static func takeCutFile(
+        _ name: [UInt8],
+        in directory: OpenFile,
+        _ isCut: (OpenFile) throws(SystemError) -> Bool
+    ) throws(SystemError) {
+        let temporaryName = temporaryName(for: name)
+        guard try directory.descriptor.statusIfPresent(of: temporaryName) == nil,
+            try directory.descriptor.statusIfPresent(of: name)?.kind == .regular,
+            try isCut(OpenFile(directory.descriptor.open(name, .reading)))
+        else { return }
+        try directory.descriptor.renameExclusively(
+            name,
+            to: temporaryName,
+            in: directory.descriptor
+        )
+    }
+
+    private static func open(
+        _ name: [UInt8],
+        in directory: OpenFile,
+        resumes: Bool
+    ) throws(SystemError) -> OpenFile {
+        guard resumes else { return try create(name, in: directory) }
+        do throws(SystemError) {
+            let file = OpenFile(try directory.descriptor.open(name, .updating))
+            try file.descriptor.lock(.exclusive)
+            // Another process may have finished the file before it was locked here.
+            let named = try directory.descriptor.statusIfPresent(of: name)
+            guard try named?.identity == file.descriptor.status().identity else {
+                throw SystemError.busy
+            }
+            return file
+        } catch {
+            guard error.isMissing else { throw error }
+            return try create(name, in: directory)
+        }
     }
 
     private static func create(
@@ -124,6 +175,9 @@ package struct PendingFile: ~Copyable {
         }
         try directory.descriptor.synchronize()
     }
+
+    /// Leaves the unfinished file where it is, for a process that resumes it.
+    package consuming func leave() {}
 
     /// Removes the unfinished file.
     package consuming func discard() {

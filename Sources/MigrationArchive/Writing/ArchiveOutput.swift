@@ -46,6 +46,11 @@ package final class ArchiveOutput: @unchecked Sendable {
         }
     }
 
+    /// Goes on at `offset` of the file, and drops what it holds from there on, unless that is still needed.
+    func goOn(at offset: UInt64, dropsRest: Bool = true) throws {
+        try target.goOn(at: offset, dropsRest: dropsRest)
+    }
+
     /// Ends the archive; returns how many bytes were written.
     func finish() throws -> UInt64 {
         try sealing?.finish()
@@ -90,6 +95,14 @@ private final class OutputTarget: @unchecked Sendable {
     }
 
     func close() { file = nil }
+
+    func goOn(at offset: UInt64, dropsRest: Bool) throws {
+        try reportingFailures {
+            if dropsRest { try open().descriptor.setSize(offset) }
+            try open().descriptor.seek(to: offset)
+            count = offset
+        }
+    }
 
     private func open() throws(SystemError) -> OpenFile {
         guard let file else { throw .invalid("write") }

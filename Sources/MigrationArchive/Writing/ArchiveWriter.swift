@@ -53,6 +53,9 @@ public final class ArchiveWriter {
         /// The bytes of the tar stream.
         package let streamBytes: UInt64
 
+        /// The bytes of an earlier archive's beginning that stayed where they were.
+        package let keptBytes: UInt64
+
         /// The bytes of the compressed stream; a piece that compression makes no smaller counts as it is.
         package let compressedStreamBytes: UInt64
     }
@@ -85,9 +88,11 @@ public final class ArchiveWriter {
 
     /// Begins an archive, which `threadCount` threads compress.
     ///
-    /// Without an `output` nothing is compressed or written, and only the fingerprint is computed.
+    /// Without an `output` nothing is compressed or written, and only the fingerprint is computed. Where the
+    /// output is a file that holds `beginning`, what is the same stays in it.
     package init(
         writingTo output: ArchiveOutput?,
+        goingOnFrom beginning: ArchiveBeginning? = nil,
         header: ArchiveHeader,
         level: Int,
         threadCount: Int,
@@ -99,9 +104,11 @@ public final class ArchiveWriter {
         self.header = frame
         extra = header.extraMetadata
         try output?.begin(threadCount: threadCount)
+        let kept = beginning?.pieces(behind: frame) ?? []
         pipeline = try FrameCompressionPipeline(
             writingTo: output,
             after: frame,
+            keeping: kept,
             level: level,
             isCompressible: header.isCompressible,
             threadCount: threadCount,
@@ -110,6 +117,7 @@ public final class ArchiveWriter {
         chunk = pipeline.takeChunk()
         chunk.marks = []
         do {
+            if beginning != nil { try output?.goOn(at: 0, dropsRest: kept.isEmpty) }
             try output?.write(frame.bytes.span)
         } catch {
             abandon()
@@ -424,6 +432,7 @@ extension ArchiveWriter {
             fingerprint: index.fingerprint,
             archiveBytes: try output?.finish() ?? 0,
             streamBytes: headerBytes + pipeline.streamBytes,
+            keptBytes: pipeline.keptBytes,
             compressedStreamBytes: headerBytes + pipeline.compressedStreamBytes
         )
     }

@@ -16,6 +16,9 @@ public struct ArchiveDestination: Sendable {
     /// How the archive is encrypted; `nil` if it is not.
     private(set) var encryption: ArchiveEncryption?
 
+    /// Whether what an export has left of the file is kept as far as it is still right.
+    private(set) var resumes = false
+
     /// The path of the file; `nil` for a descriptor.
     var path: BytePath? {
         if case .file(let path, _) = target { path } else { nil }
@@ -35,6 +38,18 @@ public struct ArchiveDestination: Sendable {
     /// A file at a path of any bytes.
     package static func file(path: BytePath, replacesExisting: Bool) -> ArchiveDestination {
         ArchiveDestination(target: .file(path, replacesExisting: replacesExisting))
+    }
+
+    /// The same file, which holds what an interrupted export has left of it.
+    ///
+    /// That is the file whose name ends in `.partial`, or a cut archive under the archive's own name. Whatever
+    /// pieces in it the export would write again stay, and a failed export leaves what it has written.
+    ///
+    /// - Returns: The destination, which must be a file and not be encrypted.
+    public func resumed() -> ArchiveDestination {
+        var destination = self
+        destination.resumes = true
+        return destination
     }
 
     /// An open descriptor, such as 1 for standard output, which gets the archive as it is made.
@@ -96,7 +111,11 @@ package struct ArchiveFile: ~Copyable {
     private var pending: PendingFile?
     private let path: BytePath?
     private let command: StreamCommand?
+    private let resumes: Bool
     private let cancellation: CancellationFlag
+
+    /// What the file holds of an archive that was cut; `nil` where it begins empty.
+    let beginning: ArchiveBeginning?
 
     /// Gets the archive's bytes.
     package let output: ArchiveOutput
@@ -111,7 +130,9 @@ package struct ArchiveFile: ~Copyable {
         pending: consuming PendingFile?,
         path: BytePath?,
         command: StreamCommand? = nil,
+        resumes: Bool = false,
         cancellation: CancellationFlag,
+        beginning: ArchiveBeginning? = nil,
         output: ArchiveOutput,
         identity: FileStatus.Identity,
         availableSpace: UInt64?
@@ -119,7 +140,9 @@ package struct ArchiveFile: ~Copyable {
         self.pending = pending
         self.path = path
         self.command = command
+        self.resumes = resumes
         self.cancellation = cancellation
+        self.beginning = beginning
         self.output = output
         self.identity = identity
         self.availableSpace = availableSpace
@@ -131,6 +154,13 @@ package struct ArchiveFile: ~Copyable {
         cancellation: CancellationFlag
     ) throws -> ArchiveFile {
         let encryption = destination.encryption
+        if destination.resumes {
+            guard encryption == nil, let path = destination.path else {
+                let message = "only a file that is not encrypted can be resumed"
+                throw MigrationError(.invalidOption, message)
+            }
+            return try resume(destination, at: path, cancellation: cancellation)
+        }
         switch destination.target {
         case .descriptor(let number):
             return try make(
@@ -171,6 +201,62 @@ package struct ArchiveFile: ~Copyable {
                 throw failure(error, at: path)
             }
         }
+    }
+
+    private static func resume(
+        _ destination: ArchiveDestination,
+        at path: BytePath,
+        cancellation: CancellationFlag
+    ) throws -> ArchiveFile {
+        guard case .file(_, let replacesExisting) = destination.target else {
+            preconditionFailure("only a file has a path")
+        }
+        if replacesExisting { try checkIsReplaceable(path) }
+        var pending: PendingFile?
+        do throws(SystemError) {
+            pending = try PendingFile.make(
+                at: BytePath(resolving: path),
+                replacesExisting: replacesExisting,
+                resumes: true
+            ) { file throws(SystemError) in
+                try ArchiveBeginning.isCut(file.descriptor.duplicate(), cancellation)
+            }
+        } catch {
+            throw failure(error, at: path)
+        }
+        guard let file = pending?.file else { throw failure(.busy, at: path) }
+        do {
+            let beginning = try ArchiveBeginning(
+                proving: file.descriptor.duplicate(),
+                cancellation: cancellation
+            )
+            let space = try pending?.availableSpace()
+            return ArchiveFile(
+                pending: pending.take(),
+                path: path,
+                resumes: true,
+                cancellation: cancellation,
+                beginning: beginning,
+                output: try ArchiveOutput(
+                    writing: file.descriptor.duplicate(),
+                    cancellation: cancellation
+                ),
+                identity: try file.descriptor.status().identity,
+                availableSpace: space.map { $0 + beginning.provedBytes }
+            )
+        } catch {
+            pending.take()?.leave()
+            throw unresumable(error, at: path)
+        }
+    }
+
+    /// Why what is left at `path` can't be gone on from.
+    private static func unresumable(_ error: any Error, at path: BytePath) -> any Error {
+        guard let error = error as? ArchiveError, error.code != .inputFailed else { return error }
+        let message =
+            "what is left of the archive can't be resumed: \(error); remove the file that ends in "
+            + "'.partial', or export without '--resume'"
+        return MigrationError(.outputFailed, message, path: path)
     }
 
     private static func make(
@@ -268,12 +354,14 @@ package struct ArchiveFile: ~Copyable {
         }
     }
 
-    /// Removes the file, as far as possible, or ends the command that takes the archive.
+    /// Removes the file, as far as possible, unless it can be resumed, or ends the command that takes the archive.
     ///
     /// - Returns: What to report instead of `error`, which made the archive useless.
     @discardableResult
     package consuming func discard(after error: any Error) -> any Error {
-        if let file = pending.take() { file.discard() }
+        if let file = pending.take() {
+            if resumes { file.leave() } else { file.discard() }
+        }
         return command?.end(after: error) ?? error
     }
 }

@@ -215,6 +215,10 @@ public struct ExportReport: Sendable {
     /// It is never more than the stream, because pieces that compression would enlarge are stored.
     public let compressedStreamBytes: UInt64
 
+    /// The bytes of frames that an interrupted export had written and that stayed in the archive; `nil` if the
+    /// export was not to resume one.
+    public let resumedBytes: UInt64?
+
     /// The hash that identifies the content.
     public let fingerprint: Fingerprint
 
@@ -270,6 +274,7 @@ struct ExportOperation {
                 hosted,
                 properties: properties,
                 to: nil,
+                goingOnFrom: nil,
                 identity: nil,
                 root: lock.root
             )
@@ -290,6 +295,7 @@ struct ExportOperation {
                 hosted,
                 properties: properties,
                 to: file.output,
+                goingOnFrom: file.beginning,
                 identity: file.identity,
                 root: lock.root
             )
@@ -347,12 +353,14 @@ struct ExportOperation {
         _ hosted: any ExportingExtension,
         properties: ExportProperties,
         to output: ArchiveOutput?,
+        goingOnFrom beginning: ArchiveBeginning?,
         identity: FileStatus.Identity?,
         root: OpenFile
     ) throws -> ExportReport {
         let header = header(properties, of: hosted.container)
         let writer = try ArchiveWriter(
             writingTo: output,
+            goingOnFrom: beginning,
             header: header,
             level: options.compressionLevel,
             threadCount: threadCount,
@@ -380,7 +388,14 @@ struct ExportOperation {
                 throw failure
             }
             let summary = try writer.finish()
-            return report(header: header, summary: summary, of: archiver, by: hosted, left: left)
+            return report(
+                header: header,
+                summary: summary,
+                resumedBytes: beginning.map { _ in summary.keptBytes },
+                of: archiver,
+                by: hosted,
+                left: left
+            )
         } catch {
             writer.abandon()
             throw error
@@ -394,6 +409,7 @@ struct ExportOperation {
     private func report(
         header: ArchiveHeader,
         summary: ArchiveWriter.Summary,
+        resumedBytes: UInt64?,
         of archiver: ItemArchiver,
         by hosted: any ExportingExtension,
         left: LeftBehind?
@@ -404,6 +420,7 @@ struct ExportOperation {
             archiveBytes: summary.archiveBytes,
             streamBytes: summary.streamBytes,
             compressedStreamBytes: summary.compressedStreamBytes,
+            resumedBytes: resumedBytes,
             fingerprint: summary.fingerprint,
             omissions: omissions(of: archiver),
             externalLinks: archiver.entries.externalLinks,

@@ -19,6 +19,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     private(set) var replacesExisting = false
     private(set) var resultFile: BytePath?
     private var existing: ExistingArchive.Policy?
+    private var resumes = false
     private(set) var waitLimit = Duration.zero
     private(set) var answersInJSON = false
     private var records = RecordFlags()
@@ -67,6 +68,12 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             .needing(ExtensionFlags.executable)
         ifExists
         Flag.force(replacing: "an archive", sets: \.replacesExisting).excluding(ifExists)
+        Flag("resume", sets: \.resumes)
+            .help(
+                "Go on with what an interrupted export has left of the archive, and leave what is written "
+                    + "if this one fails."
+            )
+            .excluding(ifExists)
         RecordFlags.included(at: \.records)
         Flag.dryRun(
             "Read everything and answer as an export would, but write no archive.",
@@ -133,6 +140,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         }
         if existing == .replace { replacesExisting = true }
         options.extraMetadata = metadata.extraMetadata
+        try checkResuming()
         try appExtension.check()
         try encryption.check()
         guard signingKey == nil || !archive.isStream else {
@@ -141,6 +149,22 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         }
         guard !(isVerbose && answersInJSON && archive.isStandardStream) else {
             throw UsageError("with '-' for the archive, --json and --verbose share standard error")
+        }
+    }
+
+    private func checkResuming() throws(UsageError) {
+        guard resumes else { return }
+        guard !archive.isStream else {
+            throw UsageError("option '--resume' is about a file, which '--out' must name")
+        }
+        guard !encryption.isGiven else {
+            throw UsageError(
+                "an encrypted archive can't be resumed, because every export has a key of its own: drop "
+                    + "'--resume'"
+            )
+        }
+        guard !isDryRun else {
+            throw UsageError("option '--resume' can't be given with '--dry-run'")
         }
     }
 
@@ -156,6 +180,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             replacesExisting: replacesExisting,
             on: console
         )
+        if resumes { destination = destination.resumed() }
         if let encryption = try encryption.encryption() {
             destination = destination.encrypted(with: encryption)
         }
@@ -326,6 +351,7 @@ struct ExportAnswer: Answer {
     var isDryRun = false
     var leftBehind: LeftBehind?
     let omissions: OmissionList
+    var resumedBytes: UInt64?
     let streamBytes: UInt64
     let totals: ArchiveTotals
 
@@ -336,6 +362,8 @@ struct ExportAnswer: Answer {
         let size = "\(ByteCount(archiveBytes))\(share)"
         let verb = isDryRun ? "would hold " : ""
         return "\(archive.destinationText): \(verb)\(TotalsText(totals)) in \(size)\n"
+            + (resumedBytes.map { "resumed behind \(ByteCount($0)) that were written before\n" }
+                ?? "")
             + "fingerprint \(fingerprint)\n"
             + OmissionLines(title: "left out", omissions: omissions).text
             + (leftBehind.map { LeftBehindLines($0).text } ?? "")
@@ -358,6 +386,7 @@ extension ExportAnswer {
             isDryRun: isDryRun,
             leftBehind: report.leftBehind,
             omissions: report.omissions,
+            resumedBytes: report.resumedBytes,
             streamBytes: report.streamBytes,
             totals: report.totals
         )
@@ -368,7 +397,7 @@ extension ExportAnswer {
     private enum CodingKeys: String, CodingKey {
         case appExtension, archive, archiveBase64, archiveBytes, command, compressedStreamBytes
         case externalLinkCount, externalLinks, fingerprint, header, isDryRun, leftBehind
-        case omissions, streamBytes, totals
+        case omissions, resumedBytes, streamBytes, totals
     }
 
     private struct EncodedLink: Encodable {
@@ -399,6 +428,7 @@ extension ExportAnswer {
         if isDryRun { try container.encode(isDryRun, forKey: .isDryRun) }
         try container.encodeIfPresent(leftBehind, forKey: .leftBehind)
         try container.encode(omissions, forKey: .omissions)
+        try container.encodeIfPresent(resumedBytes, forKey: .resumedBytes)
         try container.encode(streamBytes, forKey: .streamBytes)
         try container.encode(totals, forKey: .totals)
     }

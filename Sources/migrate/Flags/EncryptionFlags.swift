@@ -105,15 +105,19 @@ struct EncryptionFlags: FlagGroup {
         Flag("armor", sets: \.isArmored).help("Write the encrypted archive as text.")
     }
 
+    private var hasRecipients: Bool { !recipients.isEmpty || !recipientFiles.isEmpty }
+
+    /// Whether the archive is to be encrypted.
+    var isGiven: Bool { hasRecipients || passphrase.isGiven }
+
     /// Checks that the flags go together, and that the keys on the command line are valid.
     func check() throws(UsageError) {
-        let hasRecipients = !recipients.isEmpty || !recipientFiles.isEmpty
         if hasRecipients, passphrase.isGiven {
             throw UsageError(
                 "an archive is encrypted for recipients or with a passphrase, not both"
             )
         }
-        if isArmored, !hasRecipients, !passphrase.isGiven {
+        if isArmored, !isGiven {
             throw UsageError("option '--armor' needs '--recipient' or '--passphrase'")
         }
         if !recipients.isEmpty { _ = try Self.checked(recipients) }

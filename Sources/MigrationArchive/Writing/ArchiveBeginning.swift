@@ -1,0 +1,116 @@
+package import MigrationSystem
+
+/// The beginning of an archive that was cut, as far as it is proved to be whole.
+///
+/// An export that goes on from it hashes the pieces again, and compresses and writes only those that differ or
+/// are missing. A piece counts only if all that belongs to it is there, and what its frame holds is what
+/// zstd's own checksum says.
+package struct ArchiveBeginning: Sendable {
+    /// One proved piece.
+    struct Piece: Equatable, Sendable {
+        /// The frame and what lies behind it.
+        let listing: ArchiveIndex.Frame
+        let digest: [UInt8]
+        /// The hash of the marks and the table of large files behind the frame.
+        let trailerDigest: [UInt8]
+    }
+
+    /// The frame that the archive begins with; `nil` where not even that is whole.
+    let header: HeaderFrame?
+
+    /// The pieces that follow it without a gap.
+    private(set) var pieces: [Piece] = []
+
+    /// The bytes of the file that are proved.
+    package var provedBytes: UInt64 {
+        pieces.reduce(UInt64(header?.bytes.count ?? 0)) { $0 + UInt64($1.listing.compressedSize) }
+    }
+
+    /// Whether the file in `descriptor` is an archive of this project that has no end.
+    package static func isCut(
+        _ descriptor: consuming FileDescriptor,
+        _ cancellation: CancellationFlag
+    ) -> Bool {
+        do {
+            let input = try ArchiveInput(reading: descriptor, cancellation: cancellation)
+            guard case .migration(let frame) = try ArchiveFormat.detect(in: input) else {
+                return false
+            }
+            _ = try input.readIndex(after: frame)
+            return false
+        } catch {
+            return (error as? ArchiveError)?.code == .truncated
+        }
+    }
+
+    /// The pieces that an archive may keep that begins with `frame`: all of them if they lie behind a frame of
+    /// that size, whatever it says.
+    func pieces(behind frame: HeaderFrame) -> [Piece] {
+        header?.bytes.count == frame.bytes.count ? pieces : []
+    }
+
+    /// Reads the file in `descriptor` from its start, as far as it is the beginning of an archive.
+    ///
+    /// - Throws: ``ArchiveError`` of code `keyMissing` where it is encrypted, of code `notAnArchive` where it is
+    ///   something else, of code `unsupported` where another version wrote it, and of code `inputFailed`;
+    ///   `CancellationError`.
+    package init(
+        proving descriptor: consuming FileDescriptor,
+        cancellation: CancellationFlag
+    ) throws {
+        let input = try ArchiveInput(reading: descriptor, cancellation: cancellation)
+        _ = try input.lookAhead(Self.start.count)
+        guard Self.begins(input.ahead) else {
+            throw ArchiveError(.notAnArchive, "not the beginning of a migration archive")
+        }
+        do {
+            guard try input.lookAhead(4) >= 4,
+                case .migration(let frame) = try ArchiveFormat.detect(in: input)
+            else {
+                header = nil
+                return
+            }
+            try input.pass(frame)
+            header = frame
+        } catch let error as ArchiveError where error.isDamage {
+            header = nil
+            return
+        }
+        guard let header else { return }
+        let source = FrameSource(reading: input, after: header, index: nil)
+        let (sealed, content) = (FrameBuffer(), FrameBuffer())
+        var decompressor = try FrameDecompressor.make()
+        do {
+            while let found = try source.nextFrame(into: sealed) {
+                try cancellation.check()
+                let compressedSize = UInt32(sealed.count)
+                let end = try FrameWalk.end(of: sealed, contentSize: found.contentSize)
+                let trailer = [UInt8](sealed.bytes[end..<sealed.count])
+                let digest = try decompressor.open(
+                    sealed,
+                    into: content,
+                    contentSize: found.contentSize
+                )
+                let size = UInt32(found.contentSize)
+                let piece = Piece(
+                    listing: ArchiveIndex.Frame(compressedSize: compressedSize, size: size),
+                    digest: digest,
+                    trailerDigest: SHA256Digest.hash(of: trailer)
+                )
+                pieces.append(piece)
+            }
+        } catch let error as ArchiveError where error.isOfArchive {
+            // What was proved before the cut is all that counts.
+        }
+    }
+
+    /// What every header's frame begins with, but for the zeros: its size and that of its first block
+    /// (RFC 8878), and the name of a pax global header.
+    private static let start: [UInt8] =
+        [0x28, 0xB5, 0x2F, 0xFD, 0xA4, 0, 0, 0, 0, 0, 0, 0] + "pax_global_header".utf8
+
+    /// Whether `bytes` are as much as there is of the start of a header's frame.
+    private static func begins(_ bytes: ArraySlice<UInt8>) -> Bool {
+        zip(bytes, start).allSatisfy { $0 == $1 || $1 == 0 }
+    }
+}
