@@ -67,11 +67,17 @@ struct ResumeTests {
         #expect(try place.bytes(of: "resumed") == whole)
     }
 
-    @Test(arguments: ["noise", "1.log", "numbers", "new.zzz"], [1, 8])
-    func `archives the container as it is now`(_ name: String, _ threads: Int) throws {
+    private static let changes = [
+        "echo more >> noise", "echo more >> 1.log", "echo more >> new.zzz", "rm noise",
+        // Neither its size nor its time says so.
+        "cp -p noise ../old && printf x | dd of=noise conv=notrunc 2>/dev/null && touch -r ../old noise",
+    ]
+
+    @Test(arguments: changes, [1, 8])
+    func `archives the container as it is now`(_ change: String, _ threads: Int) throws {
         try place.write([UInt8](whole.dropLast(100)), to: "resumed.partial")
-        let changed = try place.shell("echo more >> source/Documents/\(name)")
-        try #require(changed.exitCode == 0)
+        let changed = try place.shell("cd source/Documents && \(change) && rm -f ../old")
+        try #require(changed.exitCode == 0, "\(changed.errors)")
         _ = try resumedBytes(resume("--threads \(threads)"))
         let fresh = try place.shell(
             """
