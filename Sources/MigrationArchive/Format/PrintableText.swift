@@ -10,9 +10,7 @@ package enum PrintableText {
     /// - Parameter bytes: A name or another text, in UTF-8 or not.
     /// - Returns: Text that may be printed.
     package static func escaping(_ bytes: [UInt8]) -> String {
-        if bytes.allSatisfy({ (0x20...0x7E) ~= $0 && $0 != UInt8(ascii: "\\") }) {
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        if isPrintable(bytes) { return String(decoding: bytes, as: UTF8.self) }
         var text = ""
         var decoder = Unicode.UTF8.ForwardParser()
         var iterator = bytes.makeIterator()
@@ -30,6 +28,23 @@ package enum PrintableText {
             }
         }
         return text
+    }
+
+    /// Appends `bytes` to `text` in the form that ``escaping(_:)-([UInt8])`` returns.
+    ///
+    /// - Parameters:
+    ///   - bytes: A name or another text, in UTF-8 or not.
+    ///   - text: Text in UTF-8.
+    package static func append(escaping bytes: [UInt8], to text: inout [UInt8]) {
+        if isPrintable(bytes) {
+            text.append(copying: bytes.span)
+        } else {
+            text.append(contentsOf: escaping(bytes).utf8)
+        }
+    }
+
+    private static func isPrintable(_ bytes: [UInt8]) -> Bool {
+        bytes.allSatisfy { (0x20...0x7E) ~= $0 && $0 != UInt8(ascii: "\\") }
     }
 
     /// Returns `path` as text that neither moves a cursor nor hides anything.

@@ -96,6 +96,11 @@ struct DifferenceRow: Row {
 
     static let schema = "migrate/difference/1"
 
+    func append(to text: inout [UInt8]) {
+        text.append(contentsOf: line.utf8)
+    }
+
+    /// The row without the end of the line.
     var line: String {
         let ending = detail.isEmpty ? "" : " (\(detail))"
         guard let aspect else {

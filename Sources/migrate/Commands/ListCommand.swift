@@ -50,6 +50,7 @@ struct ListCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let rows = RowOutput(to: console.output, as: format)
+        let clock = LocalClock()
         let tree = Monitor(NcduTree())
         try rows.begin(ListHead(archive: archive))
         let search = selection.search()
@@ -60,7 +61,7 @@ struct ListCommand: Command {
         ) { entry in
             guard search.finds(entry) else { return }
             if isForNcdu { return tree.withLock { $0.add(entry) } }
-            try rows.write(EntryRow(entry))
+            try rows.write(EntryRow(entry, clock: clock))
         }
         try search.checkCompleteness()
         if isForNcdu {
@@ -103,35 +104,57 @@ private struct ListHead: RowsHead {
 /// An archive entry as a row of the answer.
 struct EntryRow: Row {
     let entry: ArchiveEntry
+    private let clock: LocalClock
 
     static let schema = "migrate/entry/1"
 
-    init(_ entry: ArchiveEntry) {
+    init(_ entry: ArchiveEntry, clock: LocalClock) {
         self.entry = entry
+        self.clock = clock
     }
 
-    var line: String {
-        let size = String(entry.contentSize)
-        let padding = String(repeating: " ", count: max(12 - size.utf8.count, 1))
-        let date = Timestamp(entry.modificationTime).localMinutes
-        let owner = entry.owner.map { " \($0.user)/\($0.group)" } ?? ""
-        return "\(mode)\(owner)\(padding)\(size) \(date) \(path)\(suffix)"
+    func append(to text: inout [UInt8]) {
+        appendMode(to: &text)
+        if let owner = entry.owner {
+            text.append(contentsOf: " \(owner.user)/\(owner.group)".utf8)
+        }
+        let size = String(entry.contentSize).utf8
+        for _ in 0..<max(12 - size.count, 1) { text.append(UInt8(ascii: " ")) }
+        text.append(contentsOf: size)
+        text.append(UInt8(ascii: " "))
+        clock.append(entry.modificationTime, to: &text)
+        text.append(UInt8(ascii: " "))
+        appendNames(to: &text)
     }
 
-    /// The kind and the permissions in ten letters, as `ls -l` prints them.
-    var mode: String {
-        var letters = [UInt8](repeating: UInt8(ascii: "-"), count: 10)
-        letters[0] = kindLetter
-        for (index, letter) in "rwxrwxrwx".utf8.enumerated()
-        where entry.permissions & (0o400 >> index) != 0 {
-            letters[index + 1] = letter
+    /// Appends the kind and the permissions in ten letters, as `ls -l` prints them.
+    private func appendMode(to text: inout [UInt8]) {
+        let start = text.count
+        text.append(kindLetter)
+        var bit: UInt16 = 0o400
+        while bit > 0 {
+            let isSet = entry.permissions & bit != 0
+            text.append(isSet ? Self.letter(of: bit) : UInt8(ascii: "-"))
+            bit >>= 1
         }
-        for (bit, place, letter) in [(0o4000, 3, "s"), (0o2000, 6, "s"), (0o1000, 9, "t")]
-        where Int(entry.permissions) & bit != 0 {
-            let isExecutable = letters[place] == UInt8(ascii: "x")
-            letters[place] = Array((isExecutable ? letter : letter.uppercased()).utf8)[0]
+        guard entry.permissions & 0o7000 != 0 else { return }
+        let special: [(UInt16, Int, UInt8)] = [
+            (0o4000, 3, UInt8(ascii: "s")), (0o2000, 6, UInt8(ascii: "s")),
+            (0o1000, 9, UInt8(ascii: "t")),
+        ]
+        for (bit, place, letter) in special where entry.permissions & bit != 0 {
+            let isExecutable = text[start + place] == UInt8(ascii: "x")
+            // ASCII capitals come 32 before their small letters.
+            text[start + place] = isExecutable ? letter : letter - 32
         }
-        return String(decoding: letters, as: UTF8.self)
+    }
+
+    private static func letter(of bit: UInt16) -> UInt8 {
+        switch bit {
+        case 0o400, 0o040, 0o004: UInt8(ascii: "r")
+        case 0o200, 0o020, 0o002: UInt8(ascii: "w")
+        default: UInt8(ascii: "x")
+        }
     }
 
     private var kindLetter: UInt8 {
@@ -143,16 +166,21 @@ struct EntryRow: Row {
         }
     }
 
-    private var path: String {
-        entry.path.bytes.isEmpty ? "." : entry.path.description
-    }
-
-    private var suffix: String {
+    private func appendNames(to text: inout [UInt8]) {
+        if entry.path.bytes.isEmpty {
+            text.append(UInt8(ascii: "."))
+        } else {
+            PrintableText.append(escaping: entry.path.bytes, to: &text)
+        }
         switch entry.kind {
-        case .file: ""
-        case .directory: "/"
-        case .symbolicLink(let target): " -> \(PrintableText.escaping(target))"
-        case .hardLink(let target): " link to \(target)"
+        case .file: break
+        case .directory: text.append(UInt8(ascii: "/"))
+        case .symbolicLink(let target):
+            text.append(contentsOf: " -> ".utf8)
+            PrintableText.append(escaping: target, to: &text)
+        case .hardLink(let target):
+            text.append(contentsOf: " link to ".utf8)
+            PrintableText.append(escaping: target.bytes, to: &text)
         }
     }
 }

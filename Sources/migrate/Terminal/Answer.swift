@@ -25,8 +25,8 @@ protocol Row: Encodable {
     /// The name of the JSON Schema of a row that is a document of its own.
     static var schema: String { get }
 
-    /// The row for a person, without the end of the line.
-    var line: String { get }
+    /// Appends the row for a person to `text`, without the end of the line.
+    func append(to text: inout [UInt8])
 }
 
 /// What begins the JSON document whose last member is an array of rows.
@@ -71,7 +71,11 @@ final class RowOutput: Sendable {
     /// Appends `row`.
     func write<Written: Row>(_ row: Written) throws {
         switch format {
-        case .text: try output.write(row.line + "\n")
+        case .text:
+            try output.write { text in
+                row.append(to: &text)
+                text.append(UInt8(ascii: "\n"))
+            }
         case .jsonLines:
             let document = Described(content: row, schema: Written.schema)
             try output.write(try JSONText.line(document) + "\n")

@@ -35,6 +35,20 @@ final class TextOutput: Sendable {
         }
     }
 
+    /// Appends the text that `body` appends to the buffer; it must be whole lines.
+    func write(_ body: (inout [UInt8]) -> Void) throws(OutputError) {
+        try state.withLock { state throws(OutputError) in
+            if state.lastLine.isEmpty {
+                body(&state.buffer)
+            } else {
+                state.buffer.append(contentsOf: Self.erasure.utf8)
+                body(&state.buffer)
+                state.buffer.append(contentsOf: Self.drawing(state.lastLine).utf8)
+            }
+            if state.buffer.count >= capacity { try drain(&state) }
+        }
+    }
+
     /// Appends bytes of a file, where no line is kept below.
     func write(_ bytes: Span<UInt8>) throws(OutputError) {
         try state.withLock { state throws(OutputError) in

@@ -17,28 +17,30 @@ struct Timestamp: Hashable, Sendable {
 
     /// Local time to the minute, such as `2026-11-21 09:31`.
     var localMinutes: String {
-        guard let clock = clock(localtime_r) else { return "@\(time.seconds)" }
-        return day(clock) + " " + padded(clock.tm_hour, to: 2) + ":" + padded(clock.tm_min, to: 2)
+        localParts.map(Self.minutes) ?? "@\(time.seconds)"
     }
 
     /// Local time to the second.
     var localSeconds: String {
-        guard let clock = clock(localtime_r) else { return "@\(time.seconds)" }
-        return day(clock) + " " + hours(clock)
+        guard let clock = localParts else { return "@\(time.seconds)" }
+        return Self.day(clock) + " " + hours(clock)
     }
 
     /// UTC to the second, as ISO 8601 writes it.
     var universalSeconds: String {
         guard let clock = clock(gmtime_r) else { return "@\(time.seconds)" }
-        return day(clock) + "T" + hours(clock) + "Z"
+        return Self.day(clock) + "T" + hours(clock) + "Z"
     }
 
     /// UTC to the nanosecond, as ISO 8601 writes it.
     var universalNanoseconds: String {
         let fraction = padded(time.nanoseconds, to: 9)
         guard let clock = clock(gmtime_r) else { return "@\(time.seconds).\(fraction)" }
-        return day(clock) + "T" + hours(clock) + "." + fraction + "Z"
+        return Self.day(clock) + "T" + hours(clock) + "." + fraction + "Z"
     }
+
+    /// The parts of the local time; `nil` for years that the C library can't represent.
+    var localParts: tm? { clock(localtime_r) }
 
     /// The parts of the time; `nil` for years that the C library can't represent.
     private func clock(
@@ -49,10 +51,16 @@ struct Timestamp: Hashable, Sendable {
         return convert(&seconds, &parts) == nil ? nil : parts
     }
 
-    private func day(_ clock: tm) -> String {
+    /// The date, such as `2026-11-21`.
+    static func day(_ clock: tm) -> String {
         let year = Int(clock.tm_year) + 1900
         return padded(year, to: 4) + "-" + padded(clock.tm_mon + 1, to: 2) + "-"
             + padded(clock.tm_mday, to: 2)
+    }
+
+    /// The date and the time to the minute.
+    static func minutes(_ clock: tm) -> String {
+        day(clock) + " " + padded(clock.tm_hour, to: 2) + ":" + padded(clock.tm_min, to: 2)
     }
 
     private func hours(_ clock: tm) -> String {

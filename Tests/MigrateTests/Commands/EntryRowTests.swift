@@ -20,8 +20,15 @@ struct EntryRowTests {
                 permissions: permissions,
                 modificationTime: FileTime(seconds: 1_709_210_096, nanoseconds: 5),
                 extendedAttributes: attributes
-            )
+            ),
+            clock: LocalClock()
         )
+    }
+
+    private func line(_ row: EntryRow) -> String {
+        var text = [UInt8]("before ".utf8)
+        row.append(to: &text)
+        return String(decoding: text.dropFirst(7), as: UTF8.self)
     }
 
     @Test(
@@ -31,25 +38,25 @@ struct EntryRowTests {
         ] as [(UInt16, String)]
     )
     func `writes permissions as ls does`(_ permissions: UInt16, _ mode: String) {
-        #expect(row([0x61], .file(size: 1), permissions).mode == mode)
+        #expect(line(row([0x61], .file(size: 1), permissions)).hasPrefix(mode + " "))
     }
 
     @Test func `writes a line as tar does`() {
         let date = Timestamp(FileTime(seconds: 1_709_210_096)).localMinutes
         let link = ArchiveEntry.Kind.symbolicLink(target: [0x62, 0x0A])
         #expect(
-            row([0x61, 0xE9], .file(size: 1204)).line
+            line(row([0x61, 0xE9], .file(size: 1204)))
                 == "-rw-r--r--        1204 \(date) a\\xE9"
         )
-        #expect(row([0x64], .directory, 0o755).line == "drwxr-xr-x           0 \(date) d/")
-        #expect(row([], .directory, 0o755).line == "drwxr-xr-x           0 \(date) ./")
-        #expect(row([0x6C], link, 0o777).line == "lrwxrwxrwx           0 \(date) l -> b\\n")
+        #expect(line(row([0x64], .directory, 0o755)) == "drwxr-xr-x           0 \(date) d/")
+        #expect(line(row([], .directory, 0o755)) == "drwxr-xr-x           0 \(date) ./")
+        #expect(line(row([0x6C], link, 0o777)) == "lrwxrwxrwx           0 \(date) l -> b\\n")
         #expect(
-            row([0x68], .hardLink(target: EntryPath("a/b"))).line
+            line(row([0x68], .hardLink(target: EntryPath("a/b"))))
                 == "hrw-r--r--           0 \(date) h link to a/b"
         )
         #expect(
-            row([0x61], .file(size: .max)).line == "-rw-r--r-- 18446744073709551615 \(date) a"
+            line(row([0x61], .file(size: .max))) == "-rw-r--r-- 18446744073709551615 \(date) a"
         )
     }
 
