@@ -213,3 +213,46 @@ extension EntryPath {
         TreeOrder.precedes(bytes.span, other.bytes.span)
     }
 }
+
+// MARK: - Sorting
+
+extension EntryPath {
+    /// Returns the positions of `paths` in tree order.
+    package static func treeOrder(of paths: [EntryPath]) -> [Int] {
+        guard let first = paths.first else { return [] }
+        let prefix = paths.reduce(first.bytes.count) {
+            min($0, $1.commonPrefix(with: first, upTo: $0))
+        }
+        var items: [(start: UInt64, position: Int)] = []
+        items.reserveCapacity(paths.count)
+        for (position, path) in paths.enumerated() {
+            items.append((path.treeStart(from: prefix), position))
+        }
+        items.sort { left, right in
+            if left.start != right.start { return left.start < right.start }
+            return paths[left.position].precedesInTree(paths[right.position])
+        }
+        return items.map(\.position)
+    }
+
+    /// The number of bytes, at most `limit`, that this path and `other` begin with.
+    private func commonPrefix(with other: EntryPath, upTo limit: Int) -> Int {
+        let (left, right) = (bytes.span, other.bytes.span)
+        let end = min(limit, left.count, right.count)
+        var count = 0
+        while count < end, left[count] == right[count] { count += 1 }
+        return count
+    }
+
+    /// Eight bytes from `index` on as a number that orders paths with the same bytes before `index` as
+    /// the tree does; where it is the same for two paths, the paths decide.
+    private func treeStart(from index: Int) -> UInt64 {
+        let span = bytes.span
+        var start: UInt64 = 0
+        for position in index..<index + 8 {
+            let byte = position < span.count ? span[position] : 0
+            start = start << 8 | (byte == UInt8(ascii: "/") ? 0 : UInt64(byte))
+        }
+        return start
+    }
+}

@@ -172,9 +172,9 @@ private struct WindowListing {
 
     /// Passes the entries to `body`.
     mutating func end(_ body: (ArchiveEntry) throws -> Void) throws {
-        let paths = entries.map(\.path)
-        let order = entries.indices.sorted { paths[$0].precedesInTree(paths[$1]) }
-        for index in order { try body(entries[index]) }
+        for index in EntryPath.treeOrder(of: entries.map { $0.path }) {
+            try body(entries[index])
+        }
         entries.removeAll(keepingCapacity: true)
         byteCount = 0
     }

@@ -18,4 +18,19 @@ struct TreeOrderTests {
             }
         }
     }
+
+    @Test(arguments: ["", "a", "directory/", "a directory with a name that goes on/and on/"])
+    func `sorts as a walk comes upon them`(_ prefix: String) {
+        let bytes: [[UInt8]] = [[], [1], [1, 2], [0x2E], [0x30], [0xFF, 0xFF], [0xFF, 0xFF, 1]]
+        let further = bytes.map { EntryPath(bytes: [UInt8](prefix.utf8) + $0) }
+        let names = Self.paths + ["a/bcdefghi", "a/bcdefghi/j", "a/bcdefghi!j", "a/bcdefghij"]
+        let paths = names.map { EntryPath(prefix + $0) } + further
+        let shuffled = paths.shuffled()
+        let sorted = EntryPath.treeOrder(of: shuffled).map { shuffled[$0] }
+        #expect(sorted.count == paths.count)
+        for (left, right) in zip(sorted, sorted.dropFirst()) {
+            #expect(!right.precedesInTree(left), "\(left), \(right)")
+        }
+        #expect(EntryPath.treeOrder(of: []).isEmpty)
+    }
 }
