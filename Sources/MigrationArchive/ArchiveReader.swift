@@ -47,6 +47,9 @@ public final class ArchiveReader: RestorableArchive {
         case whole(threadCount: Int)
         /// Only the frames that are needed, if the archive is a file.
         case selective
+        /// The same, for a reader that goes through all entries and needs no content: another thread
+        /// opens the frames ahead of it.
+        case listing
     }
 
     /// The archive's own description; `nil` for another program's tar file.
@@ -105,11 +108,21 @@ public final class ArchiveReader: RestorableArchive {
                 knownIndex = nil
             }
             let source: any ChunkSource
-            if case .selective = access, let knownIndex {
+            if !access.isWhole, let knownIndex {
                 prefetcher = nil
-                source = try FrameSeeker(reading: input, after: frame, index: knownIndex)
                 let listing = LargeFileTable(of: input, after: frame, index: knownIndex)
                 table = toleratingDamage ? nil : listing
+                source =
+                    if case .listing = access {
+                        try HeaderPrefetcher(
+                            reading: input,
+                            after: frame,
+                            index: knownIndex,
+                            table: listing
+                        )
+                    } else {
+                        try FrameSeeker(reading: input, after: frame, index: knownIndex)
+                    }
             } else {
                 table = nil
                 let prefetcher = try FramePrefetcher(
@@ -374,6 +387,10 @@ extension ArchiveReader {
 }
 
 extension ArchiveReader.Access {
+    fileprivate var isWhole: Bool {
+        if case .whole = self { true } else { false }
+    }
+
     fileprivate var threadCount: Int {
         if case .whole(let count) = self { count } else { 1 }
     }

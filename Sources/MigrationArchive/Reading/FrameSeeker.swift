@@ -2,14 +2,12 @@ internal import MigrationSystem
 
 /// Reads only the frames of an archive file that are asked for, each checked against its hash.
 final class FrameSeeker: ChunkSource {
-    private let input: ArchiveInput
     private let index: ArchiveIndex
-    private var decompressor: FrameDecompressor
-    private let compressed = FrameBuffer()
+    private let opener: PieceOpener
     private let spare = FrameBufferPool()
 
     /// The frame to be read next, and where it begins in the archive.
-    private var next = 0
+    private(set) var next = 0
     private var nextOffset: UInt64
     /// Where the first one begins.
     private let start: UInt64
@@ -19,25 +17,16 @@ final class FrameSeeker: ChunkSource {
         after header: HeaderFrame,
         index: ArchiveIndex
     ) throws(ArchiveError) {
-        self.input = input
         self.index = index
         start = UInt64(header.bytes.count)
         nextOffset = start
-        decompressor = try FrameDecompressor.make()
+        opener = try PieceOpener(reading: input, index: index)
     }
 
     func nextChunk() throws -> FrameBuffer? {
-        try input.cancellation.check()
         guard next < index.frames.count else { return nil }
-        let frame = index.frames[next]
-        compressed.count = Int(frame.compressedSize)
-        try input.readExactly(at: nextOffset, into: &compressed.bytes, count: compressed.count)
         let content = spare.take()
-        let size = Int(frame.size)
-        let digest = try decompressor.open(compressed, into: content, contentSize: size)
-        guard digest[...] == index.digest(of: next) else {
-            throw ArchiveError.damagedPiece(next)
-        }
+        try opener.open(next, at: nextOffset, into: content)
         passFrame()
         return content
     }
@@ -62,8 +51,36 @@ final class FrameSeeker: ChunkSource {
         return UInt64(next) * UInt64(FrameFormat.chunkSize)
     }
 
-    private func passFrame() {
+    /// Goes on behind the next frame.
+    func passFrame() {
         nextOffset += UInt64(index.frames[next].compressedSize)
         next += 1
+    }
+}
+
+/// Opens pieces of an archive file, each checked against its hash; one thread at a time may use it.
+final class PieceOpener {
+    private let input: ArchiveInput
+    private let index: ArchiveIndex
+    private var decompressor: FrameDecompressor
+    private let compressed = FrameBuffer()
+
+    init(reading input: ArchiveInput, index: ArchiveIndex) throws(ArchiveError) {
+        self.input = input
+        self.index = index
+        decompressor = try FrameDecompressor.make()
+    }
+
+    /// Opens piece `number`, which lies at `offset` in the archive, into `content`.
+    func open(_ number: Int, at offset: UInt64, into content: FrameBuffer) throws {
+        try input.cancellation.check()
+        let frame = index.frames[number]
+        compressed.count = Int(frame.compressedSize)
+        try input.readExactly(at: offset, into: &compressed.bytes, count: compressed.count)
+        let size = Int(frame.size)
+        let digest = try decompressor.open(compressed, into: content, contentSize: size)
+        guard digest[...] == index.digest(of: number) else {
+            throw ArchiveError.damagedPiece(number)
+        }
     }
 }

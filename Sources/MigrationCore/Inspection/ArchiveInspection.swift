@@ -90,7 +90,7 @@ extension ArchiveSource {
         of input: ArchiveInput,
         _ body: (ArchiveEntry) throws -> Void
     ) throws -> ArchiveInspection {
-        let reader = try ArchiveReader(input, access: .selective)
+        let reader = try ArchiveReader(input, access: .listing)
         var totals = ArchiveTotals()
         var window = WindowListing()
         do {

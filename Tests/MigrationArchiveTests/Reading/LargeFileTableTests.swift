@@ -60,9 +60,10 @@ struct LargeFileTableTests {
         let damaged = TestArchive(bytes: bytes)
         let expected = Self.items.map(\.entry)
         #expect(try entries(damaged.reader(.selectiveFile)) == expected)
+        #expect(try entries(damaged.reader(.listedFile)) == expected)
         #expect(throws: ArchiveError.self) { try entries(damaged.reader(.wholeFile)) }
         // A pipe holds no archive of this size.
-        for route in [TestArchive.Route.wholeFile, .selectiveFile] {
+        for route in [TestArchive.Route.wholeFile, .selectiveFile, .listedFile] {
             #expect(try archive.items(route) == Self.items)
         }
         #expect(try archive.verify().fingerprint == archive.summary?.fingerprint)

@@ -25,7 +25,7 @@ struct Item: Equatable {
 struct TestArchive {
     /// How an archive reaches its reader.
     enum Route: CaseIterable {
-        case wholeFile, selectiveFile, pipe
+        case wholeFile, selectiveFile, listedFile, pipe
     }
 
     let bytes: [UInt8]
@@ -81,7 +81,11 @@ struct TestArchive {
     /// Opens the archive by `route`.
     func reader(_ route: Route, threadCount: Int = 2) throws -> ArchiveReader {
         let access: ArchiveReader.Access =
-            route == .selectiveFile ? .selective : .whole(threadCount: threadCount)
+            switch route {
+            case .selectiveFile: .selective
+            case .listedFile: .listing
+            case .wholeFile, .pipe: .whole(threadCount: threadCount)
+            }
         return try ArchiveReader(input(route), access: access)
     }
 
