@@ -84,7 +84,8 @@ extension ArchiveSource {
 
     /// Compares an archive with a container, and describes the archive.
     ///
-    /// If `paths` holds any, only what is at them and below them is compared.
+    /// If `paths` holds any, only what is at them and below them is compared, and of an archive file only the
+    /// pieces around them are read.
     @concurrent
     package func inspectComparing(
         with container: MigrationDataContainer,
@@ -100,8 +101,7 @@ extension ArchiveSource {
             let lock = try host.wait(cancellation).lockForReading(path)
             defer { lock.release() }
             let input = try open(cancellation)
-            let threadCount = ThreadCount.resolve(nil)
-            let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+            let reader = try Self.reader(of: input, at: paths)
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let selection = ContainerSelection(includesCaches: includesCaches, exclusions: [])
             return try withoutActuallyEscaping(body) { body in
@@ -123,6 +123,23 @@ extension ArchiveSource {
                 return (differences, inspection)
             }
         }
+    }
+}
+
+extension ArchiveSource {
+    /// Opens the archive in `input` to read the entries at `paths` and below them, or all of them.
+    private static func reader(
+        of input: ArchiveInput,
+        at paths: [EntryPath]
+    ) throws -> ArchiveReader {
+        guard !paths.isEmpty, input.size != nil else {
+            let threadCount = ThreadCount.resolve(nil)
+            return try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        }
+        let reader = try ArchiveReader(input, access: .selective)
+        // If the reader can't look for them, it returns everything.
+        _ = try reader.select(paths)
+        return reader
     }
 }
 

@@ -145,4 +145,47 @@ struct ComparisonTests {
             try await rows(places) == ["Library onlyInContainer", "Library/x onlyInContainer"]
         )
     }
+
+    private func rows(_ places: Places, only paths: [String]) async throws -> [String] {
+        let found = Mutex<[String]>([])
+        _ = try await ArchiveSource.file(path: places.archive).inspectComparing(
+            with: places.destinationContainer,
+            only: paths.map { EntryPath($0) },
+            includesCaches: false,
+            host: MigrationHost(),
+            progress: nil
+        ) { difference in
+            found.withLock { $0.append("\(difference.path) \(difference.kind.rawValue)") }
+        }
+        return found.withLock { $0 }
+    }
+
+    @Test func `reads only the pieces around what is compared`() async throws {
+        let places = try Places()
+        let noise = VariedTree.noise(6 << 20)
+        for name in ["a", "b", "c", "d"] {
+            let directory = places.source / BytePath(name)
+            try directory.makeDirectory()
+            try (directory / "large").write(noise)
+            try (directory / "small").write("small")
+        }
+        try await places.exportSource()
+        try await places.importArchive()
+        try (places.destination / "c/small").write("other")
+        try (places.destination / "d/new").write("new")
+        // The third of six pieces holds nothing but the content of `b/large`.
+        var damaged = try places.archive.contents()
+        damaged[damaged.count * 10 / 24] ^= 1
+        try places.archive.write(damaged)
+        let changed = ["c/small modificationTime", "c/small content", "c modificationTime"]
+        #expect(try await Set(rows(places, only: ["c"])).isSubset(of: changed))
+        #expect(try await rows(places, only: ["c/small"]).contains("c/small content"))
+        #expect(try await rows(places, only: ["d/new", "a"]) == ["d/new onlyInContainer"])
+        await #expect(throws: ArchiveError.self) { try await rows(places, only: ["b"]) }
+        await #expect(throws: ArchiveError.self) { try await rows(places) }
+        let error = await #expect(throws: ArchiveError.self) {
+            try await rows(places, only: ["c/none"])
+        }
+        #expect(error?.code == .notFound)
+    }
 }
