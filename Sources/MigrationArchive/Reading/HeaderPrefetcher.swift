@@ -1,7 +1,9 @@
 internal import MigrationSystem
 
-/// Reads the frames of an archive file in which entries begin that the table of large files does not hold:
-/// a thread opens them ahead of the reader. Other frames are read when they are asked for.
+/// Reads an archive file for a list of its entries, with a thread that opens pieces ahead of the reader.
+///
+/// The thread opens the pieces in which entries begin that the table of large files does not hold. Others are
+/// read when they are asked for.
 final class HeaderPrefetcher: ChunkSource {
     private typealias Pipeline = OrderedPipeline<Place, OpenedPiece>
 
