@@ -60,6 +60,19 @@ struct EntryRowTests {
         )
     }
 
+    @Test func `shows the owner behind the mode`() {
+        let date = Timestamp(FileTime(seconds: 1_709_210_096)).localMinutes
+        let entry = ArchiveEntry(
+            path: EntryPath("a"),
+            kind: .directory,
+            permissions: 0o755,
+            modificationTime: FileTime(seconds: 1_709_210_096),
+            owner: FileOwner(user: 1000, group: 33)
+        )
+        let shown = line(EntryRow(entry, clock: LocalClock()))
+        #expect(shown == "drwxr-xr-x 1000/33           0 \(date) a/")
+    }
+
     @Test func `encodes an entry in one line with sorted keys`() throws {
         let attribute = ExtendedAttribute(name: [UInt8]("user.tag".utf8), value: [1])
         let file = row([UInt8]("a/b".utf8), .file(size: 7), attributes: [attribute])
