@@ -6,7 +6,7 @@ public enum TarPromises {
     private static let headerRead = "header written and read again"
     private static let streamRead = "stream that both readers read to its end"
 
-    /// All that an archive may hold beside what every archive does.
+    /// All kinds of extra metadata.
     private static let all: ExtraMetadata = [.owners, .accessLists, .attributes]
 
     /// What the seeds must reach.

@@ -23,7 +23,7 @@ struct ForeignEntryParser {
     private let headers: ForeignHeaders
     private let globalTime: ForeignHeaderReader.GlobalTime?
     private let typeFlag: UInt8
-    /// What entries get beside what they always do.
+    /// The extra metadata that entries get.
     private let extra: ExtraMetadata
 
     init(

@@ -23,7 +23,7 @@ final class ForeignTarReader: EntryReader {
         let path: EntryPath
     }
 
-    /// What entries get beside what they always do.
+    /// The extra metadata that entries get.
     private let extra: ExtraMetadata
 
     init(reading stream: TarStream, holding extra: ExtraMetadata = []) {

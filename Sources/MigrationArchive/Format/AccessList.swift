@@ -6,11 +6,11 @@ internal import MigrationSystem
 /// The record is text as acl(5) has it, with commas between the entries and numbers for accounts, such as
 /// `user::rw-,user:1000:r--,group::r--,mask::r--,other::---`.
 struct AccessList: Equatable {
-    /// What a list is for.
+    /// The purpose of a list.
     enum Kind: CaseIterable {
-        /// Who may use the file or directory.
+        /// Says who may use the file or directory.
         case access
-        /// What new files in the directory get.
+        /// The list that new files in the directory get.
         case `default`
 
         /// The attribute in which the kernel keeps the list.
@@ -47,7 +47,7 @@ struct AccessList: Equatable {
         }
     }
 
-    /// Whom an entry is about, in the order in which entries stand.
+    /// The account or class that an entry gives rights to, in the order that the kernel demands.
     enum Tag: UInt16 {
         case owner = 0x01
         case user = 0x02
@@ -141,7 +141,7 @@ extension AccessList {
 }
 
 extension ExtendedAttribute {
-    /// Whether the attribute is no access control list, or a list that the kernel takes.
+    /// Whether the kernel accepts the value, if the attribute is an access control list.
     var isSettable: Bool {
         AccessList.Kind(attributeName: name) == nil || AccessList(attributeValue: value) != nil
     }
@@ -161,7 +161,7 @@ extension AccessList {
         return [UInt8](utf8: parts.joined(separator: ","))
     }
 
-    /// Reads the text of a record; `nil` where it is no list, or names an account that it gives no number of.
+    /// Reads the text of a record; `nil` if it isn't a list, or names an account without its number.
     ///
     /// Entries may be in any order and stand on lines of their own, as GNU tar writes them, and may end in
     /// the account's number, as libarchive writes it.

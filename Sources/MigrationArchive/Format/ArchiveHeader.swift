@@ -28,7 +28,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     /// nothing is known of it.
     public let activity: Data?
 
-    /// What the archive holds of its entries beside what every archive does.
+    /// The extra metadata that the archive holds.
     public var extraMetadata: ExtraMetadata {
         ExtraMetadata((requires ?? []).compactMap(ExtraMetadata.init(name:)))
     }
@@ -47,7 +47,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     ///   - creator: The program that writes the archive, with its version.
     ///   - importers: The apps on another platform that may import the data, each as `TEAM.bundle`.
     ///   - activity: What the person was doing, as a property list in XML of at most 64 KiB.
-    ///   - extraMetadata: What the archive holds of its entries beside what every archive does.
+    ///   - extraMetadata: The extra metadata that the archive holds.
     public init(
         bundleIdentifier: String,
         platform: String,
@@ -110,7 +110,7 @@ enum GlobalHeader {
         let bundleIdentifier: String
         let importers: [String]?
         let platform: String
-        /// What a reader must know to restore the data: the names of the extra metadata.
+        /// The features that a reader must know: the names of the extra metadata.
         let requires: [String]?
         let resourcesVersion: String
     }

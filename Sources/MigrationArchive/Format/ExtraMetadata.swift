@@ -1,9 +1,10 @@
 package import MigrationSystem
 
-/// Metadata that an archive holds of its entries only where that was asked for.
+/// Metadata of files that an archive holds only on request: owners, access control lists, and attributes
+/// outside `user.*`.
 ///
-/// Names of it stand in the archive's header, so that a reader that does not know them refuses the archive.
-/// They are part of what the fingerprint covers.
+/// The archive's header names the kinds that it holds, so a reader that doesn't know one refuses the archive. The
+/// fingerprint covers these names.
 public struct ExtraMetadata: OptionSet, Hashable, Sendable {
     /// One bit for each kind.
     public let rawValue: UInt8
@@ -33,7 +34,7 @@ extension ExtraMetadata {
         Self.known.filter { contains($0.value) }.map(\.name)
     }
 
-    /// What a header calls `name`; `nil` where nothing is called so.
+    /// The kind that a header calls `name`; `nil` if there is none.
     init?(name: String) {
         guard let value = Self.known.first(where: { $0.name == name })?.value else { return nil }
         self = value

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Which owners and groups restored entries get instead of those that an archive names.
+/// The accounts that restored entries get in place of those in the archive.
 public struct OwnerMap: Hashable, Sendable {
     /// The numbers of users, by those that the archive has.
     public var users: [UInt32: UInt32] = [:]

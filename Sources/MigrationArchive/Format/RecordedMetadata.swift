@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// The owner and the attributes of an entry, as pax records say them.
+/// The owner and the attributes of an entry, as pax records state them.
 struct RecordedMetadata {
     /// The numbers that records give; `nil` for one that stands in the header's own field.
     private(set) var user: UInt32?
@@ -11,7 +11,7 @@ struct RecordedMetadata {
 
     private let extra: ExtraMetadata
 
-    /// Begins with nothing; records may give what an archive that holds `extra` has.
+    /// Makes an empty one; records may add what an archive with `extra` holds.
     init(holding extra: ExtraMetadata) {
         self.extra = extra
     }

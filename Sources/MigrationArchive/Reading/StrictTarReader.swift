@@ -7,7 +7,7 @@ internal import MigrationSystem
 final class StrictTarReader: EntryReader {
     private let stream: TarStream
     private let table: LargeFileTable?
-    /// What the archive holds of its entries beside what every archive does.
+    /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
     private let encoder = TarEntryEncoder()
     private var headerBytes: [UInt8] = []

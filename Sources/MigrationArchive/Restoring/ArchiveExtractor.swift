@@ -38,9 +38,9 @@ package final class ArchiveExtractor {
         package var byteLimit = UInt64.max
         /// The owner of everything restored; `nil` for this process's own user.
         package var owner: FileOwner?
-        /// What is restored of an archive that holds more than every archive does.
+        /// The extra metadata that is restored.
         package var extraMetadata: ExtraMetadata = []
-        /// Whose entries are restored as whose.
+        /// The accounts that replace those in the archive.
         package var ownerMap = OwnerMap()
         /// Gets each entry that is restored for its own sake.
         package var entryHandler: (@Sendable (ArchiveEntry) -> Void)?

@@ -104,8 +104,9 @@ package struct ArchiveBeginning: Sendable {
         }
     }
 
-    /// What every header's frame begins with, but for the zeros: its size and that of its first block
-    /// (RFC 8878), and the name of a pax global header.
+    /// The start of every header's frame (RFC 8878) up to the name of a pax global header.
+    ///
+    /// Zeros stand for the size of the frame and of its first block.
     private static let start: [UInt8] =
         [0x28, 0xB5, 0x2F, 0xFD, 0xA4, 0, 0, 0, 0, 0, 0, 0] + "pax_global_header".utf8
 

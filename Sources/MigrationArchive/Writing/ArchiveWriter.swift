@@ -69,7 +69,7 @@ public final class ArchiveWriter {
     /// Gets the archive's bytes; `nil` where only the fingerprint is wanted.
     private let output: ArchiveOutput?
     private let header: HeaderFrame
-    /// What the archive holds of its entries beside what every archive does.
+    /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
     private let cancellation: CancellationFlag
     /// The file that gets its name when the archive is finished, if this writer made it.

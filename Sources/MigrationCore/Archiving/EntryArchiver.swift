@@ -16,7 +16,7 @@ final class EntryArchiver {
     /// Whether an item that the archive can't hold fails the export.
     private let isStrict: Bool
 
-    /// What the archive holds of its entries beside what every archive does.
+    /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
 
     /// The user for whom root exports; `nil` if this process exports its own user's files.

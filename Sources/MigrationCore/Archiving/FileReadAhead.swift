@@ -10,7 +10,7 @@ struct ItemQueue {
     private static let depth = 3
 
     private let threadCount: Int
-    /// What is read of files beside what every archive holds.
+    /// The extra metadata that is read from files.
     private let extra: ExtraMetadata
     private let cancellation: CancellationFlag
     private var pipeline: OrderedPipeline<ItemBatch, ItemBatch>?

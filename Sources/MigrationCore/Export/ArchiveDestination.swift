@@ -16,7 +16,7 @@ public struct ArchiveDestination: Sendable {
     /// How the archive is encrypted; `nil` if it is not.
     private(set) var encryption: ArchiveEncryption?
 
-    /// Whether what an export has left of the file is kept as far as it is still right.
+    /// Whether the export goes on with the file that an interrupted one left.
     private(set) var resumes = false
 
     /// The path of the file; `nil` for a descriptor.

@@ -160,7 +160,7 @@ public struct ExportOptions: Sendable {
     /// An app's extension decides this itself.
     public var exclusions: [PathPattern] = []
 
-    /// What to archive beside what every archive holds.
+    /// The extra metadata to archive.
     ///
     /// With owners, root archives all files, and not only those that the container's owner can read.
     public var extraMetadata: ExtraMetadata = []

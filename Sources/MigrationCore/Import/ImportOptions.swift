@@ -33,12 +33,12 @@ public struct ImportOptions: Sendable {
     /// changes.
     public var requiredSignature: RequiredSignature?
 
-    /// What is restored beside what every archive holds; the archive must hold it.
+    /// The extra metadata to restore; the archive must hold it.
     ///
     /// Only root can restore owners, and most attributes outside `user.*`.
     public var extraMetadata: ExtraMetadata = []
 
-    /// Which owners and groups entries get instead of those that the archive names.
+    /// The accounts that entries get in place of those in the archive.
     public var ownerMap = OwnerMap()
 
     /// The number of threads that decompress, from 1 to 64; `nil` means one per processor.

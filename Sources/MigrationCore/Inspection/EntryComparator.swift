@@ -11,7 +11,7 @@ struct EntryComparator {
     }
 
     private let cursor: DirectoryCursor<OpenFile>
-    /// What the archive holds of its entries beside what every archive does.
+    /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
     private let report: (ArchiveDifference) throws -> Void
 

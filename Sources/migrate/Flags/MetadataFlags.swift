@@ -1,7 +1,7 @@
 internal import MigrationArchive
 internal import MigrationCore
 
-/// The flags that ask for metadata beside what every archive holds.
+/// The flags that ask for extra metadata in an archive.
 struct MetadataFlags: FlagGroup {
     /// Which extended attributes are carried.
     enum Attributes: String, CaseIterable, Sendable {
@@ -37,7 +37,7 @@ struct MetadataFlags: FlagGroup {
     }
 }
 
-/// The flags that say what is restored beside what every archive holds, and as whose.
+/// The flags that choose which extra metadata is restored, and for which accounts.
 struct RestoredMetadataFlags: FlagGroup {
     private var metadata = MetadataFlags()
     private var map = OwnerMap()
