@@ -203,7 +203,9 @@ struct Fleet {
         ])
         let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
         guard let sums = value as? [String: Any], sums["jobs"] as? Int == 2 * jobs,
-            sums["failed"] as? Int == 0, sums["unreadable"] as? Int == 0
+            sums["failed"] as? Int == 0,
+            // A run that is killed while it appends its line leaves a part of it.
+            let parts = sums["unreadable"] as? Int, parts <= killed
         else { throw ProofError("the results say something else: \(text)") }
     }
 }

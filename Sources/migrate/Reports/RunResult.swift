@@ -116,12 +116,30 @@ struct ResultFile: Sendable {
     }
 
     /// Appends one line, in one piece.
+    ///
+    /// A run that was killed while it wrote may have left a part of a line, which this one must not join. An empty
+    /// line, which a reader passes over, does no harm.
     func append(_ result: RunResult) throws {
-        let line = [UInt8]((try JSONText.lineOfDocument(result) + "\n").utf8)
+        let start = endsInsideLine ? "\n" : ""
+        let line = [UInt8]((start + (try JSONText.lineOfDocument(result)) + "\n").utf8)
         do throws(SystemError) {
             try file.descriptor.writeAtOnce(line.span)
         } catch {
             throw Self.failure(error, at: path)
+        }
+    }
+
+    /// Whether the file ends in a part of a line; `false` if it can only be written.
+    private var endsInsideLine: Bool {
+        do throws(SystemError) {
+            let file = try FileDescriptor.openFollowingLinks(path, .reading)
+            let status = try file.status()
+            guard status.kind == .regular, status.size > 0 else { return false }
+            var last: [UInt8] = [0]
+            let count = try file.read(at: status.size - 1, into: &last, count: 1)
+            return count == 1 && last != [UInt8(ascii: "\n")]
+        } catch {
+            return false
         }
     }
 

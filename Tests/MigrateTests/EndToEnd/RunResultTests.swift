@@ -73,6 +73,21 @@ struct RunResultTests {
         full.expectFailure(73)
     }
 
+    @Test func `keeps its line apart from one that a killed run left unfinished`() throws {
+        let result = try place.shell(
+            """
+            $migrate export --container source --out archive --quiet --result results
+            head -c 100 results > part && cat part >> results
+            $migrate export --container source --out archive --force --quiet --result results
+            $migrate report --results results --json
+            """
+        )
+        let sums = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+        let report = try #require(sums as? [String: Any], "\(result.errors)")
+        #expect(report["runs"] as? Int == 2)
+        #expect(report["unreadable"] as? Int == 1)
+    }
+
     @Test func `appends in one piece what 64 processes append at once`() throws {
         try place.shell("echo no archive > archive")
         let result = try place.shell(
