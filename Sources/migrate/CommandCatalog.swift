@@ -4,6 +4,8 @@ enum CommandCatalog {
     static let commands: [any Command.Type] = [
         ExportCommand.self,
         ImportCommand.self,
+        SendCommand.self,
+        ReceiveCommand.self,
         PreflightCommand.self,
         InspectCommand.self,
         ListCommand.self,

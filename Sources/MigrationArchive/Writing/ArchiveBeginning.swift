@@ -15,15 +15,22 @@ package struct ArchiveBeginning: Sendable {
         let trailerDigest: [UInt8]
     }
 
-    /// The frame that the archive begins with; `nil` where not even that is whole.
-    let header: HeaderFrame?
+    /// The bytes of the frame that the archive begins with; 0 where not even that is whole.
+    package let headerSize: Int
 
     /// The pieces that follow it without a gap.
     private(set) var pieces: [Piece] = []
 
     /// The bytes of the file that are proved.
     package var provedBytes: UInt64 {
-        pieces.reduce(UInt64(header?.bytes.count ?? 0)) { $0 + UInt64($1.listing.compressedSize) }
+        pieces.reduce(UInt64(headerSize)) { $0 + UInt64($1.listing.compressedSize) }
+    }
+
+    /// Whether the header or a piece ends at `offset` of the file.
+    package func hasBoundary(at offset: UInt64) -> Bool {
+        var end = UInt64(headerSize)
+        for piece in pieces where end < offset { end += UInt64(piece.listing.compressedSize) }
+        return end == offset
     }
 
     /// Whether the file in `descriptor` is an archive of this project that has no end.
@@ -46,7 +53,7 @@ package struct ArchiveBeginning: Sendable {
     /// The pieces that an archive may keep that begins with `frame`: all of them if they lie behind a frame of
     /// that size, whatever it says.
     func pieces(behind frame: HeaderFrame) -> [Piece] {
-        header?.bytes.count == frame.bytes.count ? pieces : []
+        headerSize == frame.bytes.count ? pieces : []
     }
 
     /// Reads the file in `descriptor` from its start, as far as it is the beginning of an archive.
@@ -63,20 +70,21 @@ package struct ArchiveBeginning: Sendable {
         guard Self.begins(input.ahead) else {
             throw ArchiveError(.notAnArchive, "not the beginning of a migration archive")
         }
+        let header: HeaderFrame
         do {
             guard try input.lookAhead(4) >= 4,
                 case .migration(let frame) = try ArchiveFormat.detect(in: input)
             else {
-                header = nil
+                headerSize = 0
                 return
             }
             try input.pass(frame)
             header = frame
+            headerSize = frame.bytes.count
         } catch let error as ArchiveError where error.isDamage {
-            header = nil
+            headerSize = 0
             return
         }
-        guard let header else { return }
         let source = FrameSource(reading: input, after: header, index: nil)
         let (sealed, content) = (FrameBuffer(), FrameBuffer())
         var decompressor = try FrameDecompressor.make()
@@ -113,5 +121,54 @@ package struct ArchiveBeginning: Sendable {
     /// Whether `bytes` are as much as there is of the start of a header's frame.
     private static func begins(_ bytes: ArraySlice<UInt8>) -> Bool {
         zip(bytes, start).allSatisfy { $0 == $1 || $1 == 0 }
+    }
+}
+
+// MARK: - For another host
+
+extension ArchiveBeginning {
+    private static let encodedPieceSize = 4 + 4 + 2 * SHA256Digest.size
+
+    /// The sizes and hashes, for a host that has the container.
+    ///
+    /// The size of the header's frame and the number of pieces come first. For each piece follow the size of its
+    /// frame with what lies behind it, the size of its content, the hash of its content, and that of what lies
+    /// behind the frame. Numbers are little-endian, of 4 bytes each.
+    package var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(8 + pieces.count * Self.encodedPieceSize)
+        bytes.appendLittleEndian(UInt32(headerSize))
+        bytes.appendLittleEndian(UInt32(pieces.count))
+        for piece in pieces {
+            bytes.appendLittleEndian(piece.listing.compressedSize)
+            bytes.appendLittleEndian(piece.listing.size)
+            bytes += piece.digest + piece.trailerDigest
+        }
+        return bytes
+    }
+
+    /// Reads what ``encoded`` gives.
+    ///
+    /// - Parameter read: Returns the next bytes, as many as it is asked for.
+    /// - Throws: ``ArchiveError`` of code `damaged` where there can be no such beginning, and what `read` throws.
+    package init(reading read: (Int) throws -> [UInt8]) throws {
+        let head = try read(8)
+        headerSize = Int(head.littleEndian(at: 0, as: UInt32.self))
+        let count = Int(head.littleEndian(at: 4, as: UInt32.self))
+        guard count <= ArchiveIndex.frameLimit else {
+            throw ArchiveError(.damaged, "a beginning has more pieces than an archive can have")
+        }
+        for _ in 0..<count {
+            let bytes = try read(Self.encodedPieceSize)
+            let piece = Piece(
+                listing: ArchiveIndex.Frame(
+                    compressedSize: bytes.littleEndian(at: 0),
+                    size: bytes.littleEndian(at: 4)
+                ),
+                digest: [UInt8](bytes[8..<8 + SHA256Digest.size]),
+                trailerDigest: [UInt8](bytes[(8 + SHA256Digest.size)...])
+            )
+            pieces.append(piece)
+        }
     }
 }

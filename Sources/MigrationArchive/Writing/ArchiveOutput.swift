@@ -1,7 +1,7 @@
 package import MigrationSystem
 
-/// The output of an archive's bytes, encrypted or not: a file, or a pipe whose reader may be
-/// slow or gone.
+/// The output of an archive's bytes, encrypted or not: a file, a pipe whose reader may be slow or gone, or
+/// a host that has the beginning of the archive.
 ///
 /// Safe because one thread at a time writes.
 package final class ArchiveOutput: @unchecked Sendable {
@@ -18,6 +18,19 @@ package final class ArchiveOutput: @unchecked Sendable {
     ) throws(SystemError) {
         target = try OutputTarget(descriptor, cancellation)
         self.encryption = encryption
+        self.cancellation = cancellation
+    }
+
+    /// Writes to a host that has an ``ArchiveBeginning``, whose kept bytes are not sent.
+    ///
+    /// The first byte says whether something is kept. If so, the header's frame comes next, and then the offset
+    /// at which the bytes after it belong, in 8 bytes, little-endian.
+    package init(
+        sendingTo descriptor: consuming FileDescriptor,
+        cancellation: CancellationFlag
+    ) throws(SystemError) {
+        target = try OutputTarget(descriptor, isRemote: true, cancellation)
+        encryption = nil
         self.cancellation = cancellation
     }
 
@@ -47,7 +60,7 @@ package final class ArchiveOutput: @unchecked Sendable {
     }
 
     /// Goes on at `offset` of the file, and drops what it holds from there on, unless that is still needed.
-    func goOn(at offset: UInt64, dropsRest: Bool = true) throws {
+    package func goOn(at offset: UInt64, dropsRest: Bool = true) throws {
         try target.goOn(at: offset, dropsRest: dropsRest)
     }
 
@@ -77,6 +90,8 @@ private final class OutputTarget: @unchecked Sendable {
     private let cancellation: CancellationFlag
     /// Ends the waiting for a pipe's reader; `nil` for a file, which is never waited for.
     private let event: CancellationEvent?
+    /// Whether a host at the other end has the beginning of the archive.
+    private let isRemote: Bool
 
     /// How many bytes were written.
     private(set) var count: UInt64 = 0
@@ -86,11 +101,13 @@ private final class OutputTarget: @unchecked Sendable {
 
     init(
         _ descriptor: consuming FileDescriptor,
+        isRemote: Bool = false,
         _ cancellation: CancellationFlag
     ) throws(SystemError) {
         let isFile = try descriptor.status().kind == .regular
         event = isFile ? nil : try CancellationEvent(of: cancellation)
         file = OpenFile(descriptor)
+        self.isRemote = isRemote
         self.cancellation = cancellation
     }
 
@@ -98,8 +115,18 @@ private final class OutputTarget: @unchecked Sendable {
 
     func goOn(at offset: UInt64, dropsRest: Bool) throws {
         try reportingFailures {
-            if dropsRest { try open().descriptor.setSize(offset) }
-            try open().descriptor.seek(to: offset)
+            if isRemote {
+                var message: [UInt8] = []
+                if offset == 0 {
+                    message.append(dropsRest ? 0 : 1)
+                } else {
+                    message.appendLittleEndian(offset)
+                }
+                try writeInUnits(message.span)
+            } else {
+                if dropsRest { try open().descriptor.setSize(offset) }
+                try open().descriptor.seek(to: offset)
+            }
             count = offset
         }
     }

@@ -9,6 +9,7 @@ public struct ArchiveDestination: Sendable {
         case descriptor(Int32)
         case nowhere
         case command(StreamCommand)
+        case remote(RemoteArchive)
     }
 
     fileprivate let target: Target
@@ -90,6 +91,11 @@ public struct ArchiveDestination: Sendable {
         ArchiveDestination(target: .command(command))
     }
 
+    /// An archive on another host, which keeps what it has of it.
+    package static func remote(_ archive: RemoteArchive) -> ArchiveDestination {
+        ArchiveDestination(target: .remote(archive))
+    }
+
     /// Whether the destination is begun with the size of what it gets.
     var needsEstimate: Bool {
         if case .command = target { true } else { false }
@@ -110,7 +116,7 @@ public struct ArchiveDestination: Sendable {
 package struct ArchiveFile: ~Copyable {
     private var pending: PendingFile?
     private let path: BytePath?
-    private let command: StreamCommand?
+    private let taker: (any ArchiveTaker)?
     private let resumes: Bool
     private let cancellation: CancellationFlag
 
@@ -129,7 +135,7 @@ package struct ArchiveFile: ~Copyable {
     private init(
         pending: consuming PendingFile?,
         path: BytePath?,
-        command: StreamCommand? = nil,
+        taker: (any ArchiveTaker)? = nil,
         resumes: Bool = false,
         cancellation: CancellationFlag,
         beginning: ArchiveBeginning? = nil,
@@ -139,7 +145,7 @@ package struct ArchiveFile: ~Copyable {
     ) {
         self.pending = pending
         self.path = path
-        self.command = command
+        self.taker = taker
         self.resumes = resumes
         self.cancellation = cancellation
         self.beginning = beginning
@@ -188,6 +194,8 @@ package struct ArchiveFile: ~Copyable {
             } catch {
                 throw command.end(after: error)
             }
+        case .remote(let remote):
+            return try make(on: remote, cancellation: cancellation)
         case .file(let path, let replacesExisting):
             if replacesExisting { try checkIsReplaceable(path) }
             do throws(SystemError) {
@@ -255,7 +263,7 @@ package struct ArchiveFile: ~Copyable {
         guard let error = error as? ArchiveError, error.code != .inputFailed else { return error }
         let message =
             "what is left of the archive can't be resumed: \(error); remove the file that ends in "
-            + "'.partial', or export without '--resume'"
+            + "'.partial' first"
         return MigrationError(.outputFailed, message, path: path)
     }
 
@@ -269,7 +277,7 @@ package struct ArchiveFile: ~Copyable {
         return ArchiveFile(
             pending: nil,
             path: nil,
-            command: command,
+            taker: command,
             cancellation: cancellation,
             output: try ArchiveOutput(
                 writing: stream,
@@ -279,6 +287,29 @@ package struct ArchiveFile: ~Copyable {
             identity: identity,
             availableSpace: nil
         )
+    }
+
+    private static func make(
+        on remote: RemoteArchive,
+        cancellation: CancellationFlag
+    ) throws -> ArchiveFile {
+        let beginning = try remote.start(cancellation)
+        do {
+            let stream = try remote.openStream()
+            let identity = try stream.status().identity
+            return ArchiveFile(
+                pending: nil,
+                path: nil,
+                taker: remote,
+                cancellation: cancellation,
+                beginning: beginning,
+                output: try ArchiveOutput(sendingTo: stream, cancellation: cancellation),
+                identity: identity,
+                availableSpace: nil
+            )
+        } catch {
+            throw remote.end(after: error)
+        }
     }
 
     private static func make(
@@ -336,16 +367,35 @@ package struct ArchiveFile: ~Copyable {
             return MigrationError(.outputExists, message, path: path)
         }
         if error.isBusy {
-            let message = "another export is writing this archive"
+            let message = "another process is writing this archive"
             return MigrationError(.outputFailed, message, path: path)
         }
         let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
         return MigrationError(code, "the archive can't be written", path: path, cause: error)
     }
 
-    /// Gives the file its name, or lets the command that takes the archive see its end.
+    /// Throws unless the file, which is not committed yet, is a whole archive; returns its fingerprint.
+    mutating func prove(threadCount: Int) throws -> Fingerprint {
+        guard let file = pending?.file else { preconditionFailure("a stream can't be read again") }
+        let input = try ArchiveInput(
+            reading: file.descriptor.duplicate(),
+            cancellation: cancellation
+        )
+        let inspection = try ArchiveVerifier.verify(
+            input,
+            scope: .hashes,
+            threadCount: threadCount,
+            onProgress: { _ in }
+        )
+        guard let fingerprint = inspection.fingerprint else {
+            throw ArchiveError(.notAnArchive, "not a migration archive")
+        }
+        return fingerprint
+    }
+
+    /// Gives the file its name, or lets the one that takes the archive see its end.
     package consuming func commit() throws {
-        if let command { try command.complete(closing: output, cancellation) }
+        try taker?.complete(closing: output, cancellation)
         guard let file = pending.take() else { return }
         do {
             try file.commit()
@@ -354,7 +404,8 @@ package struct ArchiveFile: ~Copyable {
         }
     }
 
-    /// Removes the file, as far as possible, unless it can be resumed, or ends the command that takes the archive.
+    /// Removes the file, as far as possible, unless it can be resumed, or ends the one that takes the
+    /// archive.
     ///
     /// - Returns: What to report instead of `error`, which made the archive useless.
     @discardableResult
@@ -362,6 +413,6 @@ package struct ArchiveFile: ~Copyable {
         if let file = pending.take() {
             if resumes { file.leave() } else { file.discard() }
         }
-        return command?.end(after: error) ?? error
+        return taker?.end(after: error) ?? error
     }
 }

@@ -1,11 +1,21 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
+/// The receiving end of an export that is not a file.
+protocol ArchiveTaker: Sendable {
+    /// Lets it see the end of the archive, which is whole, and waits until it has ended.
+    func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws
+
+    /// Ends it because the operation failed; returns the error to report, which is its own failure if that was
+    /// the cause.
+    func end(after error: any Error) -> any Error
+}
+
 /// A shell command that takes the archive of an export, or gives that of an import.
 ///
 /// It belongs to one operation. A command that takes an archive sees its end only if the archive is
 /// whole: otherwise the command is killed first. An operation succeeds only if the command ends with 0.
-package final class StreamCommand: Sendable {
+package final class StreamCommand: ArchiveTaker {
     /// The command's text; an export replaces `{bytes}` in it with the estimate of the content's bytes.
     package let text: [UInt8]
 
@@ -74,7 +84,6 @@ package final class StreamCommand: Sendable {
 
     // MARK: - Ending
 
-    /// Lets the command see the end of the archive, which is whole, and waits until it has ended.
     func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws {
         guard let command = started.withLock({ $0 }) else { return }
         let ending = command.complete(closing: { output.close() }) { cancellation.isCancelled }
@@ -100,8 +109,6 @@ package final class StreamCommand: Sendable {
         if let error = failure(ending, of: command) { throw error }
     }
 
-    /// Ends the command of an operation that failed; returns what to report, which is the command's own
-    /// failure where that was the cause.
     func end(after error: any Error) -> any Error {
         guard let command = started.withLock({ $0 }) else { return error }
         let ending = command.cancel()

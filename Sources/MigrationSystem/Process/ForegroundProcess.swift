@@ -18,6 +18,13 @@ package struct ForegroundProcess: Sendable {
             self.mask = mask
             self.defaults = defaults
         }
+
+        /// Blocks none, and ends the program when nobody reads what it writes.
+        static var unblocked: Signals {
+            var mask = sigset_t()
+            unsafe sigemptyset(&mask)
+            return Signals(mask: mask, defaults: [SIGPIPE])
+        }
     }
 
     private let process: pid_t
@@ -30,8 +37,24 @@ package struct ForegroundProcess: Sendable {
         settingVariable assignment: [UInt8],
         signals: Signals
     ) throws(SystemError) -> ForegroundProcess {
-        guard let program = command.first else { throw SystemError("posix_spawnp", code: ENOENT) }
         try ProcessReplacement.setVariable(assignment)
+        return ForegroundProcess(process: try spawn(command, signals: signals))
+    }
+
+    /// Starts `command`, found by `PATH`.
+    ///
+    /// - Parameters:
+    ///   - command: The program and its arguments.
+    ///   - signals: What the program does at first with signals.
+    ///   - streams: The descriptors that become its first ones, from standard input on; the others are inherited.
+    /// - Returns: The number of the process.
+    /// - Throws: ``SystemError`` if the program can't be run.
+    static func spawn(
+        _ command: [[UInt8]],
+        signals: Signals,
+        streams: [CInt] = []
+    ) throws(SystemError) -> pid_t {
+        guard let program = command.first else { throw SystemError("posix_spawnp", code: ENOENT) }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -42,15 +65,21 @@ package struct ForegroundProcess: Sendable {
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
         let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         unsafe posix_spawnattr_setflags(&attributes, flags)
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for (number, stream) in streams.enumerated() {
+            unsafe posix_spawn_file_actions_adddup2(&actions, stream, CInt(number))
+        }
         let arguments = CStringList(command)
         var process: pid_t = 0
         let code = program.withPath { program in
             arguments.withPointer { arguments in
-                unsafe posix_spawnp(&process, program, nil, &attributes, arguments, environ)
+                unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, environ)
             }
         }
         guard code == 0 else { throw SystemError("posix_spawnp", code: code) }
-        return ForegroundProcess(process: process)
+        return process
     }
 
     /// Sends the program a signal.

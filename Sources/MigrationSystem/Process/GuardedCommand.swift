@@ -41,11 +41,8 @@ package final class GuardedCommand: Sendable {
     private struct State {
         var phase = Phase.running
         var isCancelled = false
-        var printed: [UInt8] = []
+        var printed = PrintedTail()
     }
-
-    /// How many of the last bytes that the command printed are kept.
-    private static let keptBytes = 16 * 1024
 
     /// How long the command's processes may take to end once they are killed, in seconds.
     private static let endingLimit = 10.0
@@ -137,10 +134,7 @@ package final class GuardedCommand: Sendable {
     }
 
     /// The last lines that the command printed.
-    package var printedLines: [String] {
-        let text = String(decoding: state.withLock { $0.printed }, as: UTF8.self)
-        return text.split { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }.suffix(20).map(String.init)
-    }
+    package var printedLines: [String] { state.withLock { $0.printed.lines } }
 
     /// How the command ended; `nil` while it runs.
     package var ending: Ending? { state.withLock { Self.ending(of: $0.phase) } }
@@ -279,10 +273,7 @@ extension GuardedCommand {
                 return error.isBusy
             }
             if count == 0 { return false }
-            state.withLock { state in
-                state.printed += buffer[..<count]
-                state.printed.removeFirst(max(0, state.printed.count - Self.keptBytes))
-            }
+            state.withLock { $0.printed.append(buffer[..<count]) }
         }
     }
 }

@@ -98,7 +98,8 @@ extension ArgumentParser {
             omittingEmptySubsequences: false
         )
         let label = [UInt8](parts[0])
-        guard let flag = command.allFlags.first(where: { $0.isNamed(label) }) else {
+        let known = command.allFlags + command.refusedFlags
+        guard let flag = known.first(where: { $0.isNamed(label) }) else {
             let candidates = command.allFlags.map { "--\($0.name)" }
             throw UsageError(unknown: "option", word: label, among: candidates)
         }

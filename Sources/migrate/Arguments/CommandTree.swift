@@ -55,6 +55,9 @@ struct CommandDescription: Sendable {
     /// The flags without `--help`, which every command accepts.
     var flags: [FlagDescription] = []
 
+    /// The flags of other commands that this one refuses with a reason.
+    var refusedFlags: [FlagDescription] = []
+
     /// All flags, in the order of the help page.
     var allFlags: [FlagDescription] { flags + [.help] }
 
@@ -91,6 +94,9 @@ struct FlagDescription: Sendable {
     var isRequired = false
     var isRepeatable = false
     var completion = ValueCompletion.none
+
+    /// Whether the flag is known only to say why the command can't do what it asks for.
+    var isRefused = false
 
     /// The name of the flag that this one needs.
     var companion: String?

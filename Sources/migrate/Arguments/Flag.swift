@@ -156,6 +156,20 @@ extension Flag {
         }
     }
 
+    /// The same flag of a command that can't do what it asks for, which no help page shows.
+    func refused<Outer>(because reason: String) -> Flag<Outer> {
+        var description = description
+        description.isRefused = true
+        return Flag<Outer>(description) { [name = description.name] (_, _) throws(UsageError) in
+            throw UsageError("option '--\(name)' can't be given: \(reason)")
+        }
+    }
+
+    /// The words of a command line that give the flag, which programs pass on.
+    func words(_ value: [UInt8]? = nil) -> [[UInt8]] {
+        [[UInt8]("--\(description.name)".utf8)] + (value.map { [$0] } ?? [])
+    }
+
     private func changed(_ change: (inout FlagDescription) -> Void) -> Flag {
         var flag = self
         change(&flag.description)
@@ -264,6 +278,11 @@ extension FlagGroup {
     ) -> [Flag<Outer>] {
         flags.map { $0.included(at: path) }
     }
+
+    /// The flags of this group, for a command that can't do what they ask for.
+    static func refused<Outer>(because reason: String) -> [Flag<Outer>] {
+        flags.map { $0.refused(because: reason) }
+    }
 }
 
 /// A command as the parser sees it.
@@ -290,7 +309,8 @@ extension ParsableCommand {
             name: name,
             abstract: abstract,
             arguments: arguments.map(\.description),
-            flags: flags.map(\.description)
+            flags: flags.map(\.description).filter { !$0.isRefused },
+            refusedFlags: flags.map(\.description).filter(\.isRefused)
         )
     }
 

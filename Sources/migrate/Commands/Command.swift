@@ -85,7 +85,7 @@ extension Command {
         case .containerBusy: (self as? any LockingCommand)?.waitHint
         case .outputExists where self is any ReplacingCommand:
             ErrorMessage.Hint(flag: "--force", advice: "use --force to replace it")
-        case .containerHoldsData where self is ImportCommand:
+        case .containerHoldsData where self is ImportCommand || self is ReceiveCommand:
             ErrorMessage.Hint(flag: "--replace", advice: "use --replace to replace it")
         case .statusUnreadable where self is StatusCommand && !(error.cause is SystemError):
             ErrorMessage.Hint(flag: "--clear", advice: "use --clear to clear it")

@@ -1,4 +1,3 @@
-internal import AndroidMigration
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
@@ -8,12 +7,7 @@ internal import MigrationSystem
 struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     private(set) var container: BytePath = ""
     private(set) var archive = ArchiveName()
-    private(set) var bundleIdentifier: String?
-    private(set) var appExtension = ExtensionFlags()
-    private(set) var options = ExportOptions()
-    private var activity: BytePath?
-    private var exclusions = ExclusionFlags()
-    private var metadata = MetadataFlags()
+    private(set) var content = ContentFlags()
     private(set) var encryption = EncryptionFlags()
     private(set) var signingKey: BytePath?
     private(set) var replacesExisting = false
@@ -40,32 +34,11 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             .help("The archive to write, or '-' for standard output.")
             .unless(outCommand)
         outCommand
-        Flag.bundleIdentifier(
-            help: "The app's bundle identifier, if the container does not name it.",
-            to: \.bundleIdentifier
-        )
-        Flag.sourcePlatform(to: \.options.platform)
-        Flag.destinationPlatform(to: \.options.destinationPlatform)
-            .needing(ExtensionFlags.executable)
-        builtInExport.map { $0.excluding(ExtensionFlags.executable) }
-        Flag.level(byDefault: 3, to: \.options.compressionLevel)
-        selection.map { $0.excluding(ExtensionFlags.executable) }
-        MetadataFlags.included(at: \.metadata)
-        extensionFlags
-        Flag.activity(to: \.activity)
+        ContentFlags.flagsOfWriting.map { $0.included(at: \.content) }
         EncryptionFlags.included(at: \.encryption)
         Flag("sign-key", value: "file", as: .path, to: \.signingKey)
             .help("Sign the archive with this SSH key, as 'migrate sign' does.")
         Flag.wait(to: \.waitLimit)
-        Flag.threads(to: \.options.threadCount)
-        Flag("strict", sets: \.options.isStrict)
-            .help(
-                "Fail if something would be left out: a special file, or, unless '--acls' and '--xattrs' "
-                    + "ask for them, an access control list or an attribute outside 'user.'."
-            )
-        Flag("expect-complete", sets: \.options.expectsComplete)
-            .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
-            .needing(ExtensionFlags.executable)
         ifExists
         Flag.force(replacing: "an archive", sets: \.replacesExisting).excluding(ifExists)
         Flag("resume", sets: \.resumes)
@@ -108,40 +81,14 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             + "and of the container's present data and do nothing, or 'replace' it."
     )
 
-    /// The properties of an export without an extension, which otherwise decides them.
-    @FlagList<Self> private static var builtInExport: [Flag<Self>] {
-        Flag.resourcesVersion(to: \.options.resourcesVersion)
-        Flag("no-compress", sets: \.options.isCompressible, to: false)
-            .help("Store the content uncompressed.")
-    }
-
-    /// The files that an export without an extension includes.
-    @FlagList<Self> private static var selection: [Flag<Self>] {
-        Flag.includeCaches(sets: \.options.includesCaches)
-        ExclusionFlags.included(at: \.exclusions)
-    }
-
-    @FlagList<Self> private static var extensionFlags: [Flag<Self>] {
-        ExtensionFlags.executable
-            .help(
-                "The app's own extension, which chooses the data to export; without it, "
-                    + "everything is exported."
-            )
-            .included(at: \.appExtension)
-        DestinationOptions.flag(to: \.options.destinationOptions)
-            .needing(ExtensionFlags.executable)
-        ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
-    }
-
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         if existing != nil || replacesExisting, archive.isStream {
             let flag = existing == nil ? "--force" : "--if-exists"
             throw UsageError("option '\(flag)' is about a file, which '--out' must name")
         }
         if existing == .replace { replacesExisting = true }
-        options.extraMetadata = metadata.extraMetadata
         try checkResuming()
-        try appExtension.check()
+        try content.check()
         try encryption.check()
         guard signingKey == nil || !archive.isStream else {
             let stream = archive.isStandardStream ? "'-'" : "a command"
@@ -184,13 +131,8 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         if let encryption = try encryption.encryption() {
             destination = destination.encrypted(with: encryption)
         }
-        let source = try MigrationDataContainer(
-            atPath: container,
-            bundleIdentifier: bundleIdentifier
-        )
-        var options = options
-        options.exclusions = try exclusions.patterns()
-        options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
+        let source = try content.source(container)
+        var options = try content.options()
         if let existing, let found = try ExistingArchive(archive, policy: existing) {
             return try await answer(for: found, of: source, options: options, in: context)
         }
@@ -218,7 +160,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     ) async throws -> ExportReport {
         try await ProgressDisplay.showing(isQuiet ? .none : progress, on: console) { progress in
             let hosted = record.recording(
-                try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose)
+                try content.appExtension.hosted(on: console, for: .export, isVerbose: isVerbose)
             )
             guard !isDryRun else {
                 return try await host(on: console).previewExport(
@@ -291,7 +233,11 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             try await found.answer(signedWith: signingKey) {
                 try await host(on: console).fingerprint(
                     of: source,
-                    using: try appExtension.hosted(on: console, for: .export, isVerbose: isVerbose),
+                    using: try content.appExtension.hosted(
+                        on: console,
+                        for: .export,
+                        isVerbose: isVerbose
+                    ),
                     options: options,
                     progress: progress
                 ).fingerprint
@@ -309,7 +255,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             try console.errors.write(answer, inJSON: true)
             return
         }
-        warn(ofLinksIn: report, on: console)
+        console.logExternalLinks(of: report)
         let stream = archive.isStandardStream ? console.errors : console.output
         if !isQuiet { try stream.write(answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
@@ -320,18 +266,6 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
                 replacesExisting: replacesExisting
             )
         }
-    }
-
-    private func warn(ofLinksIn report: ExportReport, on console: Console) {
-        let lines = Listing.lines(
-            of: report.externalLinks,
-            count: report.externalLinkCount,
-            others: "more such links"
-        ) { link in
-            "\(link) leads out of the container: an import refuses it unless --external-links says "
-                + "otherwise"
-        }
-        for line in lines { console.log("migrate: warning: \(line)") }
     }
 }
 
@@ -354,6 +288,8 @@ struct ExportAnswer: Answer {
     var resumedBytes: UInt64?
     let streamBytes: UInt64
     let totals: ArchiveTotals
+    /// What became of an archive that went to another host.
+    var transfer: TransferAnswer?
 
     var schema: String { "migrate/export/1" }
 
@@ -362,12 +298,17 @@ struct ExportAnswer: Answer {
         let size = "\(ByteCount(archiveBytes))\(share)"
         let verb = isDryRun ? "would hold " : ""
         return "\(archive.destinationText): \(verb)\(TotalsText(totals)) in \(size)\n"
-            + (resumedBytes.map { "resumed behind \(ByteCount($0)) that were written before\n" }
-                ?? "")
+            + (resumedBytes.map(resumption) ?? "")
             + "fingerprint \(fingerprint)\n"
             + OmissionLines(title: "left out", omissions: omissions).text
             + (leftBehind.map { LeftBehindLines($0).text } ?? "")
             + (command?.text ?? "")
+            + (transfer?.text ?? "")
+    }
+
+    private func resumption(_ resumedBytes: UInt64) -> String {
+        transfer.map { $0.resumption(resumedBytes) }
+            ?? "resumed behind \(ByteCount(resumedBytes)) that were written before\n"
     }
 }
 
@@ -397,7 +338,7 @@ extension ExportAnswer {
     private enum CodingKeys: String, CodingKey {
         case appExtension, archive, archiveBase64, archiveBytes, command, compressedStreamBytes
         case externalLinkCount, externalLinks, fingerprint, header, isDryRun, leftBehind
-        case omissions, resumedBytes, streamBytes, totals
+        case omissions, resumedBytes, streamBytes, totals, transfer
     }
 
     private struct EncodedLink: Encodable {
@@ -431,5 +372,6 @@ extension ExportAnswer {
         try container.encodeIfPresent(resumedBytes, forKey: .resumedBytes)
         try container.encode(streamBytes, forKey: .streamBytes)
         try container.encode(totals, forKey: .totals)
+        try container.encodeIfPresent(transfer, forKey: .transfer)
     }
 }

@@ -61,4 +61,17 @@ extension Console {
     func logLeftovers(of report: ImportReport) {
         for leftover in report.leftovers { log("migrate: warning: \(leftover)") }
     }
+
+    /// Warns of links that an import would refuse.
+    func logExternalLinks(of report: ExportReport) {
+        let lines = Listing.lines(
+            of: report.externalLinks,
+            count: report.externalLinkCount,
+            others: "more such links"
+        ) { link in
+            "\(link) leads out of the container: an import refuses it unless --external-links says "
+                + "otherwise"
+        }
+        for line in lines { log("migrate: warning: \(line)") }
+    }
 }

@@ -114,6 +114,12 @@ extension ExitCode {
             }
     }
 
+    /// Makes the code for a failure of `migrate receive` on another host: what that says holds here too.
+    init(ofReceiver code: Int32) {
+        let isOurs = Self.meanings.contains { $0.code == "\(code)" } && code < 126 && code != 0
+        self = isOurs ? ExitCode(rawValue: code) : .commandFailed
+    }
+
     /// Makes the code for a failure with an Android backup or rules file.
     init(_ code: AndroidMigrationError.Code) {
         self =
@@ -201,7 +207,7 @@ extension ExitCode {
         (
             "74",
             "the command of '--out-command' or '--in-command' failed or can't be started, or it or "
-                + "its guard was killed",
+                + "its guard was killed; 'send': ssh failed, or the transfer was cut",
             "yes"
         ),
         (

@@ -32,16 +32,7 @@ struct ResumeTests {
         return try #require((answer as? [String: Any])?["resumedBytes"] as? Int)
     }
 
-    /// Where the frames of pieces begin and the last one ends, by the seek table (zstd's seekable format).
-    private var boundaries: [Int] {
-        func number(_ at: Int) -> Int {
-            (0..<4).reduce(0) { $0 | Int(whole[at + $1]) << (8 * $1) }
-        }
-        let count = number(whole.count - 9)
-        let table = whole.count - 9 - 8 * count
-        let ends = (0..<count - 2).map { number(table + 8 * $0) }
-        return ends.reduce(into: []) { $0.append(($0.last ?? 0) + $1) }
-    }
+    private var boundaries: [Int] { FrameBoundaries.of(whole) }
 
     @Test func `writes the same archive wherever it was cut, and no proved frame again`() throws {
         let boundaries = boundaries

@@ -37,7 +37,7 @@ struct ExtensionFlagsTests {
             ]
         let export = try command(words, as: ExportCommand.self)
         let here = FileManager.default.currentDirectoryPath
-        let terms = export.appExtension
+        let terms = export.content.appExtension
         #expect(terms.executable == here + "/x")
         #expect(terms.entitlements == here + "/e.plist")
         #expect(terms.groups == ["g": "/one", "h": here + "/two"])
@@ -48,10 +48,10 @@ struct ExtensionFlagsTests {
         #expect(terms.temporarySpace == 500 << 20)
         #expect(terms.memoryLimit == 12_345)
         #expect(terms.confinement == .required)
-        #expect(export.options.platform == .iOS)
-        #expect(export.options.destinationPlatform.rawValue == "visionOS")
+        #expect(export.content.exportOptions.platform == .iOS)
+        #expect(export.content.exportOptions.destinationPlatform.rawValue == "visionOS")
         #expect(
-            export.options.destinationOptions
+            export.content.exportOptions.destinationOptions
                 == ["theme": Data("dark=er".utf8), "empty": Data()]
         )
     }
@@ -62,7 +62,7 @@ struct ExtensionFlagsTests {
     ])
     func `reads a number of bytes`(_ value: String, _ bytes: UInt64) throws {
         let words = Self.hosted + ["--memory-limit", value]
-        let terms = try command(words, as: ExportCommand.self).appExtension
+        let terms = try command(words, as: ExportCommand.self).content.appExtension
         #expect(terms.appExtension?.memoryLimit == bytes)
     }
 
@@ -77,7 +77,7 @@ struct ExtensionFlagsTests {
 
     @Test func `passes the terms on, and leaves the rest to the library`() throws {
         let words = Self.hosted + ["--group", "g=/one", "--hang-timeout", "2", "--no-sandbox"]
-        let terms = try command(words, as: ExportCommand.self).appExtension
+        let terms = try command(words, as: ExportCommand.self).content.appExtension
         let hosted = try #require(terms.appExtension)
         #expect(hosted.applicationGroups.mapValues(\.path) == ["g": "/one"])
         #expect(hosted.hangTimeout == .seconds(2))
@@ -90,8 +90,8 @@ struct ExtensionFlagsTests {
 
     @Test func `tells the source's platform from the destination's`() throws {
         let plain = try command(Self.export + ["--source-platform", "iOS"], as: ExportCommand.self)
-        #expect(plain.appExtension.appExtension == nil)
-        #expect(plain.options.platform == .iOS)
+        #expect(plain.content.appExtension.appExtension == nil)
+        #expect(plain.content.exportOptions.platform == .iOS)
         #expect(
             message(of: Self.hosted + ["--platform", "iOS"])?.hasPrefix(
                 "unknown option '--platform'"
@@ -99,8 +99,8 @@ struct ExtensionFlagsTests {
                 ?? false
         )
         let hosted = try command(Self.hosted, as: ExportCommand.self)
-        #expect(hosted.options.platform == nil)
-        #expect(hosted.options.destinationPlatform == .android)
+        #expect(hosted.content.exportOptions.platform == nil)
+        #expect(hosted.content.exportOptions.destinationPlatform == .android)
     }
 
     @Test func `reads where an import's data comes from`() throws {
@@ -121,7 +121,8 @@ struct ExtensionFlagsTests {
         let place = try Workplace()
         try place.write([0, 0xFF, 0x0A], to: "value")
         let words = Self.hosted + ["--option", "a=@" + place.path("value"), "--option", "b=@@x"]
-        let options = try command(words, as: ExportCommand.self).options.destinationOptions
+        let options = try command(words, as: ExportCommand.self).content.exportOptions
+            .destinationOptions
         #expect(options == ["a": Data([0, 0xFF, 0x0A]), "b": Data("@x".utf8)])
     }
 

@@ -1,0 +1,157 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// An archive that `migrate receive` writes on another host, which ssh reaches.
+///
+/// It belongs to one export. The receiver first says what it has of the archive (``ArchiveBeginning``); what is
+/// still right of that is not sent. At the end it answers with the fingerprint of what it has.
+package final class RemoteArchive: Sendable {
+    /// The first bytes that a receiver writes; the number is the version of the conversation.
+    static let greeting = [UInt8]("migrate receive 1\n".utf8)
+
+    /// The version of the conversation, which the sender asks for.
+    package static let protocolVersion = 1
+
+    /// The most bytes of a receiver's answer.
+    private static let answerLimit = 1 << 20
+
+    /// How long the receiver may take to end by itself once it has failed, in seconds.
+    private static let endingLimit = 10.0
+
+    private struct State {
+        var peer: PipedProcess?
+        var offeredBytes: UInt64 = 0
+        var answer: [UInt8] = []
+    }
+
+    /// The host, and the archive's path there.
+    package let place: RemotePlace
+
+    private let command: [UInt8]
+    private let arguments: [[UInt8]]
+    private let state = Monitor(State())
+
+    /// Names an archive.
+    ///
+    /// - Parameters:
+    ///   - place: The host, and the archive's path there.
+    ///   - command: What the host's shell runs as `migrate`.
+    ///   - arguments: The flags of `migrate receive`, with ``protocolVersion`` among them.
+    package init(_ place: RemotePlace, command: [UInt8], arguments: [[UInt8]]) {
+        self.place = place
+        self.command = command
+        self.arguments = arguments
+    }
+
+    /// The bytes of the archive's pieces that the receiver had.
+    package var offeredBytes: UInt64 { state.withLock { $0.offeredBytes } }
+
+    /// The answer of `migrate receive`, a JSON document, after the export.
+    package var answer: [UInt8] { state.withLock { $0.answer } }
+
+    /// The last lines that ssh and the receiver printed.
+    package var printedLines: [String] { state.withLock { $0.peer }?.printedLines ?? [] }
+
+    private var commandLine: [UInt8] {
+        let words =
+            [[UInt8]("receive".utf8)] + arguments + [[UInt8]("--".utf8), place.path.bytes]
+        return command + words.flatMap { [UInt8(ascii: " ")] + RemotePlace.quoting($0) }
+    }
+}
+
+// MARK: - The conversation
+
+extension RemoteArchive {
+    /// Starts the receiver; returns what it has of the archive.
+    func start(_ cancellation: CancellationFlag) throws -> ArchiveBeginning {
+        let peer: PipedProcess
+        do throws(SystemError) {
+            peer = try PipedProcess.start(place.words(running: commandLine))
+        } catch {
+            throw MigrationError(.commandFailed, "ssh can't be started", cause: error)
+        }
+        state.withLock { $0.peer = peer }
+        do {
+            var reader = try PeerReader(of: peer.output, cancellation)
+            guard try reader.read(Self.greeting.count) == Self.greeting else {
+                peer.end()
+                throw failure("the other host did not answer as 'migrate receive'")
+            }
+            let beginning = try ArchiveBeginning { try reader.read($0) }
+            state.withLock {
+                $0.offeredBytes = beginning.provedBytes - UInt64(beginning.headerSize)
+            }
+            return beginning
+        } catch is ArchiveError {
+            peer.end()
+            throw failure("what the other host has of the archive can't be understood")
+        } catch {
+            throw end(after: error)
+        }
+    }
+
+    /// Opens the stream that the receiver reads.
+    func openStream() throws(SystemError) -> FileDescriptor {
+        guard let peer = state.withLock({ $0.peer }) else { throw .invalid("write") }
+        return try peer.openInput()
+    }
+}
+
+extension RemoteArchive: ArchiveTaker {
+    func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws {
+        guard let peer = state.withLock({ $0.peer }) else { return }
+        output.close()
+        peer.closeInput()
+        do {
+            var reader = try PeerReader(of: peer.output, cancellation)
+            let answer = try reader.readToEnd(limit: Self.answerLimit)
+            state.withLock { $0.answer = answer }
+        } catch {
+            throw end(after: error)
+        }
+        let ending = peer.wait { cancellation.isCancelled }
+        try cancellation.check()
+        if let failure = failure(ending) { throw failure }
+    }
+
+    func end(after error: any Error) -> any Error {
+        guard let peer = state.withLock({ $0.peer }) else { return error }
+        peer.closeInput()
+        // Where the receiver failed, it is about to say why.
+        let isBroken = (error as? ArchiveError)?.cause?.isBrokenPipe ?? false
+        let isOfPeer = isBroken || error is PeerReader.CutShort
+        let ending = isOfPeer ? peer.ending(within: Self.endingLimit) ?? peer.end() : peer.end()
+        guard isOfPeer else { return error }
+        return failure(ending) ?? failure("the other host ended the conversation")
+    }
+
+    private func failure(_ ending: PipedProcess.Ending?) -> MigrationError? {
+        switch ending {
+        case .exited(0): nil
+        case .exited(255): failure("ssh failed")
+        case .exited(127): failure("the other host has no such command")
+        case .exited(let code):
+            failure("'migrate receive' failed there", cause: ReceiverFailure(exitCode: code))
+        case .signaled(let number): failure("signal \(number) ended ssh")
+        case nil: failure("ssh was killed, and still runs")
+        }
+    }
+
+    private func failure(_ message: String, cause: ReceiverFailure? = nil) -> MigrationError {
+        MigrationError(
+            .commandFailed,
+            message,
+            cause: cause,
+            printedLines: printedLines.map(PrintableText.escaping)
+        )
+    }
+}
+
+/// The failure of `migrate receive` on another host.
+package struct ReceiverFailure: Error, CustomStringConvertible {
+    /// Its exit code.
+    package let exitCode: Int32
+
+    package var description: String { "exit code \(exitCode)" }
+}

@@ -1,0 +1,189 @@
+internal import Foundation
+package import MigrationArchive
+package import MigrationSystem
+
+/// An archive that came from another host.
+package struct ReceivedArchive: Sendable {
+    /// The archive's fingerprint.
+    package let fingerprint: Fingerprint
+
+    /// Whether the archive was there already, whole and of the same data.
+    package let isUnchanged: Bool
+}
+
+extension MigrationHost {
+    /// Takes an archive that ``ArchiveDestination/remote(_:)`` sends, and gives it its name once it is whole.
+    ///
+    /// What a cut transfer has left under the name that ends in `.partial` stays, and is not sent again if it is
+    /// still right. If the archive is there already, the sender's data must be the same.
+    ///
+    /// - Parameters:
+    ///   - path: The archive's path.
+    ///   - replacesExisting: Whether to replace an archive of that name, whatever it holds.
+    ///   - input: The number of the descriptor from which the sender is read.
+    ///   - output: The number of the descriptor by which the sender is answered.
+    /// - Returns: What came. The answer to the sender is up to the caller.
+    /// - Throws: ``MigrationError`` of code `commandFailed` if the sender ended too early, and of codes
+    ///   `outputExists` and `outputFailed`; `ArchiveError` of codes `outOfSpace` and `outputFailed`, and those of
+    ///   damage; `CancellationError`.
+    @concurrent
+    package func receive(
+        _ path: BytePath,
+        replacesExisting: Bool,
+        from input: Int32,
+        to output: Int32
+    ) async throws -> ReceivedArchive {
+        try await withOperationThread { cancellation in
+            let operation = ReceiveOperation(
+                path: path,
+                replacesExisting: replacesExisting,
+                input: OpenFile(try FileDescriptor.duplicate(ofNumber: input)),
+                output: OpenFile(try FileDescriptor.duplicate(ofNumber: output)),
+                cancellation: cancellation
+            )
+            return try operation.run()
+        }
+    }
+}
+
+/// The receiving end of one transfer.
+private struct ReceiveOperation {
+    let path: BytePath
+    let replacesExisting: Bool
+    let input: OpenFile
+    let output: OpenFile
+    let cancellation: CancellationFlag
+
+    func run() throws -> ReceivedArchive {
+        let destination = ArchiveDestination.file(path: path, replacesExisting: replacesExisting)
+        do {
+            let file = try ArchiveFile.make(at: destination.resumed(), cancellation: cancellation)
+            return try receive(file)
+        } catch let error as MigrationError where error.code == .outputExists && !replacesExisting {
+            return try compareWithPresent()
+        } catch is PeerReader.CutShort {
+            throw isCut
+        }
+    }
+
+    private var isCut: MigrationError {
+        let message =
+            "the sender stopped before the archive was whole; what came is kept for the next time"
+        return MigrationError(.commandFailed, message)
+    }
+
+    // MARK: - A new archive
+
+    private func receive(_ file: consuming ArchiveFile) throws -> ReceivedArchive {
+        var file = file
+        let fingerprint: Fingerprint
+        do {
+            guard let beginning = file.beginning else { preconditionFailure("it is resumed") }
+            var reader = try offer(beginning)
+            if let kept = try keptHeader(of: beginning, &reader) {
+                guard beginning.hasBoundary(at: kept.end) else { throw Self.isMalformed }
+                try file.output.goOn(at: 0, dropsRest: false)
+                try file.output.write(kept.header.span)
+                try file.output.goOn(at: kept.end)
+            } else {
+                try file.output.goOn(at: 0)
+            }
+            try reader.copyRest(to: file.output)
+            fingerprint = try file.prove(threadCount: ThreadCount.resolve(nil))
+        } catch {
+            let error = file.discard(after: error)
+            // Of an archive that was cut at once, not even the format shows.
+            let isOfCut = [.truncated, .notAnArchive].contains((error as? ArchiveError)?.code)
+            throw isOfCut ? isCut : error
+        }
+        try file.commit()
+        return ReceivedArchive(fingerprint: fingerprint, isUnchanged: false)
+    }
+
+    /// Tells the sender what is there of the archive; returns a reader of what the sender says to it.
+    private func offer(_ beginning: ArchiveBeginning) throws -> PeerReader {
+        try output.descriptor.writeAll((RemoteArchive.greeting + beginning.encoded).span)
+        return try PeerReader(of: input, cancellation)
+    }
+
+    /// Reads the header's frame and the end of the pieces that stay; `nil` if nothing does.
+    private func keptHeader(
+        of beginning: ArchiveBeginning,
+        _ reader: inout PeerReader
+    ) throws -> (header: [UInt8], end: UInt64)? {
+        switch try reader.read(1) {
+        case [0]: return nil
+        case [1]:
+            let header = try reader.read(beginning.headerSize)
+            return (header, try reader.read(8).littleEndian(at: 0))
+        default: throw Self.isMalformed
+        }
+    }
+
+    private static var isMalformed: MigrationError {
+        MigrationError(.commandFailed, "the sender's answer can't be understood")
+    }
+
+    // MARK: - An archive that is there
+
+    private func compareWithPresent() throws -> ReceivedArchive {
+        let (beginning, fingerprint) = try present()
+        var reader = try offer(beginning)
+        guard let kept = try keptHeader(of: beginning, &reader),
+            kept.end == beginning.provedBytes,
+            try self.fingerprint(of: kept, &reader) == fingerprint
+        else {
+            let message = "an archive of other data has that name"
+            throw MigrationError(.outputExists, message, path: path)
+        }
+        return ReceivedArchive(fingerprint: fingerprint, isUnchanged: true)
+    }
+
+    /// Proves the pieces of the archive that is there.
+    private func present() throws -> (ArchiveBeginning, Fingerprint) {
+        do {
+            let file = OpenFile(try FileDescriptor.openFollowingLinks(path, .reading))
+            let input = try ArchiveInput(
+                reading: file.descriptor.duplicate(),
+                cancellation: cancellation
+            )
+            guard let fingerprint = try ArchiveReader(input, access: .selective).fingerprint else {
+                throw ArchiveError(.notAnArchive, "not a migration archive")
+            }
+            let beginning = try ArchiveBeginning(
+                proving: file.descriptor.duplicate(),
+                cancellation: cancellation
+            )
+            return (beginning, fingerprint)
+        } catch let error as ArchiveError {
+            let message = "a file of that name is there that is not a whole archive"
+            throw MigrationError(.outputExists, message, path: path, cause: error)
+        }
+    }
+
+    /// The fingerprint of the archive that the sender means: the index that it sends says it, whatever lies
+    /// between the header and the index.
+    private func fingerprint(
+        of kept: (header: [UInt8], end: UInt64),
+        _ reader: inout PeerReader
+    ) throws -> Fingerprint? {
+        let directory = try FileDescriptor.open(BytePath(resolving: path).parent, .directory)
+        let file = OpenFile(try directory.openTemporary())
+        let output = try ArchiveOutput(
+            writing: file.descriptor.duplicate(),
+            cancellation: cancellation
+        )
+        try output.write(kept.header.span)
+        try output.goOn(at: kept.end, dropsRest: false)
+        try reader.copyRest(to: output)
+        let input = try ArchiveInput(
+            reading: file.descriptor.duplicate(),
+            cancellation: cancellation
+        )
+        do {
+            return try ArchiveReader(input, access: .selective).fingerprint
+        } catch let error as ArchiveError where error.code == .truncated {
+            throw isCut
+        }
+    }
+}

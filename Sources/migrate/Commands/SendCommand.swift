@@ -1,0 +1,186 @@
+internal import Foundation
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
+
+/// `migrate send`: exports one container into an archive on another host.
+struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
+    private(set) var container: BytePath = ""
+    private(set) var replacesExisting = false
+    private(set) var resultFile: BytePath?
+    private(set) var waitLimit = Duration.zero
+    private(set) var answersInJSON = false
+    private(set) var progress = ProgressMode.auto
+    private var place: RemotePlace?
+    private var content = ContentFlags()
+    private var importContainer: BytePath?
+    private var replacesData = false
+    private var remoteCommand = [UInt8]("migrate".utf8)
+    private var isVerbose = false
+    private var isQuiet = false
+
+    static let name = "send"
+    static let abstract = "Export a container into an archive on another host."
+
+    static var arguments: [Argument<Self>] {
+        [
+            Argument("destination", as: .remotePlace, to: \.place)
+                .help("The archive on the other host: ssh://[user@]host[:port]/path.")
+        ]
+    }
+
+    static var flags: [Flag<Self>] {
+        Flag.container(
+            help: "The container: a directory or an .xcappdata bundle.",
+            to: \.container
+        )
+        ContentFlags.flagsOfWriting.map { $0.included(at: \.content) }
+        EncryptionFlags.refused(
+            because:
+                "every encrypted archive has a key of its own and can't go on where it was cut; "
+                + "'migrate export --out-command' sends one whole"
+        )
+        Flag.force(replacing: "an archive", sets: \.replacesExisting)
+        importContainer
+        Flag("replace", sets: \.replacesData)
+            .help("Replace the data of a container on the other host.")
+            .needing(importContainer)
+        Flag("remote-command", value: "command", as: .bytes, to: \.remoteCommand)
+            .help("The command that the other host's shell runs; 'migrate' by default.")
+        Flag.wait(to: \.waitLimit)
+        Flag.result(to: \.resultFile)
+        Flag.json(sets: \.answersInJSON)
+        Flag.verboseNamingFiles(sets: \.isVerbose)
+        Flag.quiet(sets: \.isQuiet)
+        Flag.progress(to: \.progress)
+    }
+
+    private static let importContainer = Flag<Self>(
+        "import",
+        value: "dir",
+        as: .directory,
+        to: \.importContainer
+    )
+    .help("Import the archive into this container on the other host once it is whole.")
+
+    mutating func check(_ given: GivenFlags) throws(UsageError) {
+        guard !remoteCommand.isEmpty else {
+            throw UsageError("option '--remote-command' has an empty value")
+        }
+        try content.check()
+    }
+
+    var archive: ArchiveName { ArchiveName(BytePath(place?.url ?? [])) }
+
+    var subject: String { PrintableText.escaping(container) }
+
+    func subject(of error: any Error) -> String {
+        let isOfTransfer = (error as? MigrationError)?.code == .commandFailed
+        return error.isOfOutput || isOfTransfer ? archive.destinationText : subject
+    }
+
+    func exitCode(for error: any Error) -> ExitCode {
+        guard let failure = (error as? MigrationError)?.cause as? ReceiverFailure else {
+            return ExitCode(for: error)
+        }
+        return ExitCode(ofReceiver: failure.exitCode)
+    }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        guard let place else { preconditionFailure("the parser requires the argument") }
+        let console = context.console
+        let remote = RemoteArchive(
+            place,
+            command: remoteCommand,
+            arguments: ReceiveCommand.words(
+                replacesExisting: replacesExisting,
+                importingInto: importContainer,
+                replacesData: replacesData,
+                waitLimit: waitLimit
+            )
+        )
+        let source = try content.source(container)
+        var options = try content.options()
+        options.entryHandler = console.entryLog(isVerbose: isVerbose)
+        let report = try await ProgressDisplay.showing(
+            isQuiet ? .none : progress,
+            on: console
+        ) { [options] progress in
+            try await host(on: console).export(
+                source,
+                to: .remote(remote),
+                using: try content.appExtension.hosted(
+                    on: console,
+                    for: .export,
+                    isVerbose: isVerbose
+                ),
+                options: options,
+                progress: progress
+            )
+        }
+        let received = try ReceiveAnswer(reading: remote.answer)
+        guard received.fingerprint == report.fingerprint.description else {
+            let message = "the archive there has another fingerprint: \(received.fingerprint)"
+            throw MigrationError(.commandFailed, message)
+        }
+        context.outcome.note(
+            fingerprint: received.fingerprint,
+            bytes: report.totals.contentBytes,
+            archiveBytes: report.archiveBytes,
+            isSkipped: received.isUnchanged
+        )
+        var answer = ExportAnswer(archive, report: report)
+        answer.transfer = TransferAnswer(received, from: remote)
+        console.logExternalLinks(of: report)
+        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
+        try console.logFindings(of: report.appExtension)
+        return .success
+    }
+}
+
+extension ValueReader where Value == RemotePlace? {
+    /// The URL of an archive on another host.
+    fileprivate static var remotePlace: Self {
+        ValueReader<[UInt8]>.bytes.map { (url) throws(ValueError) in
+            guard let place = RemotePlace(url: url) else {
+                throw .invalid("is not of the form ssh://[user@]host[:port]/path")
+            }
+            return place
+        }
+    }
+}
+
+// MARK: - Answer
+
+/// What an export to another host says of the other host, as a part of its answer.
+struct TransferAnswer: Encodable, Sendable {
+    private let `import`: ReceiveAnswer.Import?
+    private let isUnchanged: Bool
+    private let offeredBytes: UInt64
+    private let printed: [String]
+
+    init(_ received: ReceiveAnswer, from remote: RemoteArchive) {
+        `import` = received.import
+        isUnchanged = received.isUnchanged
+        offeredBytes = remote.offeredBytes
+        printed = remote.printedLines
+    }
+
+    /// What was not sent, as lines for a person; `resumedBytes` of the pieces that the other host had were right.
+    func resumption(_ resumedBytes: UInt64) -> String {
+        if isUnchanged { return "unchanged: the other host has this archive\n" }
+        if offeredBytes == 0 { return "" }
+        let (kept, offered) = (ByteCount(resumedBytes), ByteCount(offeredBytes))
+        if resumedBytes == offeredBytes { return "resumed behind \(kept) that were sent before\n" }
+        return resumedBytes == 0
+            ? "the container is not as it was: sent anew, though \(offered) were sent before\n"
+            : "the container is not as it was: resumed behind \(kept) of \(offered) that were sent "
+                + "before\n"
+    }
+
+    /// What became of the archive there, as lines for a person.
+    var text: String {
+        let lines = printed.map { "    \(PrintableText.escaping($0))\n" }.joined()
+        return (`import`?.text ?? "") + (lines.isEmpty ? "" : "the other host printed:\n" + lines)
+    }
+}

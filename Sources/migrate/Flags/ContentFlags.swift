@@ -1,0 +1,79 @@
+internal import AndroidMigration
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
+
+/// The flags that say which of a container's data an archive holds, and what it says about it.
+struct ContentFlags: FlagGroup {
+    private(set) var appExtension = ExtensionFlags()
+    private(set) var bundleIdentifier: String?
+    private(set) var exportOptions = ExportOptions()
+    private var activity: BytePath?
+    private var exclusions = ExclusionFlags()
+    private var metadata = MetadataFlags()
+
+    static var flags: [Flag<Self>] {
+        Flag.bundleIdentifier(
+            help: "The app's bundle identifier, if the container does not name it.",
+            to: \.bundleIdentifier
+        )
+        Flag.sourcePlatform(to: \.exportOptions.platform)
+        Flag.destinationPlatform(to: \.exportOptions.destinationPlatform)
+            .needing(ExtensionFlags.executable)
+        ofWholeContainers.map { $0.excluding(ExtensionFlags.executable) }
+        MetadataFlags.included(at: \.metadata)
+        ExtensionFlags.executable
+            .help(
+                "The app's own extension, which chooses the data; without it, everything is taken."
+            )
+            .included(at: \.appExtension)
+        DestinationOptions.flag(to: \.exportOptions.destinationOptions)
+            .needing(ExtensionFlags.executable)
+        ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
+        Flag.activity(to: \.activity)
+        Flag.threads(to: \.exportOptions.threadCount)
+    }
+
+    /// What an app's extension decides itself.
+    @FlagList<Self> private static var ofWholeContainers: [Flag<Self>] {
+        Flag.resourcesVersion(to: \.exportOptions.resourcesVersion)
+        Flag.includeCaches(sets: \.exportOptions.includesCaches)
+        ExclusionFlags.included(at: \.exclusions)
+    }
+
+    /// The flags of a command that writes the archive, too.
+    @FlagList<Self> static var flagsOfWriting: [Flag<Self>] {
+        flags
+        Flag.level(byDefault: 3, to: \.exportOptions.compressionLevel)
+        Flag("no-compress", sets: \.exportOptions.isCompressible, to: false)
+            .help("Store the content uncompressed.")
+            .excluding(ExtensionFlags.executable)
+        Flag("strict", sets: \.exportOptions.isStrict)
+            .help(
+                "Fail if something would be left out: a special file, or, unless '--acls' and '--xattrs' "
+                    + "ask for them, an access control list or an attribute outside 'user.'."
+            )
+        Flag("expect-complete", sets: \.exportOptions.expectsComplete)
+            .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
+            .needing(ExtensionFlags.executable)
+    }
+
+    /// Checks that the flags go together.
+    mutating func check() throws(UsageError) {
+        exportOptions.extraMetadata = metadata.extraMetadata
+        try appExtension.check()
+    }
+
+    /// The container at `path`.
+    func source(_ path: BytePath) throws -> MigrationDataContainer {
+        try MigrationDataContainer(atPath: path, bundleIdentifier: bundleIdentifier)
+    }
+
+    /// What the flags ask for; reads the files that they name.
+    func options() throws -> ExportOptions {
+        var options = exportOptions
+        options.exclusions = try exclusions.patterns()
+        options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
+        return options
+    }
+}
