@@ -14,7 +14,7 @@ package final class RemoteArchive: Sendable {
     package static let protocolVersion = 1
 
     /// The most bytes of a receiver's answer.
-    private static let answerLimit = 1 << 20
+    private static let answerLimit = 1 << 24
 
     /// How long the receiver may take to end by itself once it has failed, in seconds.
     private static let endingLimit = 10.0
