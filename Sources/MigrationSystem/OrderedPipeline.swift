@@ -57,6 +57,35 @@ package final class OrderedPipeline<Item: Sendable, Output: Sendable>: Sendable 
             : try WorkerThreads(count: threadCount, named: name) { stages.work() }
     }
 
+    /// Starts `threadCount` threads, or as many as the system allows, or none: the owner then does all the work.
+    ///
+    /// - Throws: Errors of `makeWork`.
+    package convenience init(
+        named name: String,
+        upTo threadCount: Int,
+        depth: Int,
+        cancellation: CancellationFlag,
+        makeWork: () throws -> Work
+    ) throws {
+        do {
+            try self.init(
+                named: name,
+                threadCount: threadCount,
+                depth: depth,
+                cancellation: cancellation,
+                makeWork: makeWork
+            )
+        } catch is SystemError {
+            try self.init(
+                named: name,
+                threadCount: 0,
+                depth: depth,
+                cancellation: cancellation,
+                makeWork: makeWork
+            )
+        }
+    }
+
     deinit { abandon() }
 
     /// Submits an item; waits while the pipeline is full.

@@ -60,32 +60,20 @@ struct ItemQueue {
 
     private mutating func startedPipeline() throws -> OrderedPipeline<ItemBatch, ItemBatch> {
         if let pipeline { return pipeline }
-        let started: OrderedPipeline<ItemBatch, ItemBatch>
-        do {
-            started = try makePipeline(threadCount: threadCount)
-        } catch is SystemError {
-            // The system gives no more threads.
-            started = try makePipeline(threadCount: 0)
-        }
-        pipeline = started
-        return started
-    }
-
-    private func makePipeline(
-        threadCount: Int
-    ) throws -> OrderedPipeline<ItemBatch, ItemBatch> {
         let (extra, cancellation) = (extra, cancellation)
-        return try OrderedPipeline(
+        let started = try OrderedPipeline(
             named: "migration-read",
-            threadCount: threadCount,
+            upTo: threadCount,
             depth: Self.depth + 1,
             cancellation: cancellation
         ) {
-            { batch in
+            { (batch: ItemBatch) in
                 batch.read(holding: extra, cancellation)
                 return batch
             }
         }
+        pipeline = started
+        return started
     }
 }
 
@@ -124,7 +112,7 @@ final class ItemBatch: @unchecked Sendable {
     static let largestFile = 32 * 1024
 
     /// The most bytes of content in a batch.
-    static let contentLimit = 32 * largestFile
+    static let contentLimit = 16 * largestFile
 
     /// The most large files that a batch holds open.
     private static let openLimit = 8
@@ -136,23 +124,28 @@ final class ItemBatch: @unchecked Sendable {
         _,
         count in count = contentLimit
     }
+    /// The bytes of the files that are to be read.
+    private var planned = 0
     private var used = 0
     private var opened = 0
     /// The directory of the last files, if several lie in it.
     private var lastDirectory: (base: SourceBase, path: ArraySlice<UInt8>, opened: OpenFile)?
 
     /// Whether no more items should be added.
-    var isFull: Bool { elements.count >= Self.itemLimit }
+    var isFull: Bool {
+        elements.count >= Self.itemLimit || planned > Self.contentLimit - Self.largestFile
+    }
 
     /// Adds an item after the others, which has `place` in its window.
     func append(_ item: WindowItem, _ place: WindowPlace) {
         elements.append(Element(item: item, place: place))
+        if let size = item.source?.status.size, size <= Self.largestFile { planned += Int(size) }
     }
 
     /// Lets go of the items.
     func clear() {
         elements.removeAll(keepingCapacity: true)
-        (used, opened, lastDirectory) = (0, 0, nil)
+        (planned, used, opened, lastDirectory) = (0, 0, 0, nil)
     }
 
     /// The content of a file that was read.

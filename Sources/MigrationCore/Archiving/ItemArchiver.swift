@@ -19,6 +19,7 @@ final class ItemArchiver {
     var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
     let cancellation: CancellationFlag
+    private let statuses: FileStatusReader
     private var queue: ItemQueue
     private var filler = WindowFiller()
     /// Fills windows with what can't wait, so that those of all other items stay full.
@@ -26,7 +27,7 @@ final class ItemArchiver {
     /// The source's own directory, which has no entry.
     private var root: WalkedDirectory?
 
-    /// Archives with `writer`; `threadCount` further threads read small files ahead.
+    /// Archives with `writer`; `threadCount` further threads look at files and read small ones ahead.
     init(
         writingTo writer: ArchiveWriter,
         outputIdentity: FileStatus.Identity?,
@@ -43,6 +44,7 @@ final class ItemArchiver {
             holding: extra,
             isStrict: isStrict
         )
+        statuses = FileStatusReader(threadCount: threadCount, cancellation: cancellation)
         queue = ItemQueue(threadCount: threadCount, holding: extra, cancellation: cancellation)
         self.cancellation = cancellation
     }
@@ -262,9 +264,8 @@ extension ItemArchiver {
 
         func visit(_ run: FileRun) throws {
             let keepsAll = filter.keepsAllFiles(run.path)
-            for index in run.range {
+            try archiver.statuses.forEachStatus(of: run) { index, status in
                 let path = EntryPath(bytes: run.path(at: index))
-                let status = try run.status(at: index)
                 if !keepsAll, let reason = filter.reason(path.bytes, false) {
                     omit(path.bytes, status, reason)
                 } else if status.kind == .regular {
@@ -338,7 +339,7 @@ extension ItemArchiver {
     private func measure(_ directory: OpenFile) throws -> UInt64 {
         do {
             let copy = try directory.descriptor.duplicate()
-            var measure = SourceMeasure(selecting: nil)
+            var measure = SourceMeasure(selecting: nil, readingWith: statuses)
             var walker = SourceWalker(root: copy, cancellation: cancellation)
             try walker.walk(&measure)
             return measure.contentBytes

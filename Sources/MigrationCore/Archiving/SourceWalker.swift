@@ -297,19 +297,24 @@ struct SourceMeasure: SourceVisitor {
     private static let longestPath = Int(UInt16.max)
 
     private let selection: ContainerSelection?
+    private let statuses: FileStatusReader
     private var linked: Set<FileStatus.Identity> = []
 
     /// Measures the files that `selection` keeps, or everything.
-    init(selecting selection: ContainerSelection?) {
+    init(selecting selection: ContainerSelection?, readingWith statuses: FileStatusReader) {
         self.selection = selection
+        self.statuses = statuses
     }
 
     static var visitsRuns: Bool { true }
 
     mutating func visit(_ run: FileRun) throws {
-        let keepsAll = selection?.keepsAllFiles(in: run.path) ?? true
+        guard let selection, !selection.keepsAllFiles(in: run.path) else {
+            return try statuses.forEachStatus(of: run) { count($1) }
+        }
         for index in run.range {
-            if !keepsAll, isOmitted(run.path(at: index)) { continue }
+            let path = run.path(at: index)
+            guard selection.reasonForOmitting(path, isDirectory: false) == nil else { continue }
             count(try run.status(at: index))
         }
     }
@@ -323,10 +328,6 @@ struct SourceMeasure: SourceVisitor {
         if status.linkCount > 1, !linked.insert(status.identity).inserted { return }
         contentBytes.addSaturating(status.size)
         allocatedBytes.addSaturating(min(status.size, status.allocatedSize))
-    }
-
-    private func isOmitted(_ path: [UInt8]) -> Bool {
-        selection?.reasonForOmitting(path, isDirectory: false) != nil
     }
 
     func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {

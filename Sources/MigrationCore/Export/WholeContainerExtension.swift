@@ -10,6 +10,7 @@ struct WholeContainerExtension: ExportingExtension {
     let selection: ContainerSelection
     let resourcesVersion: String
     let isCompressible: Bool
+    private let threadCount: Int?
     let cancellation: CancellationFlag
 
     /// Exports `container`, whose open directory is `root`.
@@ -27,11 +28,14 @@ struct WholeContainerExtension: ExportingExtension {
         )
         resourcesVersion = options.resourcesVersion
         isCompressible = options.isCompressible
+        threadCount = options.threadCount
         self.cancellation = cancellation
     }
 
     func properties(availableSpace: UInt64?) throws -> ExportProperties {
-        var measure = SourceMeasure(selecting: selection)
+        let threadCount = ThreadCount.resolve(threadCount) - 1
+        let statuses = FileStatusReader(threadCount: threadCount, cancellation: cancellation)
+        var measure = SourceMeasure(selecting: selection, readingWith: statuses)
         let copy = try root.descriptor.duplicate()
         var walker = SourceWalker(root: copy, cancellation: cancellation)
         try walker.walk(&measure)

@@ -9,12 +9,12 @@ struct ReadAheadTests {
     private func makeSource() throws -> Places {
         let places = try Places()
         try (places.source / "many").makeDirectory()
-        for number in 0..<250 {
+        for number in 0..<400 {
             let file = places.source / "many" / "\(number + 1000)"
             try file.write(VariedTree.noise(number % 9 == 0 ? 30_000 + number * 40 : number))
             try file.setModificationTime(1_700_000_000 + number, number * 1000)
         }
-        for number in [1, 77, 200] {
+        for number in [1, 77, 200, 390] {
             let link = places.source / "many" / "\(number + 1000)-again"
             try link.makeHardLink(to: places.source / "many" / "\(number + 1000)")
         }
@@ -31,8 +31,8 @@ struct ReadAheadTests {
             var options = ExportOptions()
             options.threadCount = count
             let report = try await places.exportSource(options: options, replacing: true)
-            #expect(report.totals.files == 251)
-            #expect(report.totals.hardLinks == 3)
+            #expect(report.totals.files == 401)
+            #expect(report.totals.hardLinks == 4)
             archives.insert(try places.archive.contents())
         }
         #expect(archives.count == 1)

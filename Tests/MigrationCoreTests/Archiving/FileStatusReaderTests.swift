@@ -1,0 +1,78 @@
+import Foundation
+import MigrationArchive
+import MigrationSystem
+import TestSupport
+import Testing
+
+@testable import MigrationCore
+
+@Suite(.scratchDirectory)
+struct FileStatusReaderTests {
+    /// A run of `count` files, of which the one at `index` has `index` bytes.
+    private func run(of count: Int) throws -> FileRun {
+        let directory = try BytePath.scratch
+        for index in 0..<count {
+            try (directory / "\(index + 10_000)").write(Data(count: index))
+        }
+        let opened = OpenFile(try FileDescriptor.open(directory, .directory))
+        let listing = try DirectoryListing(of: opened.descriptor)
+        return FileRun(directory: opened, path: [], listing: listing, range: 0..<listing.count)
+    }
+
+    private func sizes(
+        _ run: FileRun,
+        by reader: FileStatusReader
+    ) throws -> [(index: Int, size: UInt64)] {
+        var sizes: [(index: Int, size: UInt64)] = []
+        try reader.forEachStatus(of: run) { sizes.append(($0, $1.size)) }
+        return sizes
+    }
+
+    @Test(arguments: [0, 1, 3], [0, 1, 255, 256, 257, 1500])
+    func `reads each file of a run in order`(_ threads: Int, _ count: Int) throws {
+        let run = try run(of: count)
+        let reader = FileStatusReader(threadCount: threads, cancellation: CancellationFlag())
+        for _ in 0..<2 {
+            let sizes = try sizes(run, by: reader)
+            #expect(sizes.map(\.index) == Array(0..<count))
+            #expect(sizes.map(\.size) == (0..<UInt64(count)).map { $0 })
+        }
+    }
+
+    @Test(arguments: [0, 3], [0, 127, 128, 700, 999])
+    func `names the file whose status can't be read, after all before it`(
+        _ threads: Int,
+        _ missing: Int
+    ) throws {
+        let run = try run(of: 1000)
+        let reader = FileStatusReader(threadCount: threads, cancellation: CancellationFlag())
+        let file = try BytePath.scratch / "\(missing + 10_000)"
+        try file.removeFile()
+        var count = 0
+        let error = #expect(throws: ArchiveError.self) {
+            try reader.forEachStatus(of: run) { _, _ in count += 1 }
+        }
+        #expect(count == missing)
+        #expect(error?.entry?.description == "\(missing + 10_000)")
+        try file.write(Data(count: missing))
+        #expect(try sizes(run, by: reader).count == 1000)
+    }
+
+    @Test func `stops where the caller does, and reads the next run from its start`() throws {
+        struct Stop: Error {}
+        let run = try run(of: 1000)
+        let reader = FileStatusReader(threadCount: 2, cancellation: CancellationFlag())
+        #expect(throws: Stop.self) {
+            try reader.forEachStatus(of: run) { index, _ in if index == 300 { throw Stop() } }
+        }
+        #expect(try sizes(run, by: reader).map(\.index) == Array(0..<1000))
+    }
+
+    @Test func `ends when the operation is cancelled`() throws {
+        let cancellation = CancellationFlag()
+        let run = try run(of: 1000)
+        let reader = FileStatusReader(threadCount: 2, cancellation: cancellation)
+        cancellation.cancel()
+        #expect(throws: CancellationError.self) { try sizes(run, by: reader) }
+    }
+}
