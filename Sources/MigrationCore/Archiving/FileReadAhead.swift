@@ -6,8 +6,8 @@ internal import MigrationSystem
 /// The archiving thread reads files itself where no other thread has begun to, so that it never waits
 /// for work that nobody does, and there may be no other thread at all.
 struct ItemQueue {
-    /// The most batches under way.
-    private static let depth = 3
+    /// The most batches that are read ahead.
+    private var depth: Int { threadCount == 0 ? 0 : 3 }
 
     private let threadCount: Int
     /// The extra metadata that is read from files.
@@ -35,7 +35,7 @@ struct ItemQueue {
         guard filling == nil else { return nil }
         try startedPipeline().submit(batch)
         aheadCount += 1
-        return aheadCount > Self.depth ? try takeFirst() : nil
+        return aheadCount > depth ? try takeFirst() : nil
     }
 
     /// Takes the first of the items, read; `nil` where there are none.
@@ -64,7 +64,7 @@ struct ItemQueue {
         let started = try OrderedPipeline(
             named: "migration-read",
             upTo: threadCount,
-            depth: Self.depth + 1,
+            depth: depth + 1,
             cancellation: cancellation
         ) {
             { (batch: ItemBatch) in

@@ -5,7 +5,7 @@ struct ScalingReport {
     var series: [Scaling.Series] = []
 
     /// What is promised: this much, and as much again for each thread.
-    private static let base = 44.0
+    private static let base = 32.0
     private static let each = 10.0
 
     var text: String {
