@@ -9,7 +9,7 @@ PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -
 STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s $(PACKED) --product migrate
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store fleet docs docs-serve clean
+.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store transfer fleet docs docs-serve clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):[a-z ]* ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -80,6 +80,9 @@ fleet: ## moves N=10000 small containers while runs are killed, and compares eve
 
 object-store: ## kills uploads to an S3 server at random bytes, K=120
 	@Scripts/prove object-store $(if $(K),--kills $(K))
+
+transfer: ## kills transfers over ssh at random bytes, K=250, and finishes them
+	@Scripts/prove transfer $(if $(K),--kills $(K))
 
 streams: ## kills exports into a command at random bytes, K=1000 of each kind
 	@Scripts/prove streams $(if $(K),--kills $(K))

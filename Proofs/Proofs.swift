@@ -47,6 +47,10 @@ enum Proofs {
         object-store Kills exports whose archive 'aws s3 cp' uploads to an S3 server, their guards and their
                      process groups, at random bytes. No cut archive ever becomes an object.
                        --kills <n>           how many uploads (default: 120)
+        transfer     Sends a container to an SSH server of its own on the loopback, and kills the sender, ssh,
+                     sshd's session and the receiver in turn, at random bytes. What has the archive's name is
+                     whole, the next run goes on, and nothing that was proved is sent again.
+                       --kills <n>           how many transfers (default: 250)
         fleet        Moves many small containers as Examples/Fleet does, kills runs and the scheduler and
                      makes the system's calls fail at random, goes on, and compares every tree.
                        --jobs <n>            how many containers (default: 10000)
@@ -102,7 +106,7 @@ enum Proofs {
                 ("round-trip", [Tools.root + "/Sources"]), ("encryption", ["--megabytes", "64"]),
                 ("odd-container", []),
                 ("store-size", ["--megabytes", "128"]), ("streams", ["--kills", "5"]),
-                ("object-store", ["--kills", "1"]),
+                ("object-store", ["--kills", "1"]), ("transfer", ["--kills", "8"]),
                 ("fleet", ["--jobs", "40", "--files", "5"]),
                 ("soak", ["--seconds", "30"]),
             ]
@@ -155,6 +159,10 @@ enum Proofs {
             let store = ObjectStore(tools, kills: try options.number("kills") ?? 120)
             try options.finish()
             return try store.run()
+        case "transfer":
+            let transfer = Transfer(tools, kills: try options.number("kills") ?? 250)
+            try options.finish()
+            return try transfer.run()
         case "fleet":
             let (jobs, files) = (try options.number("jobs"), try options.number("files"))
             let (name, faults) = (options.text("with") ?? "parallel", options.text("faults"))

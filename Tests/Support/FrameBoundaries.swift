@@ -1,6 +1,7 @@
 /// Where the frames of pieces begin and the last one ends, by the seek table (zstd's seekable format).
-enum FrameBoundaries {
-    static func of(_ archive: [UInt8]) -> [Int] {
+package enum FrameBoundaries {
+    /// The offsets in `archive`, in their order.
+    package static func of(_ archive: [UInt8]) -> [Int] {
         func number(_ at: Int) -> Int {
             (0..<4).reduce(0) { $0 | Int(archive[at + $1]) << (8 * $1) }
         }
