@@ -5,54 +5,14 @@ import Testing
 /// `migrate send` and `migrate receive`, with a program in the place of ssh that runs the command here.
 @Suite(.scratchDirectory)
 struct SendTests {
-    private let place: Workplace
+    private let stage: SendStage
     private let whole: [UInt8]
 
-    /// It passes on at most `$cut` bytes, and notes them; like ssh, it ends with the command.
-    private static let ssh = """
-        #!/bin/sh
-        printf '%s\\n' "$@" > ssh.words
-        for command; do :; done
-        rm -f stream && mkfifo stream && exec 3<&0
-        head -c "${cut:-1000000000}" <&3 2>&1 | tee sent >stream 2>&1 &
-        exec sh -c "$command" <stream 3<&-
-        """
+    private var place: Workplace { stage.place }
 
     init() throws {
-        place = try Workplace()
-        try place.makeContainer(megabytes: 10)
-        try place.shell("for n in 1 2 3; do seq $((n * 300000)) > source/Documents/$n.log; done")
-        whole = try place.export()
-        try replaceSSH(with: Self.ssh)
-    }
-
-    /// Writes the program in another process, because one that this process starts at the same time could keep the
-    /// file open, and then it could not be run.
-    private func replaceSSH(with script: String) throws {
-        let written = try place.shell(
-            "mkdir -p bin && cat > bin/ssh && chmod +x bin/ssh",
-            input: [UInt8](script.utf8)
-        )
-        try #require(written.exitCode == 0, "\(written.errors)")
-    }
-
-    /// Sends the container to `there`, which is in the same directory.
-    private func send(
-        _ flags: String = "",
-        to url: String = "ssh://host/~/there",
-        cutAt cut: Int? = nil
-    ) throws -> MigrateCommand.Result {
-        let limit = cut.map { "cut=\($0) " } ?? ""
-        return try place.shell(
-            "PATH=\"$PWD/bin:$PATH\" \(limit)\"$migrate\" send '\(url)' --container source "
-                + "--remote-command \"'$migrate'\" \(flags)"
-        )
-    }
-
-    private func keptBytes(_ result: MigrateCommand.Result) throws -> Int {
-        try #require(result.exitCode == 0, "\(result.errors)")
-        let answer = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
-        return try #require((answer as? [String: Any])?["resumedBytes"] as? Int)
+        stage = try SendStage()
+        whole = try stage.place.export()
     }
 
     // MARK: - Cuts
@@ -63,30 +23,27 @@ struct SendTests {
         let cuts = boundaries.flatMap { [$0 - 1, $0, $0 + 7, $0 + 8, $0 + 9000] } + [0, 5, 300]
         for cut in cuts + atRandom where cut < whole.count {
             try place.shell("rm -f there there.partial")
-            let broken = try send(cutAt: 1 + cut)
+            let broken = try stage.send(cutAt: 1 + cut)
             #expect(broken.exitCode == 74, "cut at \(cut): \(broken.errors)")
             #expect(broken.errors.contains("the sender stopped before the archive was whole"))
             #expect(!place.exists("there"), "cut at \(cut)")
-            let kept = try keptBytes(send("--json"))
+            let kept = try stage.keptBytes(stage.send("--json"))
             #expect(try place.bytes(of: "there") == whole, "cut at \(cut)")
             #expect(!place.exists("there.partial"))
             // A frame is proved once the next one, or a table behind it, shows that nothing more belongs to it.
             let proved = [cut - 8, cut].map { end in boundaries.last { $0 <= end } ?? boundaries[0]
             }
             #expect(proved.contains(kept + boundaries[0]), "cut at \(cut)")
-            let sent = try place.bytes(of: "sent").count
-            let expected =
-                kept > 0
-                ? 1 + boundaries[0] + 8 + whole.count - boundaries[0] - kept : 1 + whole.count
-            #expect(sent == expected, "cut at \(cut)")
+            let expected = stage.expectedBytes(of: whole, keeping: kept > 0 ? kept : nil)
+            #expect(try stage.sentBytes == expected, "cut at \(cut)")
         }
     }
 
     @Test func `says what it does with a container that is not as it was`() throws {
         let cut = FrameBoundaries.of(whole).last ?? 0
-        #expect(try send(cutAt: cut + 100).exitCode == 74)
+        #expect(try stage.send(cutAt: cut + 100).exitCode == 74)
         try place.shell("rm source/Documents/1.log source/Documents/noise")
-        let result = try send()
+        let result = try stage.send()
         try #require(result.exitCode == 0, "\(result.errors)")
         #expect(result.output.contains("the container is not as it was: sent anew, though"))
         #expect(try place.bytes(of: "there") == place.export(as: "fresh"))
@@ -94,8 +51,8 @@ struct SendTests {
 
     @Test func `resumes in words`() throws {
         let cut = FrameBoundaries.of(whole).last ?? 0
-        #expect(try send(cutAt: cut + 100).exitCode == 74)
-        let result = try send()
+        #expect(try stage.send(cutAt: cut + 100).exitCode == 74)
+        let result = try stage.send()
         #expect(result.output.contains("resumed behind "), "\(result.output)\(result.errors)")
         #expect(result.output.contains(" that were sent before\n"))
     }
@@ -105,18 +62,18 @@ struct SendTests {
     @Test func `leaves an archive of the same data, and replaces another only with --force`() throws
     {
         try place.write(whole, to: "there")
-        let unchanged = try send("--result results")
+        let unchanged = try stage.send("--result results")
         #expect(unchanged.exitCode == 0, "\(unchanged.errors)")
         #expect(unchanged.output.contains("unchanged: the other host has this archive\n"))
-        #expect(try place.bytes(of: "sent").count < whole.count / 10)
+        #expect(try stage.sentBytes < whole.count / 10)
         #expect(try place.bytes(of: "there") == whole)
         try place.shell("echo more > source/Documents/more")
-        let other = try send("--result results")
+        let other = try stage.send("--result results")
         #expect(other.exitCode == 73, "\(other.errors)")
         #expect(other.errors.contains("an archive of other data has that name"))
         #expect(other.errors.contains("use --force to replace it"))
         #expect(try place.bytes(of: "there") == whole)
-        let forced = try send("--force --result results")
+        let forced = try stage.send("--force --result results")
         #expect(forced.exitCode == 0, "\(forced.errors)")
         #expect(try place.bytes(of: "there") == place.export(as: "fresh"))
         let lines = try String(decoding: place.bytes(of: "results"), as: UTF8.self)
@@ -129,17 +86,17 @@ struct SendTests {
     @Test func `refuses a file that is no archive, and what is encrypted`() throws {
         for bytes in [[UInt8]("hello".utf8), [UInt8]("age-encryption.org/v1\n".utf8)] {
             try place.write(bytes, to: "there.partial")
-            let refused = try send()
+            let refused = try stage.send()
             #expect(refused.exitCode == 73, "\(refused.errors)")
             #expect(refused.errors.contains("can't be resumed"))
             #expect(try place.bytes(of: "there.partial") == bytes)
             try place.shell("mv there.partial there")
-            #expect(try send().exitCode == 73)
+            #expect(try stage.send().exitCode == 73)
             #expect(try place.bytes(of: "there") == bytes)
             try place.shell("rm there")
         }
         for flags in ["--recipient age1x", "--passphrase", "--armor"] {
-            let refused = try send(flags)
+            let refused = try stage.send(flags)
             #expect(refused.exitCode == 64, "\(refused.errors)")
             #expect(
                 refused.errors.contains("has a key of its own and can't go on where it was cut")
@@ -169,7 +126,7 @@ struct SendTests {
             let encoded = name.utf8.map {
                 "%" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
             }
-            let result = try send(to: "ssh://user@host:22/~/" + encoded.joined())
+            let result = try stage.send(to: "ssh://user@host:22/~/" + encoded.joined())
             #expect(result.exitCode == 0, "\(result.errors)")
             #expect(try place.bytes(of: name) == whole)
         }
@@ -197,14 +154,14 @@ struct SendTests {
         ("echo asked >&2; exit 255", 74, "it printed last:\n    asked"),
     ])
     func `says what failed there`(_ script: String, _ code: Int32, _ words: String) throws {
-        try replaceSSH(with: "#!/bin/sh\n\(script)\n")
-        let result = try send()
+        try stage.replaceSSH(with: "#!/bin/sh\n\(script)\n")
+        let result = try stage.send()
         #expect(result.exitCode == code, "\(result.errors)")
         #expect(result.errors.contains(words), "\(result.errors)")
     }
 
     @Test func `says that ssh is missing, or where the archive can't be`() throws {
-        let nowhere = try send(to: "ssh://host/~/none/there")
+        let nowhere = try stage.send(to: "ssh://host/~/none/there")
         #expect(nowhere.exitCode == 73, "\(nowhere.errors)")
         #expect(nowhere.errors.contains("No such file or directory"))
         try place.shell("mv bin/ssh bin/other")
@@ -214,12 +171,12 @@ struct SendTests {
         #expect(missing.exitCode == 74, "\(missing.errors)")
         #expect(missing.errors.contains("ssh can't be started"))
         for url in ["host:/a", "ssh://-oProxyCommand=x/a", "ssh://host/"] {
-            #expect(try send(to: url).exitCode == 64)
+            #expect(try stage.send(to: url).exitCode == 64)
         }
     }
 
     @Test func `ends at once when it is interrupted, and with it ssh`() throws {
-        try replaceSSH(with: "#!/bin/sh\necho $$ > ssh.process\nexec sleep 600\n")
+        try stage.replaceSSH(with: "#!/bin/sh\necho $$ > ssh.process\nexec sleep 600\n")
         let interrupted = try place.shell(
             """
             PATH="$PWD/bin:$PATH" "$migrate" send ssh://host/a --container source & sender=$!
@@ -243,22 +200,22 @@ struct SendTests {
     // MARK: - Importing there
 
     @Test func `imports what came, once`() throws {
-        let first = try send("--import new --json")
-        #expect(try keptBytes(first) == 0)
+        let first = try stage.send("--import new --json")
+        #expect(try stage.keptBytes(first) == 0)
         #expect(first.output.contains("\"isSkipped\" : false"))
         let expected = try place.tree("source").filter { !$0.key.hasPrefix("Library/Caches/") }
         #expect(
             try place.tree("new").filter { !$0.key.hasPrefix("Library/Caches") }
                 == expected.filter { !$0.key.hasPrefix("Library/Caches") }
         )
-        let again = try send("--import new")
+        let again = try stage.send("--import new")
         #expect(again.output.contains("already imported into new there\n"), "\(again.output)")
         try place.shell("echo more > source/Documents/more")
-        let refused = try send("--force --import new")
+        let refused = try stage.send("--force --import new")
         #expect(refused.exitCode == 73, "\(refused.errors)")
         #expect(refused.errors.contains("use --replace to replace it"))
         #expect(!place.exists("new/Documents/more"))
-        let replaced = try send("--import new --replace")
+        let replaced = try stage.send("--import new --replace")
         #expect(replaced.output.contains("unchanged"), "\(replaced.errors)")
         #expect(replaced.output.contains("replaced the data that was there\n"))
         #expect(place.exists("new/Documents/more"))
