@@ -30,6 +30,7 @@ package final class RemoteArchive: Sendable {
 
     private let command: [UInt8]
     private let arguments: [[UInt8]]
+    private let options: [[UInt8]]
     private let state = Monitor(State())
 
     /// Names an archive.
@@ -38,8 +39,15 @@ package final class RemoteArchive: Sendable {
     ///   - place: The host, and the archive's path there.
     ///   - command: What the host's shell runs as `migrate`.
     ///   - arguments: The flags of `migrate receive`, with ``protocolVersion`` among them.
-    package init(_ place: RemotePlace, command: [UInt8], arguments: [[UInt8]]) {
+    ///   - options: Options of ssh, as its `-o` takes them.
+    package init(
+        _ place: RemotePlace,
+        command: [UInt8],
+        arguments: [[UInt8]],
+        options: [[UInt8]]
+    ) {
         self.place = place
+        self.options = options
         self.command = command
         self.arguments = arguments
     }
@@ -67,7 +75,7 @@ extension RemoteArchive {
     func start(_ cancellation: CancellationFlag) throws -> ArchiveBeginning {
         let peer: PipedProcess
         do throws(SystemError) {
-            peer = try PipedProcess.start(place.words(running: commandLine))
+            peer = try PipedProcess.start(place.words(running: commandLine, options: options))
         } catch {
             throw MigrationError(.commandFailed, "ssh can't be started", cause: error)
         }

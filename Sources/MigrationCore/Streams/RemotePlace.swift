@@ -81,10 +81,25 @@ package struct RemotePlace: Hashable, Sendable {
         return bytes
     }
 
+    /// Options of ssh that end it about a minute after a host or a network has fallen silent.
+    ///
+    /// A network that goes away without a word would otherwise keep it waiting for ever.
+    private static let silenceLimits = [
+        "ConnectTimeout=60", "ServerAliveInterval=15", "ServerAliveCountMax=4",
+    ]
+
     /// The words that run `command` by the shell of the host.
-    func words(running command: [UInt8]) -> [[UInt8]] {
-        let options = port.map { ["-p", "\($0)"] } ?? []
-        return (["ssh"] + options + ["--", destination]).map { [UInt8]($0.utf8) } + [command]
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - options: Options of ssh as `-o` takes them. They count before any others: of two values ssh takes the
+    ///     first.
+    /// - Returns: The program and its arguments.
+    func words(running command: [UInt8], options: [[UInt8]]) -> [[UInt8]] {
+        let limits = Self.silenceLimits.map { [UInt8]($0.utf8) }
+        let port = port.map { ["-p", "\($0)"] } ?? []
+        return [[UInt8]("ssh".utf8)] + (options + limits).flatMap { [[UInt8]("-o".utf8), $0] }
+            + (port + ["--", destination]).map { [UInt8]($0.utf8) } + [command]
     }
 
     /// Quotes a word for a shell (POSIX.1-2017, 2.2.2).

@@ -16,6 +16,7 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     private var importContainer: BytePath?
     private var replacesData = false
     private var remoteCommand = [UInt8]("migrate".utf8)
+    private var shellOptions: [[UInt8]] = []
     private var isVerbose = false
     private var isQuiet = false
 
@@ -47,6 +48,12 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             .needing(importContainer)
         Flag("remote-command", value: "command", as: .bytes, to: \.remoteCommand)
             .help("The command that the other host's shell runs; 'migrate' by default.")
+        Flag("ssh-option", value: "name=value", as: .bytes, appendingTo: \.shellOptions)
+            .help(
+                "Give ssh this option, as 'ssh -o' does; may be repeated. By default it ends when the other "
+                    + "host is silent for a minute: ConnectTimeout=60, ServerAliveInterval=15, "
+                    + "ServerAliveCountMax=4."
+            )
         Flag.wait(to: \.waitLimit)
         Flag.result(to: \.resultFile)
         Flag.json(sets: \.answersInJSON)
@@ -97,7 +104,8 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
                 importingInto: importContainer,
                 replacesData: replacesData,
                 waitLimit: waitLimit
-            )
+            ),
+            options: shellOptions
         )
         let source = try content.source(container)
         var options = try content.options()

@@ -132,7 +132,29 @@ struct SendTests {
         }
         #expect(!place.exists("hacked"))
         let words = try String(decoding: place.bytes(of: "ssh.words"), as: UTF8.self)
-        #expect(words.hasPrefix("-p\n22\n--\nuser@host\n"))
+        #expect(words.contains("\n-p\n22\n--\nuser@host\n"))
+    }
+
+    @Test func `asks ssh to notice a silent host, with what is asked for before that`() throws {
+        let result = try stage.send("--ssh-option ServerAliveInterval=0 --ssh-option 'Port=1'")
+        #expect(result.exitCode == 0, "\(result.errors)")
+        let words = try String(decoding: place.bytes(of: "ssh.words"), as: UTF8.self)
+        let expected = """
+            -o
+            ServerAliveInterval=0
+            -o
+            Port=1
+            -o
+            ConnectTimeout=60
+            -o
+            ServerAliveInterval=15
+            -o
+            ServerAliveCountMax=4
+            --
+            host
+
+            """
+        #expect(words.hasPrefix(expected), "\(words)")
     }
 
     @Test(arguments: [
