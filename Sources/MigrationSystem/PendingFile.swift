@@ -111,10 +111,7 @@ package struct PendingFile: ~Copyable {
             let file = OpenFile(try directory.descriptor.open(name, .updating))
             try file.descriptor.lock(.exclusive)
             // Another process may have finished the file before it was locked here.
-            let named = try directory.descriptor.statusIfPresent(of: name)
-            guard try named?.identity == file.descriptor.status().identity else {
-                throw SystemError.busy
-            }
+            try checkHasName(name, file, in: directory)
             return file
         } catch {
             guard error.isMissing else { throw error }
@@ -134,9 +131,12 @@ package struct PendingFile: ~Copyable {
                 try directory.descriptor.removeFile(name)
             }
         } catch  where error.isMissing {}
-        let file = OpenFile(
-            try directory.descriptor.open(name, .creating(permissions: 0o600))
-        )
+        let file: OpenFile
+        do {
+            file = OpenFile(try directory.descriptor.open(name, .creating(permissions: 0o600)))
+        } catch  where error.isExisting {
+            throw .busy
+        }
         do {
             try file.descriptor.lock(.exclusive)
         } catch {
@@ -144,7 +144,19 @@ package struct PendingFile: ~Copyable {
             if !error.isBusy { try? directory.descriptor.removeFile(name) }
             throw error
         }
+        // Before it was locked, another process may have taken it for one that was left, and removed it.
+        try checkHasName(name, file, in: directory)
         return file
+    }
+
+    /// Throws unless the locked file is the one of that name.
+    private static func checkHasName(
+        _ name: [UInt8],
+        _ file: OpenFile,
+        in directory: OpenFile
+    ) throws(SystemError) {
+        let named = try directory.descriptor.statusIfPresent(of: name)
+        guard try named?.identity == file.descriptor.status().identity else { throw .busy }
     }
 
     /// The bytes that may still be written beside the file.

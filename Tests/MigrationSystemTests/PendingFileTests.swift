@@ -88,6 +88,34 @@ struct PendingFileTests {
         #expect(try place.content("a") == [1])
     }
 
+    @Test func `belongs to one of many who begin it at the same moment`() throws {
+        let path = try Place().path("a")
+        let partial = try Place().path("a.partial")
+        let strangers = Monitor<[String]>([])
+        let threads = try WorkerThreads(count: 4, named: "writers") {
+            for number in 0..<1000 {
+                do {
+                    let file = try PendingFile.make(
+                        at: path,
+                        replacesExisting: true,
+                        resumes: number.isMultiple(of: 3)
+                    )
+                    let named = try FileDescriptor.statusIfPresent(atPath: partial)
+                    if try named?.identity != file.file.descriptor.status().identity {
+                        strangers.withLock { $0.append("another file has the name") }
+                    }
+                    if number.isMultiple(of: 2) { file.discard() } else { file.leave() }
+                } catch {
+                    let isBusy = (error as? SystemError)?.isBusy == true
+                    if !isBusy { strangers.withLock { $0.append("\(error)") } }
+                }
+            }
+        }
+        threads.join()
+        let found = strangers.withLock { $0 }
+        #expect(found == [])
+    }
+
     @Test func `takes over what a dead process left`() throws {
         let place = try Place()
         try place.makeFile("a.partial", [9, 9, 9, 9])
