@@ -73,6 +73,7 @@ extension MigrationError {
             case signingFailed = 26
             case fingerprintMismatch = 27
             case commandFailed = 28
+            case archiveBusy = 29
         }
 
         private let value: Value
@@ -80,6 +81,9 @@ extension MigrationError {
         private init(value: Value) {
             self.value = value
         }
+
+        /// Another process is writing the archive.
+        public static let archiveBusy = Code(value: .archiveBusy)
 
         /// The command that takes or gives an archive's stream failed or can't be started.
         public static let commandFailed = Code(value: .commandFailed)

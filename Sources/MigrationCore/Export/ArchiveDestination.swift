@@ -368,7 +368,7 @@ package struct ArchiveFile: ~Copyable {
         }
         if error.isBusy {
             let message = "another process is writing this archive"
-            return MigrationError(.outputFailed, message, path: path)
+            return MigrationError(.archiveBusy, message, path: path)
         }
         let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
         return MigrationError(code, "the archive can't be written", path: path, cause: error)

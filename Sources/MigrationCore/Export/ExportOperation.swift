@@ -14,10 +14,10 @@ extension MigrationHost {
     ///   - options: How to export.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was archived.
     /// - Returns: What was archived, and what was omitted and why.
-    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid`, `outputExists`,
-    ///   `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes `sourceChanged`,
-    ///   `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`; `SystemError` if the
-    ///   destination's descriptor is not open; `CancellationError`.
+    /// - Throws: ``MigrationError`` of codes `archiveBusy`, `containerBusy`, `containerInvalid`,
+    ///   `outputExists`, `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes
+    ///   `sourceChanged`, `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`;
+    ///   `SystemError` if the destination's descriptor is not open; `CancellationError`.
     ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
     ///   `confinementUnavailable`, `entitlementInvalid`, `exportIncomplete`, `extensionCrashed`,
     ///   `extensionFailed`, `extensionHung`, `extensionUnsuitable` and `sessionFailed`.

@@ -24,8 +24,8 @@ extension MigrationHost {
     ///   - output: The number of the descriptor by which the sender is answered.
     /// - Returns: What came. The answer to the sender is up to the caller.
     /// - Throws: ``MigrationError`` of code `commandFailed` if the sender ended too early, and of codes
-    ///   `outputExists` and `outputFailed`; `ArchiveError` of codes `outOfSpace` and `outputFailed`, and those of
-    ///   damage; `CancellationError`.
+    ///   `archiveBusy`, `outputExists` and `outputFailed`; `ArchiveError` of codes `outOfSpace` and
+    ///   `outputFailed`, and those of damage; `CancellationError`.
     @concurrent
     package func receive(
         _ path: BytePath,

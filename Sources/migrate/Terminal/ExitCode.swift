@@ -48,7 +48,7 @@ struct ExitCode: Hashable, Sendable {
     /// The command that takes or gives the archive failed.
     static let commandFailed = ExitCode(rawValue: EX_IOERR)
 
-    /// Another process is using the container.
+    /// Another process is using the container, or writing the archive.
     static let containerBusy = ExitCode(rawValue: EX_TEMPFAIL)
 
     /// The archive can't be opened with the given keys or lacks a required signature, or the extension
@@ -104,7 +104,7 @@ extension ExitCode {
             switch code {
             case .containerHoldsData, .outputExists, .outOfSpace, .outputFailed: .cannotCreateOutput
             case .commandFailed: .commandFailed
-            case .containerBusy: .containerBusy
+            case .archiveBusy, .containerBusy: .containerBusy
             case .fingerprintMismatch: .badArchive
             case .signatureInvalid, .confinementUnavailable, .entitlementInvalid,
                 .pathNeedsEncoding:
@@ -212,8 +212,8 @@ extension ExitCode {
         ),
         (
             "75",
-            "the container is in use ('--wait <s>' waits for it); this can also keep an "
-                + "interrupted import from being completed",
+            "the container is in use ('--wait <s>' waits for it), which can also keep an "
+                + "interrupted import from being completed; or another process is writing the archive",
             "yes"
         ),
         (

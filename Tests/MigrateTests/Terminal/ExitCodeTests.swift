@@ -21,7 +21,8 @@ struct ExitCodeTests {
 
     @Test(
         arguments: [
-            (.containerBusy, 75), (.containerHoldsData, 73), (.containerInvalid, 1),
+            (.archiveBusy, 75), (.containerBusy, 75), (.containerHoldsData, 73),
+            (.containerInvalid, 1),
             (.identifierMismatch, 1), (.outputExists, 73), (.outOfSpace, 73), (.outputFailed, 73),
             (.statusUnreadable, 1), (.invalidOption, 64), (.entitlementInvalid, 77),
             (.confinementUnavailable, 77), (.pathNeedsEncoding, 77), (.extensionUnsuitable, 1),

@@ -182,7 +182,7 @@ struct PartialArchiveTests {
         try partial.write("being written")
         let holder = try LockHolder(partial, LOCK_EX)
         let error = await #expect(throws: MigrationError.self) { try await places.exportSource() }
-        #expect(error?.code == .outputFailed)
+        #expect(error?.code == .archiveBusy)
         #expect(error?.message == "another process is writing this archive")
         #expect(try partial.contents() == Data("being written".utf8))
         #expect(try places.root.names() == ["app.migration.partial", "source"])
