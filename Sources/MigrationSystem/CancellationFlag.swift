@@ -62,6 +62,24 @@ package final class CancellationFlag: Sendable {
     }
 }
 
+// MARK: - Waiting for state
+
+extension Monitor {
+    /// Waits until `body` returns a value, and returns `nil` if `cancellation` is raised before.
+    package func wait<Result>(
+        unless cancellation: CancellationFlag,
+        until body: (inout State) -> Result?
+    ) -> Result? {
+        let observation = cancellation.observe { self.wake() }
+        return withExtendedLifetime(observation) {
+            wait { (state) -> Result?? in
+                if let result = body(&state) { return result }
+                return cancellation.isCancelled ? .some(nil) : nil
+            }
+        }
+    }
+}
+
 // MARK: - Waiting for files
 
 /// A cancellation that threads can wait for together with files.

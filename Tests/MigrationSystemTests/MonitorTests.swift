@@ -61,6 +61,35 @@ struct MonitorTests {
         waiters.join()
     }
 
+    @Test(
+        .enabled(
+            if: FileManager.default.isReadableFile(atPath: "/proc/self/syscall"),
+            "the kernel does not say what a thread waits for"
+        ),
+        .timeLimit(.minutes(30)),
+        arguments: [false, true]
+    )
+    func `waits for a value or a cancellation, and wakes for nothing else`(
+        _ isCancelled: Bool
+    ) async throws {
+        let parent = CancellationFlag()
+        let (monitor, flag) = (Monitor<Int?>(nil), CancellationFlag(following: parent))
+        let results = Monitor<[Int?]>([])
+        let name = "waits unless \(isCancelled)"
+        let waiters = try WorkerThreads(count: 1, named: name) {
+            let label = String(name.prefix(15))
+            try? label.write(toFile: "/proc/thread-self/comm", atomically: false, encoding: .utf8)
+            let result = monitor.wait(unless: flag) { $0 }
+            results.withLock { $0.append(result) }
+        }
+        let (_, hasEnd) = try await futexOperation(ofThread: String(name.prefix(15)))
+        #expect(!hasEnd)
+        if isCancelled { parent.cancel() } else { monitor.withLock { $0 = 7 } }
+        waiters.join()
+        #expect(results.withLock { $0 } == [isCancelled ? nil : 7])
+        #expect(monitor.wait(unless: flag) { $0 ?? 8 } == (isCancelled ? 8 : 7))
+    }
+
     @Test func `ends a bounded wait in time, and at once where there is nothing to wait for`() {
         let monitor = Monitor(false)
         let start = ContinuousClock.now

@@ -118,7 +118,7 @@ extension RemoteArchive: ArchiveTaker {
         } catch {
             throw end(after: error)
         }
-        let ending = peer.wait { cancellation.isCancelled }
+        let ending = peer.wait(unless: cancellation)
         try cancellation.check()
         if let failure = failure(ending) { throw failure }
     }

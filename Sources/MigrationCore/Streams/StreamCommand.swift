@@ -86,7 +86,7 @@ package final class StreamCommand: ArchiveTaker {
 
     func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws {
         guard let command = started.withLock({ $0 }) else { return }
-        let ending = command.complete(closing: { output.close() }) { cancellation.isCancelled }
+        let ending = command.complete(closing: { output.close() }, unless: cancellation)
         if cancellation.isCancelled, ending != .exited(0) { throw CancellationError() }
         if let error = failure(ending, of: command) { throw error }
     }
@@ -104,7 +104,7 @@ package final class StreamCommand: ArchiveTaker {
             guard try stream.waits(until: .readable, or: event) else { throw CancellationError() }
             count = try stream.read(into: &buffer, from: 0, count: buffer.count)
         }
-        let ending = command.wait { cancellation.isCancelled }
+        let ending = command.wait(unless: cancellation)
         try cancellation.check()
         if let error = failure(ending, of: command) { throw error }
     }

@@ -151,9 +151,12 @@ extension GuardedCommand {
     ///
     /// - Parameters:
     ///   - close: Closes every other descriptor of this process's end of the stream.
-    ///   - isCancelled: Asked again and again; `true` ends the command.
+    ///   - cancellation: Ends the command when it is raised.
     /// - Returns: How the command ended.
-    package func complete(closing close: () -> Void, unless isCancelled: () -> Bool) -> Ending {
+    package func complete(
+        closing close: () -> Void,
+        unless cancellation: CancellationFlag
+    ) -> Ending {
         send(migration_stream_complete)
         let isClosed = state.wait { (state) -> Bool? in
             switch state.phase {
@@ -167,15 +170,12 @@ extension GuardedCommand {
             close()
             stream.withLock { $0 = nil }
         }
-        return wait(unless: isCancelled)
+        return wait(unless: cancellation)
     }
 
-    /// Waits until the command has ended, which `isCancelled` makes it do.
-    package func wait(unless isCancelled: () -> Bool) -> Ending {
-        while true {
-            if let ending = ending(within: 0.1) { return ending }
-            if isCancelled() { return cancel() }
-        }
+    /// Waits until the command has ended, which `cancellation` makes it do.
+    package func wait(unless cancellation: CancellationFlag) -> Ending {
+        state.wait(unless: cancellation) { Self.ending(of: $0.phase) } ?? cancel()
     }
 
     /// Ends the command, which sees no end of the stream, and returns when nothing is left of it.

@@ -87,13 +87,10 @@ package final class PipedProcess: Sendable {
 
     /// Waits until the program has ended.
     ///
-    /// - Parameter isCancelled: Asked again and again; `true` ends the program.
+    /// - Parameter cancellation: Ends the program when it is raised.
     /// - Returns: How the program ended; `nil` if it still runs.
-    package func wait(unless isCancelled: () -> Bool) -> Ending? {
-        while !isCancelled() {
-            if let ending = ending(within: 0.1) { return ending }
-        }
-        return end()
+    package func wait(unless cancellation: CancellationFlag) -> Ending? {
+        state.wait(unless: cancellation) { $0.ending } ?? end()
     }
 
     /// Ends the program, unless it has ended; returns how it ended, `nil` if it still runs.
