@@ -28,6 +28,21 @@ int migration_dumpable(void) { return prctl(PR_GET_DUMPABLE); }
 
 int migration_set_dumpable(int dumpable) { return prctl(PR_SET_DUMPABLE, dumpable); }
 
+int migration_allowed_processors(void) {
+  // The kernel refuses a mask that is smaller than its own (sched_getaffinity(2), 'EINVAL').
+  for (int bits = CPU_SETSIZE; bits <= 1 << 20; bits *= 2) {
+    cpu_set_t *mask = CPU_ALLOC(bits);
+    if (mask == NULL) return -1;
+    size_t size = CPU_ALLOC_SIZE(bits);
+    int result = sched_getaffinity(0, size, mask);
+    int error = errno;
+    int count = result == 0 ? CPU_COUNT_S(size, mask) : -1;
+    CPU_FREE(mask);
+    if (result == 0 || error != EINVAL) return count;
+  }
+  return -1;
+}
+
 int migration_make_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int migration_make_sockets(int ends[2]) {

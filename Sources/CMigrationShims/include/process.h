@@ -79,5 +79,8 @@ int migration_dumpable(void);
 /// Says whether it may.
 int migration_set_dumpable(int dumpable);
 
+/// How many processors the affinity mask of this thread allows; -1 if that can't be known.
+int migration_allowed_processors(void);
+
 #pragma clang assume_nonnull end
 #endif

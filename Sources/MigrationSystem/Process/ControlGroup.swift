@@ -1,3 +1,4 @@
+internal import CMigrationShims
 internal import Foundation
 internal import Glibc
 
@@ -102,7 +103,9 @@ extension ControlGroup {
     /// How many processors this process may use: those that its affinity mask allows, and no more
     /// than the processor time that its cgroups grant, rounded up.
     package static var availableProcessors: Int {
-        let allowed = ProcessInfo.processInfo.activeProcessorCount
+        // Foundation counts the processors that are online, whatever the mask says.
+        let mask = Int(migration_allowed_processors())
+        let allowed = mask > 0 ? mask : ProcessInfo.processInfo.activeProcessorCount
         return max(1, min(allowed, processorLimit(at: places()) ?? allowed))
     }
 
