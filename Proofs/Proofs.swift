@@ -106,7 +106,7 @@ enum Proofs {
                 ("round-trip", [Tools.root + "/Sources"]), ("encryption", ["--megabytes", "64"]),
                 ("odd-container", []),
                 ("store-size", ["--megabytes", "128"]), ("streams", ["--kills", "5"]),
-                ("object-store", ["--kills", "1"]), ("transfer", ["--kills", "8"]),
+                ("object-store", ["--kills", "1"]), ("transfer", ["--kills", "4"]),
                 ("fleet", ["--jobs", "40", "--files", "5"]),
                 ("soak", ["--seconds", "30"]),
             ]

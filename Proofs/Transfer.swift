@@ -15,6 +15,18 @@ struct Transfer {
         case cut, late
     }
 
+    /// The archive that a transfer makes.
+    private struct Archive {
+        let count: Int
+        /// Where its pieces begin and the last one ends.
+        let boundaries: [Int]
+
+        init(bytes: [UInt8]) {
+            count = bytes.count
+            boundaries = FrameBoundaries.of(bytes)
+        }
+    }
+
     private struct Score {
         var (cut, late, failed) = (0, 0, 0)
         var (offered, kept) = (0, 0)
@@ -90,20 +102,20 @@ struct Transfer {
         _ shell: SecureShell
     ) throws -> Score {
         var score = Score()
-        let bytes = [UInt8](try whole.contents())
+        let archive = Archive(bytes: [UInt8](try whole.contents()))
         var victims = Victim.allCases[...]
         while score.cut < kills {
             let victim = victims.popFirst() ?? .sender
             if victims.isEmpty { victims = Victim.allCases[...] }
             do {
-                var outcome = try killOnce(victim, importing: importing, bytes, shell)
+                var outcome = try killOnce(victim, importing: importing, archive, shell)
                 while outcome == .cut, Int.random(in: 0..<3) == 0 {
                     score.cut += 1
                     let other = Victim.allCases.randomElement() ?? victim
-                    outcome = try killOnce(other, importing: importing, bytes, shell)
+                    outcome = try killOnce(other, importing: importing, archive, shell)
                 }
                 if outcome == .cut { score.cut += 1 } else { score.late += 1 }
-                try finish(importing: importing, bytes, shell, &score)
+                try finish(importing: importing, archive, shell, &score)
             } catch let error as ProofError {
                 print("\(victim.rawValue) killed: \(error)")
                 score.failed += 1
@@ -126,7 +138,7 @@ struct Transfer {
     private func killOnce(
         _ victim: Victim,
         importing: Bool,
-        _ bytes: [UInt8],
+        _ archive: Archive,
         _ shell: SecureShell
     ) throws -> Outcome {
         let process = Process()
@@ -139,12 +151,12 @@ struct Transfer {
         process.standardError = FileHandle.nullDevice
         try process.run()
         // Beyond the end the receiver proves the archive and imports it.
-        let margin = bytes.count / (importing ? 2 : 8)
-        let limit = Int.random(in: -margin / 4..<bytes.count + margin)
-        while process.isRunning, limit >= 0, size(of: partial) < min(limit, bytes.count) {
+        let margin = archive.count / (importing ? 2 : 8)
+        let limit = Int.random(in: -margin / 4..<archive.count + margin)
+        while process.isRunning, limit >= 0, size(of: partial) < min(limit, archive.count) {
             usleep(200)
         }
-        usleep(UInt32(max(0, limit < 0 ? -limit : limit - bytes.count) / 10))
+        usleep(UInt32(max(0, limit < 0 ? -limit : limit - archive.count) / 10))
         var targets: [pid_t] = []
         while process.isRunning, targets.isEmpty {
             targets = processes(of: victim, sentBy: process.processIdentifier, shell)
@@ -159,12 +171,19 @@ struct Transfer {
         }
         // Sometimes the next run comes while the receiver still works.
         if importing || Bool.random() { try waitForReceivers() }
-        try checkPresent(bytes)
+        try checkPresent()
         return there.exists ? .late : .cut
     }
 
     private func size(of path: BytePath) -> Int {
         (try? path.status()).map { Int($0.st_size) } ?? 0
+    }
+
+    /// Whether a file begins as the whole archive, or is the same.
+    private func isSame(_ path: BytePath, upTo count: Int? = nil) throws -> Bool {
+        let limit = count.map { ["-n", "\($0)"] } ?? []
+        let words = ["cmp", "-s"] + limit + [path.text, whole.text]
+        return try Tools.run(words, scratch: tools.scratch).code == 0
     }
 
     private func processes(
@@ -205,8 +224,8 @@ struct Transfer {
     }
 
     /// Throws if something that is no whole archive has the archive's name, or no beginning of one the other.
-    private func checkPresent(_ bytes: [UInt8]) throws {
-        if there.exists, [UInt8](try there.contents()) != bytes {
+    private func checkPresent() throws {
+        if there.exists, try !isSame(there) {
             throw ProofError("a file of \(size(of: there)) bytes stands for the whole archive")
         }
         guard imported.exists else { return }
@@ -223,7 +242,7 @@ struct Transfer {
     /// Sends the container until that succeeds, and compares what came and how much was sent for it.
     private func finish(
         importing: Bool,
-        _ bytes: [UInt8],
+        _ archive: Archive,
         _ shell: SecureShell,
         _ score: inout Score
     ) throws {
@@ -232,7 +251,7 @@ struct Transfer {
         var tries = 0
         repeat {
             if tries > 0 { usleep(20_000) }
-            if receivers.isEmpty { proved = try provedBytes(bytes) }
+            if receivers.isEmpty { proved = try provedBytes(archive) }
             try? log.removeFile()
             ended = try tools.run(
                 words(importing: importing, shell),
@@ -242,10 +261,10 @@ struct Transfer {
             tries += 1
         } while [74, 75].contains(ended.code) && tries < 200
         guard ended.code == 0 else { throw ProofError("sent again, \(ended.description)") }
-        guard there.exists, try [UInt8](there.contents()) == bytes, !partial.exists else {
+        guard there.exists, try isSame(there), !partial.exists else {
             throw ProofError("the archive that was sent again is another one")
         }
-        try checkAmounts(of: ended, proved, bytes, &score)
+        try checkAmounts(of: ended, proved, archive, &score)
         guard importing else { return }
         let found = try Container.contents(of: imported)
         guard try found.differences(from: Container.contents(of: source)).isEmpty else {
@@ -255,15 +274,15 @@ struct Transfer {
 
     /// The bytes of pieces that the receiver may prove of what it has: a piece is proved once the next one, or a
     /// table behind it, shows that nothing more belongs to it.
-    private func provedBytes(_ bytes: [UInt8]) throws -> [Int] {
-        let boundaries = FrameBoundaries.of(bytes)
+    private func provedBytes(_ archive: Archive) throws -> [Int] {
+        let boundaries = archive.boundaries
         guard !there.exists else { return [boundaries[boundaries.count - 1] - boundaries[0]] }
         guard partial.exists else { return [0] }
-        let left = [UInt8](try partial.contents())
-        guard bytes.starts(with: left) else {
+        let size = size(of: partial)
+        guard try isSame(partial, upTo: size) else {
             throw ProofError("what a cut transfer left is no beginning of the archive")
         }
-        return [left.count, left.count - 8].map { end in
+        return [size, size - 8].map { end in
             (boundaries.last { $0 <= end } ?? boundaries[0]) - boundaries[0]
         }
     }
@@ -271,7 +290,7 @@ struct Transfer {
     private func checkAmounts(
         of ended: Tools.Ended,
         _ proved: [Int]?,
-        _ bytes: [UInt8],
+        _ archive: Archive,
         _ score: inout Score
     ) throws {
         let value = try JSONSerialization.jsonObject(with: Data(ended.output.utf8))
@@ -282,15 +301,15 @@ struct Transfer {
         score.offered += offered
         score.kept += kept
         score.sent += sent
-        score.whole += bytes.count
+        score.whole += archive.count
         guard kept == offered, proved?.contains(kept) != false else {
             throw ProofError(
                 "kept \(kept) of \(offered) bytes, of which \(proved ?? []) were there"
             )
         }
-        let needed = bytes.count - kept
+        let needed = archive.count - kept
         let most = needed + needed / Self.share + Self.overhead
-        guard sent >= needed - FrameBoundaries.of(bytes)[0], sent <= most else {
+        guard sent >= needed - archive.boundaries[0], sent <= most else {
             throw ProofError("sent \(sent) bytes where \(needed) were missing")
         }
     }
