@@ -50,6 +50,8 @@ public final class ArchiveReader: RestorableArchive {
         /// The same, for a reader that goes through all entries and needs no content: another thread
         /// opens the frames ahead of it.
         case listing
+        /// All entries, by several threads, and of a file only the pieces of content that are asked for.
+        case comparing(threadCount: Int)
     }
 
     /// The archive's own description; `nil` for another program's tar file.
@@ -68,6 +70,7 @@ public final class ArchiveReader: RestorableArchive {
     private var firstEntry: ArchiveEntry??
     private let strict: StrictTarReader?
     private let prefetcher: FramePrefetcher?
+    private let source: any ChunkSource
     private let knownIndex: ArchiveIndex?
     private let table: LargeFileTable?
     private let input: ArchiveInput
@@ -91,13 +94,12 @@ public final class ArchiveReader: RestorableArchive {
         threadCount = access.threadCount
         archiveBytes = input.fileSize
         try input.useThreads(threadCount)
-        let foreign: any ChunkSource
         let format = try ArchiveFormat.detect(in: input)
         isAndroidBackup = format.isAndroidBackup(input)
         switch format {
-        case .plainTar: foreign = PlainTarSource(reading: input)
-        case .compressedTar: foreign = try ZstdStreamSource(reading: input)
-        case .gzippedTar: foreign = try GzipStreamSource(reading: input)
+        case .plainTar: source = PlainTarSource(reading: input)
+        case .compressedTar: source = try ZstdStreamSource(reading: input)
+        case .gzippedTar: source = try GzipStreamSource(reading: input)
         case .migration(let frame):
             header = frame.header
             try input.pass(frame)
@@ -107,18 +109,19 @@ public final class ArchiveReader: RestorableArchive {
                 guard toleratingDamage, error.isOfArchive else { throw error }
                 knownIndex = nil
             }
-            let source: any ChunkSource
             if !access.isWhole, let knownIndex {
                 prefetcher = nil
                 let listing = LargeFileTable(of: input, after: frame, index: knownIndex)
                 table = toleratingDamage ? nil : listing
                 source =
-                    if case .listing = access {
-                        try HeaderPrefetcher(
+                    if let selection = access.selectionAhead {
+                        try PiecePrefetcher(
                             reading: input,
                             after: frame,
                             index: knownIndex,
-                            table: listing
+                            table: listing,
+                            ahead: selection,
+                            threadCount: access.threadCount
                         )
                     } else {
                         try FrameSeeker(reading: input, after: frame, index: knownIndex)
@@ -136,7 +139,7 @@ public final class ArchiveReader: RestorableArchive {
             let stream = TarStream(source, from: UInt64(frame.contentSize))
             let strict = StrictTarReader(
                 reading: stream,
-                table,
+                access.selectionAhead == .entries ? nil : table,
                 holding: frame.header.extraMetadata
             )
             self.strict = strict
@@ -144,7 +147,7 @@ public final class ArchiveReader: RestorableArchive {
             return
         }
         (header, strict, prefetcher, knownIndex, table) = (nil, nil, nil, nil, nil)
-        entries = ForeignTarReader(reading: TarStream(foreign), holding: foreignMetadata)
+        entries = ForeignTarReader(reading: TarStream(source), holding: foreignMetadata)
     }
 
     /// Reads up to another program's first entry, which ``next()`` returns: the first bytes alone
@@ -216,6 +219,24 @@ public final class ArchiveReader: RestorableArchive {
         }
     }
 
+    /// The pieces that hold nothing but content of the current entry; `nil` from a pipe, of another program's tar
+    /// file, or where an archive is read as a whole.
+    package func contentPieces() throws -> ContentPieces? {
+        guard let strict, prefetcher == nil, let knownIndex, let place = try strict.contentPlace()
+        else { return nil }
+        return ContentPieces(from: place.start, size: place.size, in: knownIndex)
+    }
+
+    /// Passes the content of the current entry to `body`, without those of its `pieces` that `isKnown` knows,
+    /// which are not read.
+    package func readContent(
+        passingOver pieces: ContentPieces,
+        where isKnown: (ContentPiece) throws -> Bool,
+        _ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void
+    ) throws {
+        try strict?.readContent(passingOver: pieces, where: isKnown, body)
+    }
+
     /// Takes the content of the current entry for use after the next one was read; `nil` where it
     /// does not lie in one piece, and is to be read.
     package func takeContent() throws -> ContentSlice? { try entries.takeContent() }
@@ -224,7 +245,9 @@ public final class ArchiveReader: RestorableArchive {
     package func takeOmissions() -> [EntryOmission] { entries.takeOmissions() }
 
     /// How many bytes of the archive were consumed, for showing progress.
-    package var consumedBytes: UInt64 { prefetcher?.compressedBytes ?? input.position }
+    package var consumedBytes: UInt64 {
+        prefetcher?.compressedBytes ?? source.archivePosition ?? input.position
+    }
 
     /// The flag that ends all reading.
     package var cancellation: CancellationFlag { input.cancellation }
@@ -392,7 +415,19 @@ extension ArchiveReader.Access {
     }
 
     fileprivate var threadCount: Int {
-        if case .whole(let count) = self { count } else { 1 }
+        switch self {
+        case .whole(let count), .comparing(let count): count
+        case .selective, .listing: 1
+        }
+    }
+
+    /// The pieces of a file that other threads open.
+    fileprivate var selectionAhead: PiecePrefetcher.Selection? {
+        switch self {
+        case .whole, .selective: nil
+        case .listing: .headers
+        case .comparing: .entries
+        }
     }
 }
 

@@ -50,37 +50,11 @@ package enum SHA256Digest {
     /// The bytes of a hash.
     static let size = 32
 
-    #if !canImport(CryptoKit)
-    /// Whether libcrypto is set up, to stay until the process ends.
-    ///
-    /// By default it frees its state in `exit`. A thread that has hashed calls it when it ends, and
-    /// if both happen at once the process crashes after its work is done.
-    private static let isSetUp = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
-    #endif
-
     /// The hash of `pieces`, one after another.
     static func hash(ofPieces pieces: [UnsafeRawBufferPointer]) -> [UInt8] {
-        #if canImport(CryptoKit)
-        var hash = CryptoKit.SHA256()
-        unsafe pieces.forEach { unsafe hash.update(bufferPointer: $0) }
-        return [UInt8](hash.finalize())
-        #else
-        precondition(isSetUp, "libcrypto can't be set up")
-        let context = unsafe EVP_MD_CTX_new()
-        defer { unsafe EVP_MD_CTX_free(context) }
-        var isHashed = unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
-        unsafe pieces.forEach { piece in
-            isHashed =
-                unsafe isHashed && EVP_DigestUpdate(context, piece.baseAddress, piece.count) == 1
-        }
-        var digest = [UInt8](repeating: 0, count: size)
-        unsafe digest.withUnsafeMutableBufferPointer { output in
-            isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
-        }
-        // Fails only without memory.
-        precondition(isHashed, "libcrypto can't hash")
-        return digest
-        #endif
+        var hasher = SHA256Hasher()
+        unsafe pieces.forEach { unsafe hasher.update($0) }
+        return hasher.finish()
     }
 
     /// The hash of `bytes`.
@@ -99,5 +73,63 @@ package enum SHA256Digest {
                 }
             }
         }
+    }
+}
+
+/// Computes the SHA-256 of bytes that come one after another.
+@safe
+struct SHA256Hasher: ~Copyable {
+    #if canImport(CryptoKit)
+    private var hash = CryptoKit.SHA256()
+    #else
+    private let context: OpaquePointer?
+    private var isHashed: Bool
+
+    /// Whether libcrypto is set up, to stay until the process ends.
+    ///
+    /// By default it frees its state in `exit`. A thread that has hashed calls it when it ends, and
+    /// if both happen at once the process crashes after its work is done.
+    private static let isSetUp = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+    #endif
+
+    init() {
+        #if !canImport(CryptoKit)
+        precondition(Self.isSetUp, "libcrypto can't be set up")
+        unsafe context = EVP_MD_CTX_new()
+        isHashed = unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
+        #endif
+    }
+
+    #if !canImport(CryptoKit)
+    deinit { unsafe EVP_MD_CTX_free(context) }
+    #endif
+
+    /// Adds `bytes` after all others.
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        #if canImport(CryptoKit)
+        unsafe hash.update(bufferPointer: bytes)
+        #else
+        isHashed = unsafe isHashed && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
+        #endif
+    }
+
+    /// Adds `bytes` after all others.
+    mutating func update(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBytes { unsafe update($0) }
+    }
+
+    /// The hash of all bytes.
+    consuming func finish() -> [UInt8] {
+        #if canImport(CryptoKit)
+        return [UInt8](hash.finalize())
+        #else
+        var digest = [UInt8](repeating: 0, count: SHA256Digest.size)
+        unsafe digest.withUnsafeMutableBufferPointer { output in
+            isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
+        }
+        // Fails only without memory.
+        precondition(isHashed, "libcrypto can't hash")
+        return digest
+        #endif
     }
 }

@@ -3,6 +3,9 @@ protocol ChunkSource: AnyObject {
     /// The bytes of the whole stream, where they are known beforehand.
     var streamSize: UInt64? { get }
 
+    /// How much of the archive lies before the next chunk, if chunks can be passed over.
+    var archivePosition: UInt64? { get }
+
     /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
     func nextChunk() throws -> FrameBuffer?
 
@@ -23,6 +26,7 @@ protocol ChunkSource: AnyObject {
 
 extension ChunkSource {
     var streamSize: UInt64? { nil }
+    var archivePosition: UInt64? { nil }
     func skip(_ count: UInt64) -> UInt64 { 0 }
     func seek(to offset: UInt64) -> UInt64? { nil }
     func close() {}

@@ -51,6 +51,8 @@ final class FrameSeeker: ChunkSource {
         return UInt64(next) * UInt64(FrameFormat.chunkSize)
     }
 
+    var archivePosition: UInt64? { nextOffset }
+
     /// Goes on behind the next frame.
     func passFrame() {
         nextOffset += UInt64(index.frames[next].compressedSize)

@@ -60,7 +60,7 @@ final class LargeFileTable {
     }
 
     /// The number of the first frame that lies behind `piece` or a later one.
-    private static func table(of piece: Int, in tables: [EntryIndex.Table]) -> Int? {
+    static func table(of piece: Int, in tables: [EntryIndex.Table]) -> Int? {
         var range = 0..<tables.count
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2

@@ -159,6 +159,41 @@ final class StrictTarReader: EntryReader {
         current = nil
     }
 
+    /// Where the content of the current entry lies, counted from the first piece; `nil` if nothing is left
+    /// to read of it.
+    func contentPlace() throws -> (start: UInt64, size: UInt64)? {
+        try readListedHeader()
+        return current.map { (stream.offset - firstOffset, $0.contentSize) }
+    }
+
+    /// Reads the content as ``readContent(_:)`` does, without those of `pieces` that `isKnown` knows.
+    func readContent(
+        passingOver pieces: ContentPieces,
+        where isKnown: (ContentPiece) throws -> Bool,
+        _ body: (UInt64, Span<UInt8>) throws -> Void
+    ) throws {
+        guard let entry = current else { return }
+        var position: UInt64 = 0
+        func read(upTo end: UInt64) throws {
+            try stream.read(end - position) { piece in
+                try body(position, piece)
+                position += UInt64(piece.count)
+            }
+        }
+        for number in pieces.numbers {
+            let piece = pieces[number]
+            try read(upTo: piece.offset)
+            guard try isKnown(piece) else { continue }
+            try stream.skip(UInt64(FrameFormat.chunkSize))
+            position += UInt64(piece.count)
+            // The padding was passed over too.
+            if position == entry.contentSize { return current = nil }
+        }
+        try read(upTo: entry.contentSize)
+        try skipPadding(of: entry)
+        current = nil
+    }
+
     func takeContent() throws -> ContentSlice? {
         try readListedHeader()
         guard let entry = current, let slice = try stream.takeSlice(entry.contentSize) else {

@@ -125,6 +125,10 @@ final class TarStream {
             rest -= UInt64(size)
         }
         let leftOut = rest > 0 ? source.skip(rest) : 0
+        if leftOut > 0, let chunk {
+            guard markIndex == chunk.buffer.marks?.count ?? 0 else { throw wrongMarks }
+            self.chunk = nil
+        }
         offset += leftOut
         try read(rest - leftOut) { _ in }
     }

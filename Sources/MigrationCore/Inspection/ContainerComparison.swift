@@ -55,6 +55,11 @@ extension ArchiveSource {
     /// Files that an export omits by default, and sockets, FIFOs and devices, don't count as
     /// differences if the archive has no entry for them. An interrupted import is finished first.
     ///
+    /// Of an archive file, pieces of 4 MiB that hold nothing but content of one file are compared by their
+    /// hashes: one is only read where its hash differs from that of the container's bytes, and none of a file
+    /// is read that the container holds with another size, or doesn't hold. Damage in pieces that are not read
+    /// is not found; ``verify(_:externalLinks:threadCount:progress:)`` finds it.
+    ///
     /// - Parameters:
     ///   - container: The container, which others may read meanwhile, but no app and no import may use.
     ///   - includesCaches: Whether to compare `Library/Caches` too.
@@ -62,7 +67,7 @@ extension ArchiveSource {
     ///   - progress: Gets the archive's bytes as its total, and how many were compared.
     ///   - body: Called for each difference.
     /// - Returns: The number of differences.
-    /// - Throws: `ArchiveError` if the archive is damaged or a file of the container can't be read;
+    /// - Throws: `ArchiveError` if what is read of the archive is damaged or a file of the container can't be read;
     ///   ``MigrationError`` of codes `containerBusy` and `containerInvalid`; errors of `body`;
     ///   `CancellationError`.
     public func compare(
@@ -110,11 +115,11 @@ extension ArchiveSource {
                     selection: selection,
                     paths: paths,
                     cancellation: cancellation,
+                    progress: progress,
                     report: body
                 )
-                let differences = try comparison.run(reader) { consumed in
-                    progress?.completedUnitCount = Int64(clamping: consumed)
-                }
+                let differences = try comparison.run(reader)
+                progress?.finish()
                 let inspection = ArchiveInspection(
                     reader,
                     totals: reader.totals,
@@ -134,7 +139,7 @@ extension ArchiveSource {
     ) throws -> ArchiveReader {
         guard !paths.isEmpty, input.size != nil else {
             let threadCount = ThreadCount.resolve(nil)
-            return try ArchiveReader(input, access: .whole(threadCount: threadCount))
+            return try ArchiveReader(input, access: .comparing(threadCount: threadCount))
         }
         let reader = try ArchiveReader(input, access: .selective)
         // If the reader can't look for them, it returns everything.
@@ -151,8 +156,10 @@ private final class ContainerComparison {
     private let paths: [EntryPath]
     private var missing: Set<EntryPath>
     private let cancellation: CancellationFlag
+    private let progress: Progress?
     private let report: (ArchiveDifference) throws -> Void
     private var count = 0
+    private var shownBytes: UInt64 = 0
 
     /// Hashes of the archive's paths: a set of a million paths would take too much memory.
     private var seen: Set<Int> = []
@@ -162,6 +169,7 @@ private final class ContainerComparison {
         selection: ContainerSelection,
         paths: [EntryPath],
         cancellation: CancellationFlag,
+        progress: Progress?,
         report: @escaping (ArchiveDifference) throws -> Void
     ) {
         self.root = root
@@ -169,22 +177,23 @@ private final class ContainerComparison {
         self.paths = paths
         missing = Set(paths)
         self.cancellation = cancellation
+        self.progress = progress
         self.report = report
     }
 
     /// Compares everything; returns the number of differences.
-    func run(_ reader: ArchiveReader, onProgress: (UInt64) -> Void) throws -> Int {
+    func run(_ reader: ArchiveReader) throws -> Int {
         var comparator = try EntryComparator(
             root: root,
             holding: reader.header?.extraMetadata ?? [],
+            step: { [self] in try step(reader) },
             report: add
         )
         while let entry = try reader.next() {
-            try cancellation.check()
+            try step(reader)
             guard isCompared(entry.path) else { continue }
             seen.insert(entry.path.hashValue)
             try comparator.compare(entry, from: reader)
-            onProgress(reader.consumedBytes)
         }
         var visitor = Visitor(comparison: self)
         var walker = SourceWalker(
@@ -197,6 +206,15 @@ private final class ContainerComparison {
             throw ArchiveError(.notFound, message, entry: path)
         }
         return count
+    }
+
+    /// Shows how far the reader is, and ends everything where that was asked for.
+    private func step(_ reader: ArchiveReader) throws {
+        try cancellation.check()
+        let consumed = reader.consumedBytes
+        guard consumed != shownBytes else { return }
+        shownBytes = consumed
+        progress?.completedUnitCount = Int64(clamping: consumed)
     }
 
     private func isCompared(_ path: EntryPath) -> Bool {

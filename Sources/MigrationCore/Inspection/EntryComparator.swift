@@ -14,6 +14,8 @@ struct EntryComparator {
     /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
     private let report: (ArchiveDifference) throws -> Void
+    /// Called before each step.
+    private let step: () throws -> Void
 
     /// The first path in the archive of each file with several names in the container.
     private var linked: [FileStatus.Identity: EntryPath] = [:]
@@ -21,8 +23,10 @@ struct EntryComparator {
     init(
         root: OpenFile,
         holding extra: ExtraMetadata,
+        step: @escaping () throws -> Void,
         report: @escaping (ArchiveDifference) throws -> Void
     ) throws {
+        self.step = step
         self.extra = extra
         cursor = DirectoryCursor(root: try root.descriptor.duplicate())
         self.report = report
@@ -218,13 +222,88 @@ extension EntryComparator {
             )
         }
         var comparator = ContentComparator(file)
-        try reader.readContent { offset, piece in
-            try comparator.compare(piece, at: offset)
+        if let pieces = try reader.contentPieces() {
+            let hashes = try PieceHashes(pieces, of: file, reader.cancellation)
+            try reader.readContent(passingOver: pieces) { piece in
+                try step()
+                if comparator.firstDifference != nil { return true }
+                guard try hashes.next() else { return false }
+                comparator.pass(upTo: piece.offset + UInt64(piece.count))
+                return true
+            } _: { offset, piece in
+                try step()
+                try comparator.compare(piece, at: offset)
+            }
+        } else {
+            try reader.readContent { offset, piece in
+                try step()
+                try comparator.compare(piece, at: offset)
+            }
         }
         try comparator.finish(size: size)
         if let offset = comparator.firstDifference {
             try add(entry, kind: .content, detail: "the first difference is at byte \(offset)")
         }
+    }
+}
+
+/// Compares a file with pieces of an archive by their hashes, in their order; several threads read the file.
+private final class PieceHashes {
+    private typealias Pipeline = OrderedPipeline<ContentPiece, Bool>
+
+    private static let bufferSize = 256 * 1024
+
+    private let pieces: ContentPieces
+    private let file: OpenFile
+    private let cancellation: CancellationFlag
+    private var numbers: Range<Int>
+    /// Without it this thread reads.
+    private var pipeline: Pipeline?
+    private var buffer: [UInt8] = []
+
+    init(
+        _ pieces: ContentPieces,
+        of file: OpenFile,
+        _ cancellation: CancellationFlag
+    ) throws {
+        self.pieces = pieces
+        self.file = file
+        self.cancellation = cancellation
+        numbers = pieces.numbers
+        if pieces.numbers.count > 1 { try start() }
+    }
+
+    deinit { pipeline?.abandon() }
+
+    private func start() throws {
+        let (pieces, file) = (pieces, file)
+        var rest = numbers
+        let threadCount = min(ThreadCount.resolve(nil), rest.count)
+        do {
+            pipeline = try Pipeline(
+                named: "migration-hash",
+                threadCount: threadCount,
+                depth: 2 * threadCount,
+                cancellation: cancellation,
+                source: { rest.popFirst().map { pieces[$0] } }
+            ) {
+                var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+                return { try $0.holds(contentOf: file.descriptor, through: &buffer) }
+            }
+        } catch is SystemError {
+            // The system gives no threads.
+        }
+    }
+
+    /// Returns whether the file holds the content of the next piece; `false` after the last.
+    func next() throws -> Bool {
+        if let pipeline {
+            defer { pipeline.release() }
+            return try pipeline.next() ?? false
+        }
+        guard let number = numbers.popFirst() else { return false }
+        if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: Self.bufferSize) }
+        return try pieces[number].holds(contentOf: file.descriptor, through: &buffer)
     }
 }
 
@@ -255,6 +334,9 @@ private struct ContentComparator {
             position += UInt64(count)
         }
     }
+
+    /// Goes on at `end`, since everything before it is equal.
+    mutating func pass(upTo end: UInt64) { position = end }
 
     /// Compares the rest of a file of `size` bytes with zeros.
     mutating func finish(size: UInt64) throws(SystemError) {

@@ -4,9 +4,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A library to load before others: of the process's threads, besides the first, no more than
-// THREAD_LIMIT run at once. As the system does, it refuses the next one with EAGAIN.
+// THREAD_LIMIT run at once, and the program itself, apart from libraries, starts no more than
+// THREAD_STARTS. As the system does, it refuses the next one with EAGAIN.
 
 static atomic_int running;
 
@@ -36,6 +38,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
   if (!real) {
     real = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(
         RTLD_NEXT, "pthread_create");
+  }
+  static atomic_int started;
+  const char *starts = getenv("THREAD_STARTS");
+  Dl_info caller;
+  if (starts && dladdr(__builtin_return_address(0), &caller) &&
+      strcmp(caller.dli_fname, program_invocation_name) == 0 &&
+      atomic_fetch_add(&started, 1) >= atoi(starts)) {
+    return EAGAIN;
   }
   const char *limit = getenv("THREAD_LIMIT");
   if (limit && atomic_fetch_add(&running, 1) >= atoi(limit)) {

@@ -90,6 +90,25 @@ struct ScarcityTests {
         if limit == 40 { #expect(successes == 7, "\(result.output)") }
     }
 
+    /// The check at the start takes six threads, and signals and the operation one each.
+    @Test func `list and diff need no further threads`() throws {
+        let place = try Workplace()
+        try place.makeContainer(megabytes: 20)
+        try place.export()
+        let compiled = try place.shell("clang -shared -fPIC -o threads.so '\(Self.source)' -ldl")
+        try #require(compiled.exitCode == 0, "\(compiled.errors)")
+        let listing = try place.migrate("list", place.path("archive"))
+        for limit in 8...10 {
+            let few = "env LD_PRELOAD=$PWD/threads.so THREAD_STARTS=\(limit) $migrate"
+            let listed = try place.shell("\(few) list archive")
+            #expect(listed.output == listing.output, "\(limit): \(listed.errors)")
+            let compared = try place.shell("\(few) diff archive --container source")
+            #expect(compared.exitCode == 0, "\(limit): \(compared.errors)")
+        }
+        let refused = "env LD_PRELOAD=$PWD/threads.so THREAD_STARTS=8 $migrate verify archive"
+        #expect(try place.shell(refused).errors.contains("no thread can be started"))
+    }
+
     @Test(
         .enabled(if: Machine.isRoot, "needs root to become a user who has no other process"),
         arguments: [1, 4, 8, 64]

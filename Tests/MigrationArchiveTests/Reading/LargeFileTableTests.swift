@@ -63,7 +63,7 @@ struct LargeFileTableTests {
         #expect(try entries(damaged.reader(.listedFile)) == expected)
         #expect(throws: ArchiveError.self) { try entries(damaged.reader(.wholeFile)) }
         // A pipe holds no archive of this size.
-        for route in [TestArchive.Route.wholeFile, .selectiveFile, .listedFile] {
+        for route in [TestArchive.Route.wholeFile, .selectiveFile, .listedFile, .comparedFile] {
             #expect(try archive.items(route) == Self.items)
         }
         #expect(try archive.verify().fingerprint == archive.summary?.fingerprint)
@@ -193,7 +193,7 @@ struct LargeFileTableTests {
         }
     }
 
-    @Test(arguments: [TestArchive.Route.wholeFile, .pipe])
+    @Test(arguments: [TestArchive.Route.wholeFile, .comparedFile, .pipe])
     func `is refused where it is damaged`(_ route: TestArchive.Route) throws {
         let archive = try TestArchive(Self.few)
         let end = try #require(try archive.framePlaces.last).upperBound

@@ -25,7 +25,7 @@ struct Item: Equatable {
 struct TestArchive {
     /// How an archive reaches its reader.
     enum Route: CaseIterable {
-        case wholeFile, selectiveFile, listedFile, pipe
+        case wholeFile, selectiveFile, listedFile, comparedFile, pipe
     }
 
     let bytes: [UInt8]
@@ -84,6 +84,7 @@ struct TestArchive {
             switch route {
             case .selectiveFile: .selective
             case .listedFile: .listing
+            case .comparedFile: .comparing(threadCount: threadCount)
             case .wholeFile, .pipe: .whole(threadCount: threadCount)
             }
         return try ArchiveReader(input(route), access: access)

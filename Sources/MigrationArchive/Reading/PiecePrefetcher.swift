@@ -1,0 +1,154 @@
+internal import MigrationSystem
+
+/// Reads pieces of an archive file that are asked for, with threads that open those ahead of the reader that
+/// it will need.
+///
+/// Other pieces are read when they are asked for, as are all of them where the system gives no threads.
+final class PiecePrefetcher: ChunkSource {
+    /// The pieces that are opened ahead.
+    enum Selection {
+        /// For a list: those in which entries begin that the table of large files does not hold.
+        case headers
+        /// For all entries: those that don't hold content alone.
+        case entries
+    }
+
+    private typealias Pipeline = OrderedPipeline<Place, OpenedPiece>
+
+    /// Where a piece lies in the archive.
+    private struct Place: Sendable {
+        let number: Int
+        let offset: UInt64
+    }
+
+    private struct OpenedPiece: Sendable {
+        let number: Int
+        let content: FrameBuffer
+    }
+
+    private let input: ArchiveInput
+    private let header: HeaderFrame
+    private let index: ArchiveIndex
+    private let table: LargeFileTable
+    private let selection: Selection
+    private let threadCount: Int
+    private let seeker: FrameSeeker
+    private let contents = FrameBufferPool()
+    /// Started with the first piece.
+    private var pipeline: Pipeline?
+    private var hasStarted = false
+    /// A piece that lies behind the one that was asked for last.
+    private var waiting: OpenedPiece?
+
+    init(
+        reading input: ArchiveInput,
+        after header: HeaderFrame,
+        index: ArchiveIndex,
+        table: LargeFileTable,
+        ahead selection: Selection,
+        threadCount: Int
+    ) throws(ArchiveError) {
+        self.input = input
+        self.header = header
+        self.index = index
+        self.table = table
+        self.selection = selection
+        self.threadCount = threadCount
+        seeker = try FrameSeeker(reading: input, after: header, index: index)
+    }
+
+    deinit { close() }
+
+    func nextChunk() throws -> FrameBuffer? {
+        if !hasStarted { try start() }
+        let number = seeker.next
+        while let piece = try waiting.take() ?? pipeline?.next() {
+            guard piece.number <= number else {
+                waiting = piece
+                break
+            }
+            pipeline?.release()
+            if piece.number == number {
+                seeker.passFrame()
+                return piece.content
+            }
+            contents.keep(piece.content)
+        }
+        return try seeker.nextChunk()
+    }
+
+    private func start() throws {
+        hasStarted = true
+        let (input, index, contents) = (input, index, contents)
+        let entries = try table.index()
+        let tables = selection == .entries ? entries.tables : nil
+        var places = places(by: entries)[...]
+        do {
+            pipeline = try Pipeline(
+                named: "migration-list",
+                threadCount: threadCount,
+                // One more than the threads open waits for the reader, beside the one that it reads.
+                depth: threadCount + 1,
+                cancellation: input.cancellation,
+                source: { places.popFirst() }
+            ) {
+                let opener = try PieceOpener(reading: input, index: index)
+                return { place in
+                    let content = contents.take()
+                    try opener.open(place.number, at: place.offset, into: content)
+                    if let tables { try content.checkTable(ofPiece: place.number, in: tables) }
+                    return OpenedPiece(number: place.number, content: content)
+                }
+            }
+        } catch is SystemError {
+            // The system gives no threads.
+        }
+    }
+
+    private func places(by entries: EntryIndex) -> [Place] {
+        var places: [Place] = []
+        var offset = UInt64(header.bytes.count)
+        for (number, frame) in index.frames.enumerated() {
+            if isOpenedAhead(number, entries) {
+                places.append(Place(number: number, offset: offset))
+            }
+            offset += UInt64(frame.compressedSize)
+        }
+        return places
+    }
+
+    private func isOpenedAhead(_ number: Int, _ entries: EntryIndex) -> Bool {
+        switch selection {
+        case .headers: !entries.isListed(piece: number)
+        // The last piece holds the end of the stream.
+        case .entries:
+            entries.firstEntry(inPiece: number) != nil || number == index.frames.count - 1
+        }
+    }
+
+    func recycle(_ chunk: FrameBuffer) { contents.keep(chunk) }
+
+    func skip(_ count: UInt64) -> UInt64 { seeker.skip(count) }
+
+    func seek(to offset: UInt64) -> UInt64? { seeker.seek(to: offset) }
+
+    var archivePosition: UInt64? { seeker.archivePosition }
+
+    func close() { pipeline?.abandon() }
+}
+
+extension FrameBuffer {
+    /// Throws unless the frame of the table of large files behind the piece is the one that is listed.
+    fileprivate func checkTable(
+        ofPiece number: Int,
+        in tables: [EntryIndex.Table]
+    ) throws(ArchiveError) {
+        let next = LargeFileTable.table(of: number, in: tables).map { tables[$0] }
+        let listed = next.flatMap { $0.piece == number ? $0 : nil }
+        guard listed?.size ?? 0 == table.count,
+            listed.map({ $0.digest == SHA256Digest.hash(of: table) }) ?? true
+        else {
+            throw ArchiveError(.damaged, "the table of large files is not the one that was written")
+        }
+    }
+}
