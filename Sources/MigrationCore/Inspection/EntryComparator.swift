@@ -221,7 +221,7 @@ extension EntryComparator {
                 present: "\(size)"
             )
         }
-        var comparator = ContentComparator(file)
+        var comparator = ContentComparator(file, size: size)
         if let pieces = try reader.contentPieces() {
             let hashes = try PieceHashes(pieces, of: file, reader.cancellation)
             try reader.readContent(passingOver: pieces) { piece in
@@ -310,14 +310,16 @@ private final class PieceHashes {
 /// Compares the content of a file with pieces of the expected content; the gaps are zeros.
 private struct ContentComparator {
     private let file: OpenFile
-    private var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+    private var buffer: [UInt8]
     private var position: UInt64 = 0
 
     /// The offset of the first difference so far.
     private(set) var firstDifference: UInt64?
 
-    init(_ file: OpenFile) {
+    /// Compares `file`, which has `size` bytes.
+    init(_ file: OpenFile, size: UInt64) {
         self.file = file
+        buffer = [UInt8](repeating: 0, count: Int(min(size, 256 * 1024)))
     }
 
     /// Compares `piece`, which belongs at `offset`.
