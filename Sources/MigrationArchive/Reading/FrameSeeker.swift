@@ -4,7 +4,7 @@ internal import MigrationSystem
 final class FrameSeeker: ChunkSource {
     private let index: ArchiveIndex
     private let opener: PieceOpener
-    private let spare = FrameBufferPool()
+    private let contents: FrameBufferPool
 
     /// The frame to be read next, and where it begins in the archive.
     private(set) var next = 0
@@ -12,12 +12,15 @@ final class FrameSeeker: ChunkSource {
     /// Where the first one begins.
     private let start: UInt64
 
+    /// Reads pieces into `contents`, to which its user gives them back.
     init(
         reading input: ArchiveInput,
         after header: HeaderFrame,
-        index: ArchiveIndex
+        index: ArchiveIndex,
+        into contents: FrameBufferPool = FrameBufferPool()
     ) throws(ArchiveError) {
         self.index = index
+        self.contents = contents
         start = UInt64(header.bytes.count)
         nextOffset = start
         opener = try PieceOpener(reading: input, index: index)
@@ -25,14 +28,14 @@ final class FrameSeeker: ChunkSource {
 
     func nextChunk() throws -> FrameBuffer? {
         guard next < index.frames.count else { return nil }
-        let content = spare.take()
+        let content = contents.take()
         try opener.open(next, at: nextOffset, into: content)
         passFrame()
         return content
     }
 
     func recycle(_ chunk: FrameBuffer) {
-        spare.keep(chunk)
+        contents.keep(chunk)
     }
 
     func skip(_ count: UInt64) -> UInt64 {

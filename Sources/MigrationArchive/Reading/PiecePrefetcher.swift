@@ -54,7 +54,7 @@ final class PiecePrefetcher: ChunkSource {
         self.table = table
         self.selection = selection
         self.threadCount = threadCount
-        seeker = try FrameSeeker(reading: input, after: header, index: index)
+        seeker = try FrameSeeker(reading: input, after: header, index: index, into: contents)
     }
 
     deinit { close() }
@@ -85,7 +85,7 @@ final class PiecePrefetcher: ChunkSource {
         var places = places(by: entries)[...]
         do {
             pipeline = try Pipeline(
-                named: "migration-list",
+                named: "migration-read",
                 threadCount: threadCount,
                 // One more than the threads open waits for the reader, beside the one that it reads.
                 depth: threadCount + 1,
