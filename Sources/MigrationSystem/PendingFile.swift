@@ -23,8 +23,8 @@ package struct PendingFile: ~Copyable {
 
     /// Begins the file at `path`, which only its owner can read.
     ///
-    /// Where `resumes` says so, it holds what a process has left of it. If none has, and there is a file at `path`
-    /// of which `isCut` says that it is not whole, that file is taken.
+    /// Where `resumes` says so, it holds what a process of this user has left of it. If none has, and there is a file
+    /// of this user at `path` of which `isCut` says that it is not whole, that file is taken.
     ///
     /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and is not to be
     ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.
@@ -91,7 +91,7 @@ package struct PendingFile: ~Copyable {
     ) throws(SystemError) {
         let temporaryName = temporaryName(for: name)
         guard try directory.descriptor.statusIfPresent(of: temporaryName) == nil,
-            try directory.descriptor.statusIfPresent(of: name)?.kind == .regular,
+            try directory.descriptor.statusIfPresent(of: name)?.isOfThisUserAlone == true,
             try isCut(OpenFile(directory.descriptor.open(name, .reading)))
         else { return }
         try directory.descriptor.renameExclusively(
@@ -109,9 +109,16 @@ package struct PendingFile: ~Copyable {
         guard resumes else { return try create(name, in: directory) }
         do throws(SystemError) {
             let file = OpenFile(try directory.descriptor.open(name, .updating))
+            let status = try file.descriptor.status()
+            // Whoever owns another file, or has another name of it, would read and change what is written.
+            guard status.isOfThisUserAlone else { return try create(name, in: directory) }
             try file.descriptor.lock(.exclusive)
             // Another process may have finished the file before it was locked here.
             try checkHasName(name, file, in: directory)
+            if status.permissions & 0o077 != 0 {
+                // A file system without permissions gives them to a new file too.
+                try? file.descriptor.setPermissions(0o600)
+            }
             return file
         } catch {
             guard error.isMissing else { throw error }
@@ -199,5 +206,12 @@ package struct PendingFile: ~Copyable {
     private borrowing func remove() {
         // The caller reports why the file is discarded; a failure to remove it must not hide that.
         try? directory.descriptor.removeFile(temporaryName)
+    }
+}
+
+extension FileStatus {
+    /// Whether it is a file of this user that has one name.
+    fileprivate var isOfThisUserAlone: Bool {
+        kind == .regular && owner == Self.currentUser && linkCount == 1
     }
 }

@@ -126,6 +126,30 @@ struct PendingFileTests {
         #expect(try place.content("a") == [1])
     }
 
+    @Test func `goes on with a file of this user that has one name, and makes it private`() throws {
+        let place = try Place()
+        try place.makeFile("a.partial", [9, 9])
+        try place.directory.setPermissions(0o644, of: [UInt8]("a.partial".utf8))
+        let file = try PendingFile.make(
+            at: place.path("a"),
+            replacesExisting: false,
+            resumes: true
+        )
+        #expect(try file.file.descriptor.status().size == 2)
+        #expect(try file.file.descriptor.status().permissions == 0o600)
+        file.leave()
+        try place.path("a.partial").rename(to: place.path("other"))
+        try place.path("b.partial").makeHardLink(to: place.path("other"))
+        let another = try PendingFile.make(
+            at: place.path("b"),
+            replacesExisting: false,
+            resumes: true
+        )
+        #expect(try another.file.descriptor.status().size == 0)
+        another.discard()
+        #expect(try place.content("other") == [9, 9])
+    }
+
     @Test func `never writes through a link in its way`() throws {
         let place = try Place()
         try place.makeFile("victim", [7])
