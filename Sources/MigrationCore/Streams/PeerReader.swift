@@ -6,6 +6,9 @@ struct PeerReader {
     /// The other end stopped early.
     struct CutShort: Error {}
 
+    /// The other end wrote more than it may.
+    struct TooLong: Error {}
+
     private let stream: OpenFile
     private let event: CancellationEvent
     private var buffer = [UInt8](repeating: 0, count: 256 * 1024)
@@ -34,7 +37,7 @@ struct PeerReader {
         while try fill() {
             bytes += buffer[rest]
             rest = 0..<0
-            if bytes.count > limit { throw CutShort() }
+            if bytes.count > limit { throw TooLong() }
         }
         return bytes
     }

@@ -115,6 +115,9 @@ extension RemoteArchive: ArchiveTaker {
             var reader = try PeerReader(of: peer.output, cancellation)
             let answer = try reader.readToEnd(limit: Self.answerLimit)
             state.withLock { $0.answer = answer }
+        } catch is PeerReader.TooLong {
+            peer.end()
+            throw failure("the receiver's answer is too long")
         } catch {
             throw end(after: error)
         }

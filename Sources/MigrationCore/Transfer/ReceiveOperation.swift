@@ -143,6 +143,10 @@ private struct ReceiveOperation {
     private func present() throws -> (ArchiveBeginning, Fingerprint) {
         do {
             let file = OpenFile(try FileDescriptor.openFollowingLinks(path, .reading))
+            // A pipe would be waited for.
+            guard try file.descriptor.status().kind == .regular else {
+                throw ArchiveError(.notAnArchive, "not a file")
+            }
             let input = try ArchiveInput(
                 reading: file.descriptor.duplicate(),
                 cancellation: cancellation
@@ -155,8 +159,8 @@ private struct ReceiveOperation {
                 cancellation: cancellation
             )
             return (beginning, fingerprint)
-        } catch let error as ArchiveError {
-            let message = "a file of that name is there that is not a whole archive"
+        } catch  where error is ArchiveError || error is SystemError {
+            let message = "something of that name is there that is not a whole archive"
             throw MigrationError(.outputExists, message, path: path, cause: error)
         }
     }

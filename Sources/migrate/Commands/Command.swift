@@ -83,7 +83,7 @@ extension Command {
     private func hint(for error: MigrationError) -> ErrorMessage.Hint? {
         switch error.code {
         case .containerBusy: (self as? any LockingCommand)?.waitHint
-        case .outputExists where self is any ReplacingCommand:
+        case .outputExists where (self as? any ReplacingCommand)?.replacesExisting == false:
             ErrorMessage.Hint(flag: "--force", advice: "use --force to replace it")
         case .containerHoldsData where self is ImportCommand || self is ReceiveCommand:
             ErrorMessage.Hint(flag: "--replace", advice: "use --replace to replace it")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -105,6 +106,60 @@ struct SendTests {
         #expect(try place.names().filter { $0.hasPrefix("there") } == [])
     }
 
+    @Test func `refuses what is no file, and waits for none`() throws {
+        try place.shell(
+            "mkdir directory && mkfifo pipe && ln -s nowhere link && ln -s /dev/zero zero"
+        )
+        for name in ["directory", "pipe", "link", "zero"] {
+            let refused = try stage.send(to: "ssh://host/~/" + name)
+            #expect(refused.exitCode == 73, "\(name): \(refused.errors)")
+            #expect(refused.errors.contains("is not a whole archive"), "\(refused.errors)")
+        }
+        let forced = try stage.send("--force", to: "ssh://host/~/pipe")
+        #expect(forced.exitCode == 73, "\(forced.errors)")
+        #expect(forced.errors.contains("only a file can be replaced"))
+        #expect(!forced.errors.contains("--force"), "\(forced.errors)")
+        #expect(!place.exists("nowhere"))
+    }
+
+    @Test func `goes on with nothing that another user or another name reaches`() throws {
+        let plants = ["mkfifo there.partial", "touch mine && ln mine there.partial"]
+        let asRoot = ["touch there.partial && chmod 666 there.partial && chown 1 there.partial"]
+        for plant in plants + (Machine.isRoot ? asRoot : []) {
+            try place.shell("rm -f there; \(plant)")
+            let result = try stage.send()
+            #expect(result.exitCode == 0, "\(plant): \(result.errors)")
+            #expect(try place.bytes(of: "there") == whole)
+            let owner = try place.shell("stat -c '%u %a' there && id -u").output
+            #expect(owner == "\(getuid()) 600\n\(getuid())\n", "\(plant)")
+        }
+        #expect(try place.bytes(of: "mine").isEmpty)
+        #expect(try stage.send("--force", cutAt: whole.count - 100).exitCode == 74)
+        try place.shell("chmod 666 there.partial")
+        #expect(try stage.keptBytes(stage.send("--force --json")) > 0)
+        #expect(try place.shell("stat -c %a there").output == "600\n")
+    }
+
+    @Test(.enabled(if: Machine.isRoot, "needs root to mount a file system"))
+    func `goes on once there is room`() throws {
+        let full = try place.shell(
+            """
+            mkdir small && mount -t tmpfs -o size=6M none small || exit 99
+            PATH="$PWD/bin:$PATH" "$migrate" send ssh://host/~/small/there -c source \
+                --remote-command "'$migrate'"; code=$?
+            ls small; mount -o remount,size=100M small && exit $code
+            """
+        )
+        if full.exitCode == 99 { try Test.cancel("mounting is not allowed here") }
+        defer { _ = try? place.shell("umount small") }
+        #expect(full.exitCode == 73, "\(full.errors)")
+        #expect(full.errors.contains("No space left on device"), "\(full.errors)")
+        #expect(full.output == "there.partial\n")
+        let again = try stage.send("--json", to: "ssh://host/~/small/there")
+        #expect(try stage.keptBytes(again) > 0)
+        #expect(try place.bytes(of: "small/there") == whole)
+    }
+
     @Test func `lets one sender at a time write an archive`() throws {
         try place.shell("\"$migrate\" export --container source --out there --quiet")
         try place.shell("mv there there.partial")
@@ -172,6 +227,15 @@ struct SendTests {
         (
             "printf 'migrate receive 1\\n\\0\\0\\0\\0\\0\\0\\0\\0'; cat >/dev/null; echo no", 74,
             "can't be understood"
+        ),
+        (
+            "printf 'migrate receive 1\\n\\0\\0\\0\\0\\0\\0\\0\\0'; cat >/dev/null; yes", 74,
+            "the receiver's answer is too long"
+        ),
+        (
+            "printf 'migrate receive 1\\n\\0\\0\\0\\0\\0\\0\\0\\0'; cat >/dev/null; "
+                + "echo '{\"fingerprint\":\"\\u001B[31m\",\"isUnchanged\":false}'",
+            74, "has another fingerprint: \\x1B[31m"
         ),
         ("echo asked >&2; exit 255", 74, "it printed last:\n    asked"),
     ])
