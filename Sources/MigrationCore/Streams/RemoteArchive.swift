@@ -132,8 +132,11 @@ extension RemoteArchive: ArchiveTaker {
         // Where the receiver failed, it is about to say why.
         let isBroken = (error as? ArchiveError)?.cause?.isBrokenPipe ?? false
         let isOfPeer = isBroken || error is PeerReader.CutShort
-        let ending = isOfPeer ? peer.ending(within: Self.endingLimit) ?? peer.end() : peer.end()
-        guard isOfPeer else { return error }
+        guard isOfPeer, let ending = peer.ending(within: Self.endingLimit) else {
+            peer.end()
+            return isOfPeer
+                ? failure("the other host ended the conversation, and ssh goes on") : error
+        }
         return failure(ending) ?? failure("the other host ended the conversation")
     }
 

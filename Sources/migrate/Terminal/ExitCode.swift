@@ -115,9 +115,14 @@ extension ExitCode {
     }
 
     /// Makes the code for a failure of `migrate receive` on another host: what that says holds here too.
+    ///
+    /// A shell has codes of its own.
     init(ofReceiver code: Int32) {
-        let isOurs = Self.meanings.contains { $0.code == "\(code)" } && code < 126 && code != 0
-        self = isOurs ? ExitCode(rawValue: code) : .commandFailed
+        let codes: [ExitCode] = [
+            .failure, .usage, .badArchive, .systemTooSmall, .cannotCreateOutput, .commandFailed,
+            .containerBusy, .notPermitted,
+        ]
+        self = codes.first { $0.rawValue == code } ?? .commandFailed
     }
 
     /// Makes the code for a failure with an Android backup or rules file.

@@ -216,6 +216,11 @@ struct SendTests {
         ("exit 255", 74, "ssh failed"),
         ("exit 127", 74, "the other host has no such command"),
         ("exit 75", 75, "'migrate receive' failed there: exit code 75"),
+        ("exit 2", 74, "'migrate receive' failed there: exit code 2"),
+        (
+            "exec >&- <&-; exec sleep 30", 74,
+            "the other host ended the conversation, and ssh goes on"
+        ),
         ("exit 0", 74, "the other host ended the conversation"),
         ("kill -9 $$", 74, "signal 9 ended ssh"),
         ("echo Welcome to this host; cat", 74, "did not answer as 'migrate receive'"),
