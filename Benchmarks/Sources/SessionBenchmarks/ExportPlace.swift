@@ -9,7 +9,7 @@ struct ExportPlace {
     let inProcess = MigrationExtension.inProcess(AppendingExtension())
     let ownProcess: MigrationExtension
 
-    var container: URL { root.appending(path: "container") }
+    var container: URL { root.appending(path: "com.example.app") }
 
     init() throws {
         root = URL(filePath: "/dev/shm/session-benchmarks-\(UUID().uuidString)")
@@ -58,7 +58,7 @@ struct ExportPlace {
         <?xml version="1.0" encoding="UTF-8"?>
         <plist version="1.0"><dict>
         <key>com.apple.developer.app-migration.data-container-access</key>
-        <array><string>container</string></array>
+        <array><string>com.example.app</string></array>
         </dict></plist>
         """
 }

@@ -102,12 +102,14 @@ package final class ControlGroup: Sendable {
 extension ControlGroup {
     /// How many processors this process may use: those that its affinity mask allows, and no more
     /// than the processor time that its cgroups grant, rounded up.
-    package static var availableProcessors: Int {
+    ///
+    /// They are counted once, so that all stages of an operation have the same number.
+    package static let availableProcessors: Int = {
         // Foundation counts the processors that are online, whatever the mask says.
         let mask = Int(migration_allowed_processors())
         let allowed = mask > 0 ? mask : ProcessInfo.processInfo.activeProcessorCount
         return max(1, min(allowed, processorLimit(at: places()) ?? allowed))
-    }
+    }()
 
     /// The least that `cpu.max` grants in one of the cgroups at `places`; `nil` without a limit.
     static func processorLimit(at places: [BytePath]) -> Int? {

@@ -8,6 +8,10 @@ internal import Glibc
 struct ThreadPlacement {
     private let processors: [CInt]
     private var placed: Set<pid_t> = []
+    private var start: ContinuousClock.Instant?
+
+    /// How long threads stay where they are, because a program may first count the processors that it may use.
+    private static let delay = Duration.milliseconds(100)
 
     /// Uses the processors that this process may run on.
     init() {
@@ -17,7 +21,9 @@ struct ThreadPlacement {
 
     /// Places the threads of `tree` that are not placed yet.
     mutating func place(_ tree: ProcessTree) {
-        guard !processors.isEmpty else { return }
+        let start = start ?? .now
+        self.start = start
+        guard !processors.isEmpty, .now - start >= Self.delay else { return }
         for thread in tree.threads where placed.insert(thread).inserted {
             // One that has ended meanwhile needs no place.
             _ = scheduling_place(thread, processors[placed.count % processors.count])
