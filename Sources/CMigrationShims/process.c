@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -41,6 +43,28 @@ int migration_allowed_processors(void) {
     if (result == 0 || error != EINVAL) return count;
   }
   return -1;
+}
+
+static void *pass(void *gate) {
+  pthread_mutex_lock(gate);
+  pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+int migration_try_threads(int count) {
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  pthread_t *threads = calloc((size_t)count, sizeof *threads);
+  if (threads == NULL) return ENOMEM;
+  int error = 0, started = 0;
+  pthread_mutex_lock(&gate);
+  while (started < count && error == 0) {
+    error = pthread_create(&threads[started], NULL, pass, &gate);
+    if (error == 0) started += 1;
+  }
+  pthread_mutex_unlock(&gate);
+  for (int index = 0; index < started; index += 1) pthread_join(threads[index], NULL);
+  free(threads);
+  return error;
 }
 
 int migration_make_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -46,6 +46,14 @@ package enum SystemThread {
         }
         pthread_detach(thread)
     }
+
+    /// Checks that `count` more threads can live at the same time.
+    ///
+    /// - Throws: ``SystemError`` if the system has too few left.
+    package static func check(_ count: Int) throws(SystemError) {
+        let result = migration_try_threads(CInt(clamping: count))
+        guard result == 0 else { throw SystemError("pthread_create", code: result) }
+    }
 }
 
 /// A group of threads that run the same blocking work and that one caller waits for.

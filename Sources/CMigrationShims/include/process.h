@@ -82,5 +82,9 @@ int migration_set_dumpable(int dumpable);
 /// How many processors the affinity mask of this thread allows; -1 if that can't be known.
 int migration_allowed_processors(void);
 
+/// Starts `count` threads that all live at the same time, and ends them; returns 0, or the error of the one that
+/// can't be started.
+int migration_try_threads(int count);
+
 #pragma clang assume_nonnull end
 #endif

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 internal import MigrationSystem
 
@@ -11,7 +10,7 @@ enum Surroundings {
 
     /// One thread each for signals, the operation, its input or output, and progress, besides the
     /// threads of Swift's concurrency.
-    private static var threads: Int { ProcessInfo.processInfo.activeProcessorCount + 4 }
+    private static var threads: Int { sysconf(CInt(_SC_NPROCESSORS_ONLN)) + 4 }
 
     /// Ends the process with the reason if something is missing.
     static func check() {
@@ -45,22 +44,10 @@ enum Surroundings {
     }
 
     private static func checkThreads() {
-        let isDone = Monitor(false)
-        let running = Monitor(0)
-        defer {
-            isDone.withLock { $0 = true }
-            running.wait { $0 == 0 ? () : nil }
-        }
-        for _ in 0..<threads {
-            running.withLock { $0 += 1 }
-            do throws(SystemError) {
-                try SystemThread.start(named: "migrate") {
-                    isDone.wait { $0 ? () : nil }
-                    running.withLock { $0 -= 1 }
-                }
-            } catch {
-                end("too few threads may run: \(error); see 'ulimit -u'")
-            }
+        do throws(SystemError) {
+            try SystemThread.check(threads)
+        } catch {
+            end("too few threads may run: \(error); see 'ulimit -u'")
         }
     }
 }
