@@ -133,7 +133,7 @@ struct SecureShell {
         keeper.waitUntilExit()
     }
 
-    /// What a program needs to find the client, which writes to the file `log`.
+    /// The environment in which a program finds the client, whose log goes to the file `log`.
     func environment(log: String) -> [String: String] {
         let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return ["PATH": "\(path("bin")):\(search)", "SSH_LOG": log]

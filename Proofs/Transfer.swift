@@ -10,7 +10,7 @@ struct Transfer {
         case sender, client = "ssh", session = "sshd", receiver
     }
 
-    /// What became of a run.
+    /// How a killed run ended: before the archive was whole, or after.
     private enum Outcome {
         case cut, late
     }
@@ -33,7 +33,7 @@ struct Transfer {
         var (sent, whole) = (0, 0)
     }
 
-    /// The bytes of ssh's own that a transfer may take, and one of these for every so many.
+    /// What ssh itself may add to a transfer: so many bytes, and one byte for every `share` bytes sent.
     private static let (overhead, share) = (60_000, 50)
 
     private let tools: Tools
@@ -134,7 +134,7 @@ struct Transfer {
         ] + (importing ? ["--import", imported.text] : [])
     }
 
-    /// Kills a run once the other side has so many bytes, and looks at what it left.
+    /// Kills a run at a random moment, and checks what it left.
     private func killOnce(
         _ victim: Victim,
         importing: Bool,
@@ -223,7 +223,7 @@ struct Transfer {
         throw ProofError("a receiver is left")
     }
 
-    /// Throws if something that is no whole archive has the archive's name, or no beginning of one the other.
+    /// Throws if a file with the archive's name is not the whole archive, or a container is half imported.
     private func checkPresent() throws {
         if there.exists, try !isSame(there) {
             throw ProofError("a file of \(size(of: there)) bytes stands for the whole archive")
@@ -280,7 +280,7 @@ struct Transfer {
         guard partial.exists else { return [0] }
         let size = size(of: partial)
         guard try isSame(partial, upTo: size) else {
-            throw ProofError("what a cut transfer left is no beginning of the archive")
+            throw ProofError("a cut transfer left other bytes than the archive begins with")
         }
         return [size, size - 8].map { end in
             (boundaries.last { $0 <= end } ?? boundaries[0]) - boundaries[0]

@@ -23,8 +23,8 @@ package struct PendingFile: ~Copyable {
 
     /// Begins the file at `path`, which only its owner can read.
     ///
-    /// Where `resumes` says so, it holds what a process of this user has left of it. If none has, and there is a file
-    /// of this user at `path` of which `isCut` says that it is not whole, that file is taken.
+    /// Where `resumes` says so, it holds what a process of this user has left of it. If none has, a
+    /// file of this user at `path` is taken if `isCut` says that it is not whole.
     ///
     /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and is not to be
     ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.

@@ -87,7 +87,7 @@ final class PiecePrefetcher: ChunkSource {
             pipeline = try Pipeline(
                 named: "migration-read",
                 threadCount: threadCount,
-                // One more than the threads open waits for the reader, beside the one that it reads.
+                // The reader has one piece, and each thread opens another.
                 depth: threadCount + 1,
                 cancellation: input.cancellation,
                 source: { places.popFirst() }

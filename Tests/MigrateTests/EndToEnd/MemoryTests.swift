@@ -9,7 +9,7 @@ private let isSanitized =
 
 @Suite(.scratchDirectory, .enabled(if: !isSanitized, "a sanitizer takes memory of its own"))
 struct MemoryTests {
-    /// The processors, each of which has a thread.
+    /// How many processors there are; by default each has a thread.
     private static let processors = ProcessInfo.processInfo.activeProcessorCount
 
     /// What the installed program takes to import an empty archive, in KiB.
@@ -17,7 +17,7 @@ struct MemoryTests {
     /// This build takes more: it maps more of Swift's libraries.
     private static let least = 25 * 1024
 
-    /// What is promised, in KiB.
+    /// The promised limit, in KiB.
     private func bound(in place: Workplace) throws -> Int {
         try place.makeContainer("none")
         _ = try place.export("none", as: "none.archive")

@@ -59,7 +59,7 @@ struct ProcessorLimitTests {
             "unshare --mount sh -c 'mount -t tmpfs none \"$(findmnt -n -t cgroup2 -o TARGET | head -n 1)\"'"
         )
         if isPossible.exitCode != 0 {
-            try Test.cancel("there is no cgroup to hide, or no mounting")
+            try Test.cancel("there is no cgroup, or this process may not mount")
         }
         let allowed = try place.shell("nproc").output.trimmingCharacters(in: .newlines)
         let processors = try #require(Int(allowed))
