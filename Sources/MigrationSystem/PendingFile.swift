@@ -146,13 +146,15 @@ package struct PendingFile: ~Copyable {
         }
         do {
             try file.descriptor.lock(.exclusive)
+            // Before it was locked, another process may have taken it for one that was left, and removed it.
+            try checkHasName(name, file, in: directory)
         } catch {
-            // The process that holds the lock owns the file, and the name may already belong to its file.
-            if !error.isBusy { try? directory.descriptor.removeFile(name) }
+            // By now the name may belong to the file of the process that holds the lock.
+            if !error.isBusy, (try? checkHasName(name, file, in: directory)) != nil {
+                try? directory.descriptor.removeFile(name)
+            }
             throw error
         }
-        // Before it was locked, another process may have taken it for one that was left, and removed it.
-        try checkHasName(name, file, in: directory)
         return file
     }
 

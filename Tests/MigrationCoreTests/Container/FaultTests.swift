@@ -199,6 +199,21 @@ struct FaultTests {
         }
     }
 
+    @Test func `leaves nothing where the status of any file can't be read once`() throws {
+        let places = try Places()
+        try (places.source / "top").write("content")
+        let output = places.root / "output"
+        let counts = try places.runExport(to: output, injector: FaultInjector(.nothing)).counts
+        let count = try #require(counts["newfstatat"])
+        for number in 1...count {
+            if output.exists { try output.removeFile() }
+            let injector = FaultInjector(.error(EIO), at: "newfstatat", number...number)
+            let run = try places.runExport(to: output, injector: injector)
+            Fault.inputOutputError.expectEnd(of: run, at: "newfstatat \(number)")
+            #expect(try !places.root.names().contains("output.partial"), "newfstatat \(number)")
+        }
+    }
+
     @Test func `writes stored content whole, however little is taken at a time`() throws {
         let places = try Places()
         try (places.source / "photo").write(VariedTree.noise(300_000))
