@@ -59,6 +59,7 @@ extension ArchiveError {
             case keyRefused = 17
             case passphraseWrong = 18
             case workFactorTooLarge = 19
+            case externalLink = 20
         }
 
         private let value: Value
@@ -72,6 +73,9 @@ extension ArchiveError {
 
         /// The path comes twice in the archive, or a file exists there already.
         public static let entryExists = Code(value: .entryExists)
+
+        /// A link leads out of the container, or may.
+        public static let externalLink = Code(value: .externalLink)
 
         /// The header of an encrypted archive is not the one that was written.
         public static let headerDamaged = Code(value: .headerDamaged)
@@ -103,7 +107,7 @@ extension ArchiveError {
         /// The archive was encrypted with another passphrase.
         public static let passphraseWrong = Code(value: .passphraseWrong)
 
-        /// An entry is well formed but must not be restored: it leads out, or its kind is not supported.
+        /// An entry is well formed but must not be restored: its path leads out, or its kind is not supported.
         public static let refused = Code(value: .refused)
 
         /// A file changed while it was read.
@@ -181,7 +185,7 @@ extension ArchiveError {
     /// Whether the archive is at fault, so that a place in it is useful.
     var isOfArchive: Bool {
         switch code {
-        case .damaged, .entryExists, .refused, .truncated, .unsupported: true
+        case .damaged, .entryExists, .externalLink, .refused, .truncated, .unsupported: true
         default: false
         }
     }

@@ -230,7 +230,7 @@ extension DeferredLinks {
             end == .undecided
             ? "a link may lead out of the container, up from something that is not a directory: \(target)"
             : "a link leads out of the container, to \(target)"
-        return ArchiveError(.refused, reason, entry: path)
+        return ArchiveError(.externalLink, reason, entry: path)
     }
 }
 

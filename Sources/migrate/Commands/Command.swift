@@ -60,14 +60,20 @@ extension Command {
     private func hint(for error: any Error) -> ErrorMessage.Hint? {
         switch error {
         case let error as ArchiveError:
-            DecryptionFlags.hint(for: error.code) ?? hintOfDamage(for: error.code)
+            DecryptionFlags.hint(for: error.code) ?? hint(for: error.code)
         case let error as MigrationError: hint(for: error) ?? error.cause.flatMap(hint)
         default: nil
         }
     }
 
-    /// What to do next about an archive that is not sound.
-    private func hintOfDamage(for code: ArchiveError.Code) -> ErrorMessage.Hint? {
+    /// What to do next about an archive that is not restored.
+    private func hint(for code: ArchiveError.Code) -> ErrorMessage.Hint? {
+        if code == .externalLink {
+            return ErrorMessage.Hint(
+                flag: "--external-links",
+                advice: "'--external-links skip' leaves such links out, and 'keep' keeps them"
+            )
+        }
         guard self is ImportCommand || self is ExtractCommand,
             [.damaged, .truncated, .refused, .entryExists].contains(code)
         else { return nil }

@@ -88,7 +88,8 @@ extension ExitCode {
     init(_ code: ArchiveError.Code) {
         self =
             switch code {
-            case .damaged, .truncated, .refused, .notAnArchive, .unsupported, .entryExists:
+            case .damaged, .truncated, .refused, .externalLink, .notAnArchive, .unsupported,
+                .entryExists:
                 .badArchive
             case .headerDamaged, .workFactorTooLarge: .badArchive
             case .keyMissing, .keyRefused, .passphraseWrong: .notPermitted

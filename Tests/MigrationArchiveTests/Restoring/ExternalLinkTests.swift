@@ -89,7 +89,7 @@ struct ExternalLinkTests {
     @Test func `takes no name that is left out for a directory`() throws {
         let items = [Item(.symbolicLink("l", to: "own/../x"))]
         let error = try Extraction.refusal(items) { $0.reserved = [EntryPath("own")] }
-        #expect(error?.code == .refused)
+        #expect(error?.code == .externalLink)
     }
 
     @Test func `takes links that stay inside, dangling or in a circle`() throws {

@@ -78,15 +78,24 @@ struct RefusalTests {
                 Item(.hardLink("h", to: "l/f")),
             ]
         ),
-        Attack(name: "a link to outside", items: [Item(.symbolicLink("l", to: "../outside"))]),
-        Attack(name: "an absolute link", items: [Item(.symbolicLink("l", to: "/etc"))]),
+        Attack(
+            name: "a link to outside",
+            items: [Item(.symbolicLink("l", to: "../outside"))],
+            code: .externalLink
+        ),
+        Attack(
+            name: "an absolute link",
+            items: [Item(.symbolicLink("l", to: "/etc"))],
+            code: .externalLink
+        ),
         Attack(
             name: "a link that leads out through another",
             items: [
                 Item(.directory("d")), Item(.directory("d/e")),
                 Item(.symbolicLink("d/e/up", to: "../..")),
                 Item(.symbolicLink("l", to: "d/e/up/../outside")),
-            ]
+            ],
+            code: .externalLink
         ),
         Attack(
             name: "a link that leads out by its further name",
@@ -94,7 +103,8 @@ struct RefusalTests {
                 Item(.directory("d")), Item(.directory("d/e")),
                 Item(.symbolicLink("d/e/l", to: "../../outside")),
                 Item(.hardLink("h", to: "d/e/l")),
-            ]
+            ],
+            code: .externalLink
         ),
         Attack(
             name: "a further name that leads out through another link",
@@ -104,7 +114,8 @@ struct RefusalTests {
                 Item(.directory("e/d/up")),
                 Item(.symbolicLink("e/l", to: "d/up/../x")),
                 Item(.hardLink("h", to: "e/l")),
-            ]
+            ],
+            code: .externalLink
         ),
     ]
 

@@ -136,7 +136,7 @@ struct RoundTripTests {
             ]
         )
         let error = await #expect(throws: ArchiveError.self) { try await places.importArchive() }
-        #expect(error?.code == .refused)
+        #expect(error?.code == .externalLink)
         #expect(try places.contents(of: places.destination).nodes.isEmpty)
         var options = ImportOptions()
         options.externalLinks = .skip
