@@ -65,11 +65,14 @@ package enum BackupOperations {
     }
 
     /// Lists the entries of a backup or an archive; without `body`, only inspects it.
+    ///
+    /// If `paths` holds any, entries elsewhere may be passed over.
     @concurrent
     package static func inspect(
         _ source: ArchiveSource,
         at place: BackupPlace,
         spoolingTo directory: BytePath,
+        paths: [EntryPath] = [],
         _ body: (@Sendable (ArchiveEntry) throws -> Void)? = nil
     ) async throws -> Inspection {
         try await withOperationThread { cancellation in
@@ -84,7 +87,7 @@ package enum BackupOperations {
             let input = try source.open(cancellation)
             guard try BackupStream.isBackup(input) else {
                 guard let body else { return .archive(try ArchiveSource.inspect(input)) }
-                return .archive(try ArchiveSource.forEachEntry(of: input, body))
+                return .archive(try ArchiveSource.forEachEntry(of: input, at: paths, body))
             }
             let backup: BackupSource
             if case .path = place.origin {

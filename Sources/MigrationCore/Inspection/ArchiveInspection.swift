@@ -81,16 +81,21 @@ extension ArchiveSource {
         _ body: @Sendable (ArchiveEntry) throws -> Void
     ) async throws -> ArchiveInspection {
         try await withOperationThread { cancellation in
-            try Self.forEachEntry(of: open(cancellation), body)
+            try Self.forEachEntry(of: open(cancellation), at: [], body)
         }
     }
 
     /// Calls `body` for each entry of the archive in `input`.
+    ///
+    /// If `paths` holds any, only the pieces around them are read of an archive file whose entries are in the
+    /// order of a tree. Of other archives, `body` gets all entries nevertheless.
     package static func forEachEntry(
         of input: ArchiveInput,
+        at paths: [EntryPath],
         _ body: (ArchiveEntry) throws -> Void
     ) throws -> ArchiveInspection {
-        let reader = try ArchiveReader(input, access: .listing)
+        let reader = try ArchiveReader(input, access: paths.isEmpty ? .listing : .selective)
+        if !paths.isEmpty { _ = try reader.select(paths) }
         var totals = ArchiveTotals()
         var window = WindowListing()
         do {

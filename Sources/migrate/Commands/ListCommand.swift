@@ -57,7 +57,8 @@ struct ListCommand: Command {
         let inspection = try await BackupOperations.inspect(
             archive.source(on: console, keys: keys),
             at: backup.place(of: archive, on: console),
-            spoolingTo: TemporaryDirectory.path
+            spoolingTo: TemporaryDirectory.path,
+            paths: selection.patterns.isEmpty ? selection.paths : []
         ) { entry in
             guard search.finds(entry) else { return }
             if isForNcdu { return tree.withLock { $0.add(entry) } }
