@@ -72,7 +72,12 @@ final class SelectedEntryReader: EntryReader {
 
     var entryOffset: UInt64 { reader.entryOffset }
     var storedSize: UInt64 { reader.storedSize }
-    var place: WindowPlace { reader.place }
+
+    /// Whether the current entry is the first of those of its window that are returned.
+    private(set) var place = WindowPlace.first
+
+    /// Whether a window begins with the current entry, or with one before it that was not returned.
+    private var isNewWindow = false
 
     func next() throws -> ArchiveEntry? {
         while !awaited.isEmpty, let part = try part ?? beginNextPart() {
@@ -81,6 +86,7 @@ final class SelectedEntryReader: EntryReader {
                 continue
             }
             let offset = reader.entryOffset - reader.firstOffset
+            if reader.place == .first { isNewWindow = true }
             try checkBeginning(of: part, entry, at: offset)
             guard !part.ends(before: offset, reader.place) else {
                 self.part = nil
@@ -92,6 +98,8 @@ final class SelectedEntryReader: EntryReader {
                 if entry.kind != .directory, awaited.remove(entry.path) != nil {
                     returned.insert(entry.path)
                 }
+                place = isNewWindow ? .first : .further
+                isNewWindow = false
                 return entry
             }
         }
