@@ -22,9 +22,9 @@ struct GroupedCount: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A share of a whole in percent, such as `37 %`.
+/// A share of a whole in percent, such as `37 %`; `nil` if it is larger than the whole.
 func percentage(_ part: UInt64, of whole: UInt64) -> String? {
-    guard whole > 0 else { return nil }
+    guard whole > 0, part <= whole else { return nil }
     return "\(Int((Double(part) / Double(whole) * 100).rounded())) %"
 }
 

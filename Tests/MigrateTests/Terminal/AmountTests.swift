@@ -32,6 +32,7 @@ struct AmountTests {
         #expect(GroupedCount(0).of("file", "files") == "0 files")
         #expect(percentage(31, of: 84) == "37 %")
         #expect(percentage(31, of: 0) == nil)
+        #expect(percentage(31, of: 30) == nil)
     }
 
     @Test(
