@@ -1,4 +1,5 @@
 internal import CLibcrypto
+internal import MigrationArchive
 
 /// The keys of an encrypted backup, from its password (Android, PasswordManager and BackupManager).
 struct BackupKeys {
@@ -74,6 +75,7 @@ struct BackupKeys {
     }
 
     private static func derive(from secret: [UInt8], salt: [UInt8], rounds: Int) -> [UInt8] {
+        Libcrypto.setUp()
         var key = [UInt8](repeating: 0, count: keySize)
         let result = unsafe key.withUnsafeMutableBufferPointer { key in
             unsafe secret.withUnsafeBytes { secret in
@@ -119,6 +121,7 @@ final class BackupDecryptor {
     private let context: OpaquePointer
 
     init(key: [UInt8], initializationVector: [UInt8]) {
+        Libcrypto.setUp()
         guard let context = unsafe EVP_CIPHER_CTX_new() else {
             preconditionFailure("libcrypto can't decrypt")
         }

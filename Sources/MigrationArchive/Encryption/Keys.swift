@@ -4,7 +4,7 @@ internal import MigrationSystem
 /// A key or a passphrase, which is wiped when it is destroyed.
 ///
 /// As long as a secret exists, the process writes no core dump. Safe because the bytes are written
-/// only in `init` and wiped only in `deinit`.
+/// only in `init` and wiped only in `deinit`. Everything that takes a secret may call libcrypto.
 @safe
 final class Secret: @unchecked Sendable {
     private let storage: UnsafeMutableRawBufferPointer
@@ -14,6 +14,7 @@ final class Secret: @unchecked Sendable {
 
     /// Makes a secret of `count` bytes that `body` writes.
     init(count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
+        Libcrypto.setUp()
         CoreDumps.prevent()
         self.count = count
         unsafe storage = .allocate(byteCount: max(count, 1), alignment: 16)
@@ -141,6 +142,7 @@ enum KeyDerivation {
 
     /// Random bytes.
     static func randomBytes(_ count: Int) -> [UInt8] {
+        Libcrypto.setUp()
         var bytes = [UInt8](repeating: 0, count: count)
         precondition(unsafe RAND_bytes(&bytes, CInt(count)) == 1, "libcrypto has no random bytes")
         return bytes

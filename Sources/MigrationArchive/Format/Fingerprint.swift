@@ -84,17 +84,11 @@ struct SHA256Hasher: ~Copyable {
     #else
     private let context: OpaquePointer?
     private var isHashed: Bool
-
-    /// Whether libcrypto is set up, to stay until the process ends.
-    ///
-    /// By default it frees its state in `exit`. A thread that has hashed calls it when it ends, and
-    /// if both happen at once the process crashes after its work is done.
-    private static let isSetUp = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
     #endif
 
     init() {
         #if !canImport(CryptoKit)
-        precondition(Self.isSetUp, "libcrypto can't be set up")
+        Libcrypto.setUp()
         unsafe context = EVP_MD_CTX_new()
         isHashed = unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
         #endif

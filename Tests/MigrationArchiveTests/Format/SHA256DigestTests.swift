@@ -23,4 +23,21 @@ struct SHA256DigestTests {
             exit(EXIT_FAILURE)
         }
     }
+
+    /// A command with a key uses libcrypto before it hashes.
+    @Test func `hashes as long as the process is there, where a key was used first`() async {
+        await #expect(processExitsWith: .success) {
+            atexit { _exit(SHA256Digest.hash(of: []) == Self.ofNothing ? 0 : 1) }
+            let identity = X25519.Identity(EncryptedFileTests.identity.utf8.map(\.self)[...])
+            exit(identity == nil ? 2 : EXIT_FAILURE)
+        }
+    }
+
+    @Test func `hashes as long as the process is there, where random bytes were made first`() async {
+        await #expect(processExitsWith: .success) {
+            atexit { _exit(SHA256Digest.hash(of: []) == Self.ofNothing ? 0 : 1) }
+            _ = KeyDerivation.randomBytes(16)
+            exit(EXIT_FAILURE)
+        }
+    }
 }
