@@ -8,6 +8,7 @@
 #ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,6 +26,13 @@
 
 // Between the forks and the program only calls that are safe in a signal handler are made: another
 // thread of the host may have held any lock at the moment of the fork.
+
+void migration_return_freed_memory(void) {
+#ifdef __GLIBC__
+  // Without it the threshold rises to the largest block that was freed (mallopt(3)).
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
+}
 
 int migration_dumpable(void) { return prctl(PR_GET_DUMPABLE); }
 

@@ -1,9 +1,11 @@
 internal import Glibc
+internal import MigrationSystem
 
 /// The entry point of the `migrate` command.
 @main
 struct Migrate {
     static func main() async {
+        FreedMemory.returnAtOnce()
         let closedStreams = StandardStream.replaceClosed()
         Surroundings.check()
         let signals = SignalWatch.start()

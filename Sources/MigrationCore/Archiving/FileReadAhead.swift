@@ -112,7 +112,7 @@ final class ItemBatch: @unchecked Sendable {
     static let largestFile = 32 * 1024
 
     /// The most bytes of content in a batch.
-    static let contentLimit = 16 * largestFile
+    static let contentLimit = 8 * largestFile
 
     /// The most large files that a batch holds open.
     private static let openLimit = 8

@@ -43,6 +43,14 @@ package enum StandardOutput {
     package static func stopBuffering() { migration_stop_buffering_output() }
 }
 
+/// The memory that this process has freed.
+package enum FreedMemory {
+    /// Gives blocks of 128 KiB and more back to the system from now on.
+    ///
+    /// By default the C library comes to keep blocks of up to 32 MiB, in each of several arenas.
+    package static func returnAtOnce() { migration_return_freed_memory() }
+}
+
 /// Whether this process may write a core dump and be traced by a debugger.
 ///
 /// A forked process inherits this until it runs another program.
