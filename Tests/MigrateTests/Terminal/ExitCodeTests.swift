@@ -9,10 +9,10 @@ import Testing
 struct ExitCodeTests {
     @Test(
         arguments: [
-            (.damaged, 65), (.truncated, 65), (.refused, 65), (.externalLink, 65), (.notAnArchive, 65),
-            (.unsupported, 65), (.entryExists, 65), (.outOfSpace, 73), (.outputFailed, 73),
-            (.notFound, 1), (.inputFailed, 1), (.sourceChanged, 1), (.sourceUnreadable, 1),
-            (.unrepresentable, 1),
+            (.damaged, 65), (.truncated, 65), (.refused, 65), (.externalLink, 65),
+            (.notAnArchive, 65), (.unsupported, 65), (.entryExists, 65), (.outOfSpace, 73),
+            (.outputFailed, 73), (.notFound, 1), (.inputFailed, 1), (.sourceChanged, 1),
+            (.sourceUnreadable, 1), (.unrepresentable, 1),
         ] as [(ArchiveError.Code, Int32)]
     )
     func `tells a bad archive from a bad output`(_ code: ArchiveError.Code, _ number: Int32) {

@@ -25,7 +25,7 @@ struct SHA256DigestTests {
     }
 
     /// A command with a key uses libcrypto before it hashes.
-    @Test func `hashes as long as the process is there, where a key was used first`() async {
+    @Test func `hashes as long as the process is there, after a key`() async {
         await #expect(processExitsWith: .success) {
             atexit { _exit(SHA256Digest.hash(of: []) == Self.ofNothing ? 0 : 1) }
             let identity = X25519.Identity(EncryptedFileTests.identity.utf8.map(\.self)[...])
@@ -33,7 +33,7 @@ struct SHA256DigestTests {
         }
     }
 
-    @Test func `hashes as long as the process is there, where random bytes were made first`() async {
+    @Test func `hashes as long as the process is there, after random bytes`() async {
         await #expect(processExitsWith: .success) {
             atexit { _exit(SHA256Digest.hash(of: []) == Self.ofNothing ? 0 : 1) }
             _ = KeyDerivation.randomBytes(16)
