@@ -49,7 +49,7 @@ struct ForeignExtractionTests {
         let error = await #expect(throws: ArchiveError.self) {
             try await extract("l", "h", of: blocks)
         }
-        #expect(error?.code == .refused)
+        #expect(error?.code == .externalLink)
         #expect(error?.entry == EntryPath("l"))
     }
 
@@ -58,7 +58,7 @@ struct ForeignExtractionTests {
         try await extract("t", "sel", of: blocks)
         try FileManager.default.removeItem(at: places.destination.url)
         let error = await #expect(throws: ArchiveError.self) { try await extract("t", of: blocks) }
-        #expect(error?.code == .refused)
+        #expect(error?.code == .externalLink)
     }
 
     @Test func `counts no link that is left out, or there for its names`() async throws {
