@@ -66,9 +66,12 @@ extension Command {
         }
     }
 
-    /// What to do next about an archive that is not restored.
+    /// The flag or the command that helps against an error of an archive.
     private func hint(for code: ArchiveError.Code) -> ErrorMessage.Hint? {
         if code == .externalLink {
+            guard self is ImportCommand || self is ExtractCommand || self is VerifyCommand else {
+                return nil
+            }
             return ErrorMessage.Hint(
                 flag: "--external-links",
                 advice: "'--external-links skip' leaves such links out, and 'keep' keeps them"

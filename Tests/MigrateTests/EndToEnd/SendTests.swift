@@ -311,4 +311,12 @@ struct SendTests {
         #expect(replaced.output.contains("replaced the data that was there\n"))
         #expect(place.exists("new/Documents/more"))
     }
+
+    @Test func `names no flag that the receiver does not have`() throws {
+        try place.shell("ln -s /etc source/out")
+        let refused = try stage.send("--force --import new")
+        #expect(refused.errors.contains("a link leads out of the container"), "\(refused.errors)")
+        #expect(!refused.errors.contains("--external-links skip"), "\(refused.errors)")
+        #expect(!place.exists("new/Documents"))
+    }
 }
