@@ -77,8 +77,14 @@ let package = Package(
             swiftSettings: librarySettings
         ),
         .target(
+            name: "PropertyLists",
+            dependencies: ["CExpat"],
+            swiftSettings: librarySettings
+        ),
+        .target(
             name: "MigrationContract",
-            dependencies: ["MigrationArchive", "MigrationSystem"] + extensionSupport,
+            dependencies: ["MigrationArchive", "MigrationSystem", "PropertyLists"]
+                + extensionSupport,
             swiftSettings: librarySettings
         ),
         .target(
@@ -91,7 +97,7 @@ let package = Package(
             name: "MigrationCore",
             dependencies: [
                 "MigrationArchive", "MigrationContract", "MigrationConversation",
-                "MigrationSystem",
+                "MigrationSystem", "PropertyLists",
             ],
             swiftSettings: librarySettings
         ),
@@ -111,7 +117,7 @@ let package = Package(
         ),
         .target(
             name: "StoreMigration",
-            dependencies: ["CSQLite", "MigrationSystem"],
+            dependencies: ["CSQLite", "MigrationSystem", "PropertyLists"],
             swiftSettings: librarySettings
         ),
         .executableTarget(
@@ -147,6 +153,11 @@ let package = Package(
         .testTarget(
             name: "MigrationSystemTests",
             dependencies: ["CallProbe", "MigrationSystem", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PropertyListsTests",
+            dependencies: ["PropertyLists"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,5 +1,6 @@
 internal import Foundation
 package import MigrationSystem
+internal import PropertyLists
 
 /// The layout of a directory that a person names: where the container is, and which app owns it.
 package struct ContainerLayout {
@@ -46,15 +47,15 @@ package struct ContainerLayout {
         let isBundle = info != nil && hasAppData
         root = isBundle ? appData : path
         let metadata = try Self.propertyList(at: root / Self.metadataName)
-        let fromMetadata = metadata?.string(for: "MCMMetadataIdentifier")
+        let fromMetadata = metadata?["MCMMetadataIdentifier"]?.string
         let fromInfo = isBundle ? info.flatMap(Self.identifier) : nil
         recordedIdentifier = fromMetadata ?? fromInfo
         isFromApple = isBundle || metadata != nil
     }
 
-    private static func identifier(inAppDataInfo info: PropertyList) -> String? {
+    private static func identifier(inAppDataInfo info: PropertyListValue) -> String? {
         let keys = ["bundleIdentifier", "CFBundleIdentifier", "MCMMetadataIdentifier"]
-        return keys.lazy.compactMap { info.string(for: $0) }.first
+        return keys.lazy.compactMap { info[$0]?.string }.first
     }
 
     private static func isDirectory(_ path: BytePath) throws(MigrationError) -> Bool {
@@ -69,18 +70,21 @@ package struct ContainerLayout {
     /// Reads a property list; returns `nil` if there is no file.
     private static func propertyList(
         at path: BytePath
-    ) throws(MigrationError) -> PropertyList? {
+    ) throws(MigrationError) -> PropertyListValue? {
         let bytes: [UInt8]?
         do throws(SystemError) {
-            bytes = try FileDescriptor.open(path, .reading).readAll(limit: PropertyList.sizeLimit)
+            let file = try FileDescriptor.open(path, .reading)
+            bytes = try file.readAll(limit: PropertyListValue.fileSizeLimit)
         } catch {
             if error.isMissing || error.isNotDirectory { return nil }
             throw unreadable(path, cause: error)
         }
-        guard let list = bytes.flatMap({ PropertyList($0) }) else {
-            throw MigrationError(.containerInvalid, "the file isn't a property list", path: path)
+        do {
+            return try PropertyListValue.read(dictionaryIn: bytes)
+        } catch {
+            let message = "the file can't be read as a property list: \(error)"
+            throw MigrationError(.containerInvalid, message, path: path)
         }
-        return list
     }
 
     private static func unreadable(_ path: BytePath, cause error: SystemError) -> MigrationError {

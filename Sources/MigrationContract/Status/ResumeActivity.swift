@@ -1,4 +1,5 @@
 package import Foundation
+internal import PropertyLists
 
 /// What a person was doing in an app when its data was exported, for the app to go on there.
 ///
@@ -57,7 +58,8 @@ public struct ResumeActivity: Sendable, Equatable {
     /// - Parameter list: A dictionary with `activityType`, and perhaps `title` and `userInfo`.
     /// - Throws: ``MigrationError`` of code `invalidOption` where it is none.
     package init(list: [UInt8]) throws(MigrationError) {
-        let known = PropertyList(list)
+        // Foundation has no limits of its own.
+        let known = try? PropertyListValue.read(dictionaryIn: list)
         let value = try? unsafe PropertyListSerialization.propertyList(
             from: Data(list),
             format: nil
@@ -82,12 +84,13 @@ public struct ResumeActivity: Sendable, Equatable {
             throw Self.error("it takes \(encoded.count) bytes, and at most 64 KiB are kept")
         }
         // A binary list could stand for far more than it takes.
-        guard encoded.starts(with: Data("<?xml".utf8)), let list = PropertyList([UInt8](encoded)),
-            let type = list.string(for: Key.type)
+        guard encoded.starts(with: Data("<?xml".utf8)),
+            let list = try? PropertyListValue.read(dictionaryIn: [UInt8](encoded)),
+            let type = list[Key.type]?.string
         else { throw Self.error("it is not a property list with an activityType") }
         guard !type.isEmpty else { throw Self.error("its activityType is empty") }
         activityType = type
-        title = list.string(for: Key.title)
+        title = list[Key.title]?.string
         self.encoded = encoded
     }
 

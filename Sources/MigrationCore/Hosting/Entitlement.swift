@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationSystem
+internal import PropertyLists
 
 /// The entitlements of an extension: access to its app's container and to app groups.
 ///
@@ -55,10 +56,8 @@ struct Entitlement {
 extension Entitlement {
     private init(inFileAt path: BytePath) throws {
         let list = try Self.propertyList(at: path)
-        guard list.contains(Self.key) else { throw EntitlementProblem.missing }
-        guard let identifiers = list.strings(for: Self.key, limit: 2) else {
-            throw EntitlementProblem.malformed
-        }
+        guard let access = list[Self.key] else { throw EntitlementProblem.missing }
+        guard let identifiers = access.strings else { throw EntitlementProblem.malformed }
         switch identifiers.count {
         case 0: throw EntitlementProblem.empty
         case 1: identifier = identifiers[0]
@@ -67,12 +66,12 @@ extension Entitlement {
         if let flaw = BundleIdentifier.flaw(of: identifier) {
             throw EntitlementProblem.unusable(identifier, flaw)
         }
-        guard list.contains(Self.groupsKey) else {
+        guard let value = list[Self.groupsKey] else {
             applicationGroups = []
             return
         }
-        let groups = list.strings(for: Self.groupsKey, limit: Self.groupLimit)
-        guard let groups, !groups.contains(""), groups.count < Self.groupLimit else {
+        guard let groups = value.strings, !groups.contains(""), groups.count < Self.groupLimit
+        else {
             throw EntitlementProblem.groupsMalformed
         }
         applicationGroups = Set(groups).sorted()
@@ -81,22 +80,23 @@ extension Entitlement {
     /// More groups than any app has.
     private static let groupLimit = 1_000
 
-    private static func propertyList(at path: BytePath) throws -> PropertyList {
+    private static func propertyList(at path: BytePath) throws -> PropertyListValue {
         let bytes: [UInt8]?
         do throws(SystemError) {
             let file = try FileDescriptor.openFollowingLinks(path, .reading)
-            bytes = try file.readAll(limit: PropertyList.sizeLimit)
+            bytes = try file.readAll(limit: PropertyListValue.fileSizeLimit)
         } catch {
             let shown = PrintableText.escaping(path)
             guard !error.isMissing else { throw EntitlementProblem.noFile(shown) }
             let message = "the entitlements can't be read"
             throw MigrationError(.entitlementInvalid, message, path: path, cause: error)
         }
-        guard let entitlements = bytes.flatMap({ PropertyList($0) }) else {
-            let message = "the entitlements are not a property list"
+        do {
+            return try PropertyListValue.read(dictionaryIn: bytes)
+        } catch {
+            let message = "the entitlements are not a property list: \(error)"
             throw MigrationError(.entitlementInvalid, message, path: path)
         }
-        return entitlements
     }
 }
 
