@@ -1,39 +1,47 @@
 /// The program's commands.
 enum CommandCatalog {
-    /// All commands, in the order of the help page.
-    static let commands: [any Command.Type] = [
-        ExportCommand.self,
-        ImportCommand.self,
-        SendCommand.self,
-        ReceiveCommand.self,
-        PreflightCommand.self,
-        InspectCommand.self,
-        ListCommand.self,
-        ExtractCommand.self,
-        VerifyCommand.self,
-        FingerprintCommand.self,
-        SignCommand.self,
-        DiffCommand.self,
-        ReportCommand.self,
-        StatusCommand.self,
-        RecoverCommand.self,
-        RunCommand.self,
-        StoreCheckCommand.self,
-        StoreUpgradeCommand.self,
-        AndroidLintCommand.self,
-        AndroidPreviewCommand.self,
-        AndroidConvertCommand.self,
-        AndroidManifestCommand.self,
-        CompletionsCommand.self,
-        ManualCommand.self,
+    /// The commands by their purpose, in the order of the help page.
+    private static let sections: [(title: String, commands: [any Command.Type])] = [
+        (
+            "Moving data",
+            [
+                ExportCommand.self, ImportCommand.self, PreflightCommand.self, SendCommand.self,
+                ReceiveCommand.self,
+            ]
+        ),
+        (
+            "Archives",
+            [
+                InspectCommand.self, ListCommand.self, ExtractCommand.self, VerifyCommand.self,
+                DiffCommand.self, ReportCommand.self, FingerprintCommand.self, SignCommand.self,
+            ]
+        ),
+        ("Containers", [StatusCommand.self, RecoverCommand.self, RunCommand.self]),
+        ("Stores", [StoreCheckCommand.self, StoreUpgradeCommand.self]),
+        (
+            "Android",
+            [
+                AndroidLintCommand.self, AndroidPreviewCommand.self, AndroidConvertCommand.self,
+                AndroidManifestCommand.self,
+            ]
+        ),
+        ("This program", [CompletionsCommand.self, ManualCommand.self]),
     ]
+
+    /// All commands, in the order of the help page.
+    static let commands = sections.flatMap(\.commands)
 
     /// The commands as data, for help pages and completions.
     static let tree = CommandTree(
         abstract:
             "Move an app's data: export one container to a verified archive, and import it into "
             + "another.",
-        commands: commands.map { $0.description },
+        sections: sections.map { section in
+            CommandSection(
+                title: section.title,
+                commands: section.commands.map { $0.description }
+            )
+        },
         groups: [
             CommandGroup(
                 name: "store",
@@ -42,6 +50,17 @@ enum CommandCatalog {
             CommandGroup(
                 name: "android",
                 abstract: "Check the data that an Android app hands over, and convert its backups."
+            ),
+        ],
+        examples: [
+            Example(
+                "Export the container of an app into one verified file.",
+                "migrate export --container notes --out notes.tar.zst"
+            ),
+            Example("Show what the file is.", "migrate inspect notes.tar.zst"),
+            Example(
+                "Import it where the app has no data yet.",
+                "migrate import notes.tar.zst --container new-notes"
             ),
         ]
     )

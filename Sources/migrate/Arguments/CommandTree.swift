@@ -8,11 +8,17 @@ struct CommandTree: Sendable {
     /// The purpose of the program.
     let abstract: String
 
-    /// The commands, in the order of the help page.
-    let commands: [CommandDescription]
+    /// The commands by their purpose, in the order of the help page.
+    let sections: [CommandSection]
 
     /// The words that stand before the names of several commands.
     let groups: [CommandGroup]
+
+    /// The command lines of the help page.
+    let examples: [Example]
+
+    /// The commands, in the order of the help page.
+    var commands: [CommandDescription] { sections.flatMap(\.commands) }
 
     /// The words that may follow the program's name, without `help`.
     var firstWords: [String] {
@@ -40,6 +46,25 @@ struct CommandTree: Sendable {
     }
 }
 
+/// The commands that serve one purpose, under a heading of the help page.
+struct CommandSection: Sendable {
+    let title: String
+    let commands: [CommandDescription]
+}
+
+/// A command line that a help page shows.
+struct Example: Sendable {
+    /// What the command line does, as a sentence.
+    let purpose: String
+
+    let command: String
+
+    init(_ purpose: String, _ command: String) {
+        self.purpose = purpose
+        self.command = command
+    }
+}
+
 /// A word that stands before the names of several commands, such as `android`.
 struct CommandGroup: Sendable {
     let name: String
@@ -58,8 +83,22 @@ struct CommandDescription: Sendable {
     /// The flags of other commands that this one refuses with a reason.
     var refusedFlags: [FlagDescription] = []
 
-    /// All flags, in the order of the help page.
+    /// The command lines of the help page.
+    var examples: [Example] = []
+
+    /// All flags, in the order of their declarations.
     var allFlags: [FlagDescription] { flags + [.help] }
+
+    /// The flags under the headings of the help page; a short list has one.
+    var flagSections: [(title: String, flags: [FlagDescription])] {
+        guard allFlags.count > 10 else { return [("Options", allFlags)] }
+        let others = allFlags.filter { $0.topic == nil }
+        return [("Options", others)].filter { !$0.1.isEmpty }
+            + FlagTopic.allCases.compactMap { topic in
+                let flags = allFlags.filter { $0.topic == topic }
+                return flags.isEmpty ? nil : (topic.title, flags)
+            }
+    }
 
     /// The synopsis with the flags that are usually needed, and one word for the others.
     var synopsis: String {
@@ -69,20 +108,21 @@ struct CommandDescription: Sendable {
             return flag
         }
         let rest = needed.count < flags.count ? ["[<options>]"] : []
-        return words(of: needed, rest: rest).joined(separator: " ")
-    }
-
-    /// The synopsis with every flag, a word at a time.
-    var fullSynopsis: [String] {
-        words(of: flags, rest: [])
-    }
-
-    private func words(of flags: [FlagDescription], rest: [String]) -> [String] {
         let leading = arguments.filter { $0.count != .commandLine }
         let trailing = arguments.filter { $0.count == .commandLine }
-        return ["migrate", name] + leading.map(\.synopsis) + flags.map(\.synopsis) + rest
+        let words =
+            ["migrate", name] + leading.map(\.synopsis) + needed.map(\.synopsis) + rest
             + trailing.map(\.synopsis)
+        return words.joined(separator: " ")
     }
+}
+
+/// The part of a command's work that a flag is about, under whose heading help pages show it.
+enum FlagTopic: String, CaseIterable, Sendable {
+    case container, archive, `extension`, encryption, signature, running
+
+    /// The heading on help pages.
+    var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }
 
 /// A flag as help pages and completions show it.
@@ -94,6 +134,9 @@ struct FlagDescription: Sendable {
     var isRequired = false
     var isRepeatable = false
     var completion = ValueCompletion.none
+
+    /// The heading under which help pages show it.
+    var topic: FlagTopic?
 
     /// Whether the flag is known only to say why the command can't do what it asks for.
     var isRefused = false
@@ -107,7 +150,12 @@ struct FlagDescription: Sendable {
     /// The name of the flag that must be given if this one is not.
     var alternative: String?
 
-    static let help = FlagDescription(name: "help", short: "h", help: "Show this help.")
+    static let help = FlagDescription(
+        name: "help",
+        short: "h",
+        help: "Show this help.",
+        topic: .running
+    )
 
     /// The flag as it is typed, with the name of its value.
     var label: String {

@@ -126,6 +126,11 @@ extension Flag {
         changed { $0.help = help }
     }
 
+    /// The same flag, under the heading of `topic` on help pages.
+    func about(_ topic: FlagTopic) -> Flag {
+        changed { $0.topic = topic }
+    }
+
     /// The same flag, for a command that needs it.
     var required: Flag {
         changed { $0.isRequired = true }
@@ -151,7 +156,9 @@ extension Flag {
 
     /// The same flag of a command that keeps the flag's owner in a property.
     func included<Outer>(at path: Property<Outer, Owner>) -> Flag<Outer> {
-        Flag<Outer>(description) { [apply] (outer, values) throws(UsageError) in
+        var description = description
+        description.topic = description.topic ?? (Owner.self as? any FlagGroup.Type)?.topic
+        return Flag<Outer>(description) { [apply] (outer, values) throws(UsageError) in
             try apply(&outer[keyPath: path], values)
         }
     }
@@ -267,11 +274,16 @@ protocol FlagGroup: Sendable {
     /// The flags, in the order of the help page.
     @FlagList<Self> static var flags: [Flag<Self>] { get }
 
+    /// The heading under which help pages show the flags that name none themselves.
+    static var topic: FlagTopic? { get }
+
     /// Makes the value that stands when no flag is given.
     init()
 }
 
 extension FlagGroup {
+    static var topic: FlagTopic? { nil }
+
     /// The flags of this group, for a command that keeps the group in a property.
     static func included<Outer>(
         at path: Property<Outer, Self>
@@ -296,12 +308,17 @@ protocol ParsableCommand: FlagGroup {
     /// The words that the command accepts besides flags.
     static var arguments: [Argument<Self>] { get }
 
+    /// The command lines that the help page shows, the plainest first.
+    static var examples: [Example] { get }
+
     /// Checks the rules that concern several values, and completes values from others.
     mutating func check(_ given: GivenFlags) throws(UsageError)
 }
 
 extension ParsableCommand {
     static var arguments: [Argument<Self>] { [] }
+
+    static var examples: [Example] { [] }
 
     /// The command as help pages and completions show it.
     static var description: CommandDescription {
@@ -310,7 +327,8 @@ extension ParsableCommand {
             abstract: abstract,
             arguments: arguments.map(\.description),
             flags: flags.map(\.description).filter { !$0.isRefused },
-            refusedFlags: flags.map(\.description).filter(\.isRefused)
+            refusedFlags: flags.map(\.description).filter(\.isRefused),
+            examples: examples
         )
     }
 

@@ -12,10 +12,16 @@ struct HelpPage: Sendable {
     /// Makes the page of `command`.
     init(of command: CommandDescription) {
         let arguments = command.arguments.map { ("<\($0.name)>", $0.help) }
-        let flags = command.allFlags.map { ($0.fullLabel, $0.help) }
+        let sections = command.flagSections.map { section in
+            Section(
+                title: section.title,
+                rows: section.flags.map { ($0.fullLabel, $0.help) }
+            )
+        }
         text =
-            Self.overview(command.abstract) + Self.usage(command.fullSynopsis)
-            + Self.section("ARGUMENTS", rows: arguments) + Self.section("OPTIONS", rows: flags)
+            Self.overview(command.abstract) + Self.usage(command.synopsis)
+            + Self.text([Section(title: "Arguments", rows: arguments)]) + Self.text(sections)
+            + Self.text(command.examples)
     }
 
     /// Makes the page of the program.
@@ -24,12 +30,21 @@ struct HelpPage: Sendable {
             ("--version", "Show the version."),
             (FlagDescription.help.fullLabel, FlagDescription.help.help),
         ]
-        let commands =
-            tree.commands.map { ($0.name, $0.abstract) } + [("help", CommandTree.helpAbstract)]
+        var sections = tree.sections.map { section in
+            Section(title: section.title, rows: section.commands.map { ($0.name, $0.abstract) })
+        }
+        sections[sections.count - 1].rows.append(("help", CommandTree.helpAbstract))
+        let options = Section(title: "Options", rows: flags)
         text =
-            Self.overview(tree.abstract) + Self.usage([Self.topSynopsis])
-            + Self.section("OPTIONS", rows: flags) + Self.section("SUBCOMMANDS", rows: commands)
+            Self.overview(tree.abstract) + Self.usage(Self.topSynopsis)
+            + Self.text(sections + [options]) + Self.text(tree.examples)
             + "\n  See 'migrate help <subcommand>'\n"
+    }
+
+    /// A list under a heading.
+    private struct Section {
+        let title: String
+        var rows: [(label: String, help: String)]
     }
 }
 
@@ -40,17 +55,27 @@ extension HelpPage {
         wrap(["OVERVIEW:"] + abstract.split(separator: " ").map(String.init), indentation: 0)
     }
 
-    private static func usage(_ words: [String]) -> String {
-        "\n" + wrap(["USAGE:"] + words, indentation: 4)
+    private static func usage(_ synopsis: String) -> String {
+        let words = synopsis.split(separator: " ").map(String.init)
+        return "\n" + wrap(["USAGE:"] + words, indentation: 4)
     }
 
-    private static func section(
-        _ title: String,
-        rows: [(label: String, help: String)]
-    ) -> String {
-        guard let longest = rows.map(\.label.count).max() else { return "" }
+    /// The sections below each other, their second columns in line.
+    private static func text(_ sections: [Section]) -> String {
+        guard let longest = sections.flatMap(\.rows).map(\.label.count).max() else { return "" }
         let column = min(longest + 4, maximalHelpColumn)
-        return rows.reduce("\n\(title):\n") { $0 + row($1.label, help: $1.help, at: column) }
+        return sections.reduce("") { text, section in
+            section.rows.reduce(text + "\n\(section.title.uppercased()):\n") {
+                $0 + row($1.label, help: $1.help, at: column)
+            }
+        }
+    }
+
+    private static func text(_ examples: [Example]) -> String {
+        guard !examples.isEmpty else { return "" }
+        return examples.reduce("\nEXAMPLES:\n") { text, example in
+            text + "  \(example.purpose)\n    \(example.command)\n"
+        }
     }
 
     private static func row(_ label: String, help: String, at column: Int) -> String {

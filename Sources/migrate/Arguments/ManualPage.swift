@@ -43,16 +43,19 @@ struct ManualPage: Sendable {
                 of: command.arguments.map { (".Ar \($0.name)", $0.help) },
                 after: "The arguments:"
             )
-            + Self.list(
-                of: command.allFlags.map { (Self.names($0), $0.help) },
-                after: "The options:"
-            )
+            + command.flagSections.flatMap { section in
+                Self.list(
+                    of: section.flags.map { (Self.names($0), $0.help) },
+                    under: section.title
+                )
+            }
         text = Self.text(
             Self.head(name, purpose: command.abstract, edition: edition)
                 + [".Sh SYNOPSIS", ".Nm \(Self.escaping("migrate " + command.name))"]
                 + Self.synopsis(of: command)
                 + [".Sh DESCRIPTION"] + Self.sentences(command.abstract) + lists
-                + chapters.flatMap(Self.chapter) + [".Sh SEE ALSO", ".Xr migrate 1 ,"]
+                + chapters.flatMap(Self.chapter) + Self.chapter(command.examples)
+                + [".Sh SEE ALSO", ".Xr migrate 1 ,"]
                 + [".Xr migrate-archive 5"]
         )
     }
@@ -61,8 +64,13 @@ struct ManualPage: Sendable {
     init(of tree: CommandTree, edition: Edition, chapters: [Chapter]) {
         name = "migrate"
         section = 1
-        let commands = tree.commands.map { command in
-            (".Xr \(Self.name(of: command)) 1", command.abstract)
+        let commands = tree.sections.flatMap { section in
+            Self.list(
+                of: section.commands.map { command in
+                    (".Xr \(Self.name(of: command)) 1", command.abstract)
+                },
+                under: section.title
+            )
         }
         let flags = [
             (".Fl -version", "Show the version."),
@@ -72,9 +80,11 @@ struct ManualPage: Sendable {
             Self.head("migrate", purpose: tree.abstract, edition: edition)
                 + [".Sh SYNOPSIS", ".Nm", ".Ar subcommand", ".Op Ar options", ".Nm", ".Cm help"]
                 + [".Ar subcommand", ".Sh DESCRIPTION"] + Self.sentences(tree.abstract)
-                + Self.list(of: commands, after: "The subcommands, each with a page of its own:")
-                + Self.list(of: flags, after: "The options:") + chapters.flatMap(Self.chapter)
-                + [".Sh SEE ALSO", ".Xr age 1 ,", ".Xr ssh-keygen 1 ,", ".Xr tar 1 ,"]
+                + Self.sentences("Each subcommand has a page of its own.") + commands
+                + Self.list(of: flags, under: "Options") + chapters.flatMap(Self.chapter)
+                + Self.chapter(tree.examples) + [
+                    ".Sh SEE ALSO", ".Xr age 1 ,", ".Xr ssh-keygen 1 ,", ".Xr tar 1 ,",
+                ]
                 + [".Xr zstd 1 ,", ".Xr migrate-archive 5"]
         )
     }
@@ -126,9 +136,34 @@ extension ManualPage {
         of rows: [(term: String, explanation: String)],
         after introduction: String
     ) -> [String] {
-        guard !rows.isEmpty else { return [] }
-        return [".Pp", introduction, ".Bl -tag -width Ds"]
+        rows.isEmpty ? [] : [".Pp", introduction] + list(of: rows)
+    }
+
+    private static func list(
+        of rows: [(term: String, explanation: String)],
+        under heading: String
+    ) -> [String] {
+        rows.isEmpty ? [] : [".Ss \(heading)"] + list(of: rows)
+    }
+
+    private static func list(of rows: [(term: String, explanation: String)]) -> [String] {
+        [".Bl -tag -width Ds"]
             + rows.flatMap { [".It \($0.term.dropFirst())"] + sentences($0.explanation) } + [".El"]
+    }
+
+    private static func chapter(_ examples: [Example]) -> [String] {
+        guard !examples.isEmpty else { return [] }
+        let parts = examples.map { example in
+            sentences(example.purpose)
+                + [".Bd -literal -offset indent", literal(example.command), ".Ed"]
+        }
+        return [".Sh EXAMPLES"] + parts.joined(separator: [".Pp"])
+    }
+
+    /// A command line whose characters can be copied out of the shown page.
+    private static func literal(_ text: String) -> String {
+        [("\\", "\\e"), ("-", "\\-"), ("'", "\\(aq"), ("~", "\\(ti"), ("^", "\\(ha")]
+            .reduce(text) { $0.replacing($1.0, with: $1.1) }
     }
 
     private static func chapter(_ chapter: Chapter) -> [String] {

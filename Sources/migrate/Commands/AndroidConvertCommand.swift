@@ -44,8 +44,10 @@ struct AndroidConvertCommand: ReplacingCommand {
         "The names of entries: 'ios', as an app on iOS receives them, the default, or "
             + "'android', as in the backup."
     )
+    .about(.archive)
     private static let rules = Flag<Self>("rules", value: "file", as: .path, to: \.rules)
         .help("The app's backup rules: include only the data that they hand over to iOS.")
+        .about(.container)
     private static let manifest = Flag<Self>.androidManifest(to: \.manifest)
     private static let external = BackupFlags.external.included(at: \Self.backup)
     private static let device = BackupFlags.device.included(at: \Self.backup)
@@ -61,9 +63,11 @@ struct AndroidConvertCommand: ReplacingCommand {
                 "The archive to write, or '-' for standard output; with '--to android' the stream, "
                     + "such as '_full/<package>'."
             )
+            .about(.archive)
             .required
         Flag("to", value: "platform", as: .choice, to: \.target)
             .help("The platform: 'ios', the default, or 'android', which reads an archive.")
+            .about(.archive)
         Flag.package(to: \.options.package)
         passwordFile
         Flag.appIdentity(to: \.options.app)
@@ -72,6 +76,7 @@ struct AndroidConvertCommand: ReplacingCommand {
         manifest
         Flag("resources-version", value: "v", as: .text, to: \.options.contentVersion)
             .help("The version of the data's format, if the backup does not name it.")
+            .about(.container)
         external
         device
         Flag.force(replacing: "a file", sets: \.replacesExisting)
@@ -79,6 +84,21 @@ struct AndroidConvertCommand: ReplacingCommand {
         threads
         Flag.json(sets: \.answersInJSON)
     }
+
+    static let examples = [
+        Example(
+            "Convert a backup to an archive that an app on iOS can import.",
+            "migrate android convert notes.ab --out notes.tar.zst"
+        ),
+        Example(
+            "Include only the data that the app's rules hand over.",
+            "migrate android convert notes.ab --out notes.tar.zst --rules rules.xml"
+        ),
+        Example(
+            "Look at what would be in the archive.",
+            "migrate android convert notes.ab --out - | migrate list -"
+        ),
+    ]
 
     /// The flags that `--to android` excludes.
     private static var flagsForIOS: [Flag<Self>] {

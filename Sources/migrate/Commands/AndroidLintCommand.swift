@@ -23,8 +23,21 @@ struct AndroidLintCommand: Command {
         json
         Flag("github", sets: \.answersInAnnotations)
             .help("Answer with annotations for a workflow on GitHub.")
+            .about(.running)
             .excluding(json)
     }
+
+    static let examples = [
+        Example(
+            "Look for mistakes in backup rules.",
+            "migrate android lint data_extraction_rules.xml"
+        ),
+        Example(
+            "Look at the app's manifest and its data, too.",
+            "migrate android lint rules.xml --manifest AndroidManifest.xml --data notes"
+        ),
+        Example("Annotate a pull request on GitHub.", "migrate android lint rules.xml --github"),
+    ]
 
     var subject: String { PrintableText.escaping(rules) }
 

@@ -43,6 +43,18 @@ struct AndroidManifestCommand: ReplacingCommand {
         Flag.json(sets: \.answersInJSON)
     }
 
+    static let examples = [
+        Example("Show a manifest.", "migrate android manifest _cross_platform_manifest"),
+        Example(
+            "Check that the data is meant for an app.",
+            "migrate android manifest manifest --app-id ABCDE12345.com.example.notes"
+        ),
+        Example(
+            "Write the manifest that rules ask for.",
+            "migrate android manifest new --rules rules.xml --package com.example.notes"
+        ),
+    ]
+
     var subject: String { PrintableText.escaping(file) }
 
     func run(in context: CommandContext) async throws -> ExitCode {

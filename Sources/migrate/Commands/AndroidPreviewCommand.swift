@@ -23,11 +23,28 @@ struct AndroidPreviewCommand: Command {
         AndroidDataFlags.flagsOfData.map { $0.included(at: \.data) }
         Flag("section", value: "name", as: .choice, to: \.section)
             .help("The transfer: 'cross-platform', the default, 'cloud', 'device' or 'legacy'.")
+            .about(.container)
         Flag.androidManifest(to: \.manifest)
         Flag("no-encryption", sets: \.canEncrypt, to: false)
             .help("Assume a transport that can't encrypt on the device.")
+            .about(.container)
         Flag.json(sets: \.answersInJSON)
     }
+
+    static let examples = [
+        Example(
+            "Show the data that an app hands over to iOS.",
+            "migrate android preview rules.xml --data notes"
+        ),
+        Example(
+            "Show the data that a backup in the cloud holds.",
+            "migrate android preview rules.xml --data notes --section cloud"
+        ),
+        Example(
+            "Read the data out of a backup.",
+            "migrate android preview rules.xml --data notes.ab --password-file password"
+        ),
+    ]
 
     var subject: String { PrintableText.escaping(rules) }
 

@@ -14,6 +14,15 @@ struct CompletionsCommand: Command {
 
     static var flags: [Flag<Self>] {}
 
+    static let examples = [
+        Example("Teach bash.", "migrate completions bash > /etc/bash_completion.d/migrate"),
+        Example("Teach zsh.", "migrate completions zsh > ~/.zfunc/_migrate"),
+        Example(
+            "Teach fish.",
+            "migrate completions fish > ~/.config/fish/completions/migrate.fish"
+        ),
+    ]
+
     var onlyAnswers: Bool { true }
 
     var subject: String { shell.rawValue }

@@ -30,6 +30,18 @@ struct DiffCommand: LockingCommand {
         Flag.progress(to: \.progress)
     }
 
+    static let examples = [
+        Example(
+            "Show what changed in a container since it was exported.",
+            "migrate diff notes.tar.zst --container notes"
+        ),
+        Example("Compare one directory in it.", "migrate diff notes.tar.zst Documents -c notes"),
+        Example(
+            "Name the entries that differ.",
+            "migrate diff notes.tar.zst -c notes --json | jq -r '.differences[].path'"
+        ),
+    ]
+
     var onlyAnswers: Bool { true }
 
     var subject: String { archive.sourceText }

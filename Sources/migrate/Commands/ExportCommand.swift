@@ -33,31 +33,50 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         Flag("out", short: "o", value: "archive", as: .archive, to: \.archive)
             .help("The archive to write, or '-' for standard output.")
             .unless(outCommand)
-        outCommand
+            .about(.archive)
+        Flag.force(replacing: "an archive", sets: \.replacesExisting).excluding(ifExists)
+        ifExists
         ContentFlags.flagsOfWriting.map { $0.included(at: \.content) }
+        outCommand
         EncryptionFlags.included(at: \.encryption)
         Flag("sign-key", value: "file", as: .path, to: \.signingKey)
             .help("Sign the archive with this SSH key, as 'migrate sign' does.")
-        Flag.wait(to: \.waitLimit)
-        ifExists
-        Flag.force(replacing: "an archive", sets: \.replacesExisting).excluding(ifExists)
+            .about(.signature)
         Flag("resume", sets: \.resumes)
             .help(
                 "Go on with what an interrupted export has left of the archive, and leave what is written "
                     + "if this one fails."
             )
             .excluding(ifExists)
-        RecordFlags.included(at: \.records)
+            .about(.archive)
         Flag.dryRun(
             "Read everything and answer as an export would, but write no archive.",
             sets: \.isDryRun
         )
-        Flag.result(to: \.resultFile)
-        Flag.json(sets: \.answersInJSON)
-        Flag.verboseNamingFiles(sets: \.isVerbose)
         Flag.quiet(sets: \.isQuiet)
+        Flag.verboseNamingFiles(sets: \.isVerbose)
+        Flag.json(sets: \.answersInJSON)
         Flag.progress(to: \.progress)
+        Flag.wait(to: \.waitLimit)
+        ContentFlags.threads.included(at: \.content)
+        Flag.result(to: \.resultFile)
+        RecordFlags.included(at: \.records)
     }
+
+    static let examples = [
+        Example(
+            "Export the container of an app.",
+            "migrate export --container notes --out notes.tar.zst"
+        ),
+        Example(
+            "Let the app's own extension choose the data.",
+            "migrate export -c notes -o notes.tar.zst --extension ./NotesMigration"
+        ),
+        Example(
+            "Encrypt the archive for the public keys in a file.",
+            "migrate export -c notes -o notes.tar.zst.age --recipients-file team.keys"
+        ),
+    ]
 
     private static let outCommand = Flag<Self>(
         "out-command",
@@ -69,6 +88,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         "Have a shell command read the archive, and kill it if the export fails; '{bytes}' in it is "
             + "the estimated size."
     )
+    .about(.archive)
 
     private static let ifExists = Flag<Self>(
         "if-exists",
@@ -80,6 +100,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         "If there is an archive of that name: 'keep' it and do nothing, 'verify' that it is whole "
             + "and of the container's present data and do nothing, or 'replace' it."
     )
+    .about(.archive)
 
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         if existing != nil || replacesExisting, archive.isStream {

@@ -29,6 +29,7 @@ struct ExtractCommand: Command {
                 "The destination directory, which is created if it is missing; '-' writes the content "
                     + "of one file to standard output."
             )
+            .about(.container)
             .required
         PathArguments.pattern.included(at: \.selection)
         PathArguments.included(at: \.selection)
@@ -40,13 +41,24 @@ struct ExtractCommand: Command {
                 "Restore everything that can be proved of an archive that is damaged or refused, and "
                     + "list the rest."
             )
+            .about(.archive)
         DecryptionFlags.included(at: \.keys)
         Flag.json(sets: \.answersInJSON)
         Flag("verbose", short: "v", sets: \.isVerbose)
             .help("Name each file on standard error as it goes.")
+            .about(.running)
         Flag.quiet(sets: \.isQuiet)
         Flag.progress(to: \.progress)
     }
+
+    static let examples = [
+        Example("Extract everything into a directory.", "migrate extract notes.tar.zst --to notes"),
+        Example("Print one file.", "migrate extract notes.tar.zst Documents/list.txt --to -"),
+        Example(
+            "Restore what can be proved of a damaged archive.",
+            "migrate extract damaged.tar.zst --to rescued --keep-going"
+        ),
+    ]
 
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         metadata.apply(to: &options)

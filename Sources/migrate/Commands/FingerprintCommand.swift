@@ -20,11 +20,21 @@ struct FingerprintCommand: LockingCommand {
             to: \.container
         )
         ContentFlags.included(at: \.content)
-        Flag.wait(to: \.waitLimit)
-        Flag.json(sets: \.answersInJSON)
         Flag.verbose(sets: \.isVerbose)
+        Flag.json(sets: \.answersInJSON)
         Flag.progress(to: \.progress)
+        Flag.wait(to: \.waitLimit)
+        ContentFlags.threads.included(at: \.content)
     }
+
+    static let examples = [
+        Example("Compute the fingerprint of a container.", "migrate fingerprint --container notes"),
+        Example("Compute it without some files.", "migrate fingerprint -c notes --exclude '*.tmp'"),
+        Example(
+            "Compute it of what the app's own extension chooses.",
+            "migrate fingerprint -c notes --extension ./NotesMigration"
+        ),
+    ]
 
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         try content.check()

@@ -40,6 +40,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
         "Import what a shell command writes, in place of an archive; nothing changes unless the "
             + "command ends with 0."
     )
+    .about(.archive)
 
     private static let skipIfImported = Flag<Self>(
         "skip-if-imported",
@@ -49,27 +50,31 @@ struct ImportCommand: LockingCommand, RecordedCommand {
         "Do nothing if the container's data came from this archive already; a stream needs '--expect' "
             + "too."
     )
+    .about(.container)
 
     static var flags: [Flag<Self>] {
         Flag.container(
             help: "The container, which must hold no data yet; it is created if it is missing.",
             to: \.container
         )
-        inCommand
         Flag("replace", sets: \.options.replacesExisting)
             .help("Replace a container that holds data.")
+            .about(.container)
         skipIfImported
+        inCommand
+        Flag.expect(to: \.options.expectedFingerprint)
+        Flag.externalLinks(to: \.options.externalLinks)
         Flag("allow-incomplete", sets: \.options.allowsIncomplete)
             .help(
                 "Let another program's tar file replace data even if it has no end mark or nothing "
                     + "in it can be restored."
             )
+            .about(.archive)
         Flag.bundleIdentifier(
             help: "The bundle identifier of the container's app.",
             to: \.bundleIdentifier
         )
         Flag.appIdentity(to: \.importer)
-        Flag.externalLinks(to: \.options.externalLinks)
         RestoredMetadataFlags.included(at: \.metadata)
         ExtensionFlags.executable
             .help(
@@ -77,27 +82,41 @@ struct ImportCommand: LockingCommand, RecordedCommand {
                     + "it, everything is restored to its path."
             )
             .included(at: \.appExtension)
-        SourceFlags.flags(to: \.options.source).map { $0.needing(ExtensionFlags.executable) }
         ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
-        Flag.expect(to: \.options.expectedFingerprint)
-        SignatureFlags.requirement.included(at: \.signature)
+        SourceFlags.flags(to: \.options.source).map { $0.needing(ExtensionFlags.executable) }
         SignatureFlags.included(at: \.signature)
+        SignatureFlags.requirement.included(at: \.signature)
         DecryptionFlags.included(at: \.keys)
-        Flag.wait(to: \.waitLimit)
-        Flag.threads(to: \.options.threadCount)
-        RecordFlags.included(at: \.records)
         Flag.dryRun(
             "Check the archive, say what an import would replace and the space that it needs, and "
                 + "change nothing.",
             sets: \.isDryRun
         )
         .excluding(ExtensionFlags.executable)
-        Flag.result(to: \.resultFile)
-        Flag.json(sets: \.answersInJSON)
         Flag.quiet(sets: \.isQuiet)
         Flag.verboseNamingFiles(sets: \.isVerbose)
+        Flag.json(sets: \.answersInJSON)
         Flag.progress(to: \.progress)
+        Flag.wait(to: \.waitLimit)
+        Flag.threads(to: \.options.threadCount)
+        Flag.result(to: \.resultFile)
+        RecordFlags.included(at: \.records)
     }
+
+    static let examples = [
+        Example(
+            "Import an archive where the app has no data yet.",
+            "migrate import notes.tar.zst --container new-notes"
+        ),
+        Example(
+            "Say what would be replaced and the space that it needs, and change nothing.",
+            "migrate import notes.tar.zst -c notes --replace --dry-run"
+        ),
+        Example(
+            "Let the app's own extension put the data where the app expects it.",
+            "migrate import notes.tar.zst -c notes --extension ./NotesMigration"
+        ),
+    ]
 
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         try appExtension.check()

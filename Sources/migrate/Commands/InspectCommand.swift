@@ -21,6 +21,18 @@ struct InspectCommand: Command {
         Flag.json(sets: \.answersInJSON)
     }
 
+    static let examples = [
+        Example("Show what an archive is.", "migrate inspect notes.tar.zst"),
+        Example(
+            "Show an encrypted archive.",
+            "migrate inspect notes.tar.zst.age --identity key.txt"
+        ),
+        Example(
+            "Print the fingerprint alone.",
+            "migrate inspect notes.tar.zst --json | jq -r .fingerprint"
+        ),
+    ]
+
     var onlyAnswers: Bool { true }
 
     var subject: String { archive.sourceText }

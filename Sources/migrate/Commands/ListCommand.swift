@@ -21,9 +21,11 @@ struct ListCommand: Command {
 
     private static let jsonLines = Flag<Self>("json-lines", sets: \.format, to: .jsonLines)
         .help("Answer with one JSON document a line, each an entry.")
+        .about(.running)
 
     private static let ncdu = Flag<Self>("ncdu", sets: \.isForNcdu)
         .help("Answer with a tree for 'ncdu -f', which shows what takes the room.")
+        .about(.running)
 
     static var flags: [Flag<Self>] {
         PathArguments.pattern.included(at: \.selection)
@@ -32,10 +34,20 @@ struct ListCommand: Command {
         BackupFlags.passwordFile.included(at: \.backup)
         Flag("json", sets: \.format, to: .json)
             .help("Answer with one JSON document.")
+            .about(.running)
             .excluding(jsonLines)
         jsonLines
         ncdu
     }
+
+    static let examples = [
+        Example("List all entries.", "migrate list notes.tar.zst"),
+        Example(
+            "List the pictures, wherever they are.",
+            "migrate list notes.tar.zst --glob '*.jpg'"
+        ),
+        Example("Look at what takes the room.", "migrate list notes.tar.zst --ncdu | ncdu -f -"),
+    ]
 
     func check(_ given: GivenFlags) throws(UsageError) {
         guard isForNcdu, format != .text else { return }

@@ -16,6 +16,12 @@ struct ManualCommand: Command {
 
     static var flags: [Flag<Self>] {}
 
+    static let examples = [
+        Example("List the pages.", "migrate manual"),
+        Example("Read a page that is not installed.", "migrate manual migrate-export | man -l -"),
+        Example("Read about the archive format.", "migrate manual migrate-archive | man -l -"),
+    ]
+
     var onlyAnswers: Bool { true }
 
     var subject: String { "the manual" }

@@ -27,6 +27,7 @@ struct PreflightCommand: LockingCommand {
         "Import data of this version, which the extension can't know, into a temporary "
             + "container, to see whether the extension refuses it."
     )
+    .about(.extension)
 
     static var flags: [Flag<Self>] {
         Flag.container(help: "The app's container, which is not changed.", to: \.container)
@@ -38,14 +39,31 @@ struct PreflightCommand: LockingCommand {
         ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
         Flag("rehearse-cancellation", sets: \.rehearsesCancellation)
             .help("Begin an export and cancel it, to see whether the extension ends.")
+            .about(.extension)
         rehearseVersion
         Flag("archive", value: "archive", as: .archive, to: \.rehearsedArchive)
             .help("The archive to rehearse with; by default the extension exports one.")
+            .about(.extension)
             .needing(rehearseVersion)
         SourceFlags.flags(to: \.rehearsedSource).map { $0.needing(rehearseVersion) }
         Flag.wait(to: \.waitLimit)
         Flag.json(sets: \.answersInJSON)
     }
+
+    static let examples = [
+        Example(
+            "Ask an extension what it can do.",
+            "migrate preflight -c notes --extension ./NotesMigration"
+        ),
+        Example(
+            "See whether it ends when an export is cancelled.",
+            "migrate preflight -c notes --extension ./Notes --rehearse-cancellation"
+        ),
+        Example(
+            "See whether it refuses data of a version that it can't know.",
+            "migrate preflight -c notes --extension ./Notes --rehearse-version 99"
+        ),
+    ]
 
     func check(_ given: GivenFlags) throws(UsageError) {
         try appExtension.check()

@@ -27,6 +27,21 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
         wait
     }
 
+    static let examples = [
+        Example(
+            "Take an archive, as 'migrate send' on the other host asks.",
+            "migrate receive --protocol \(RemoteArchive.protocolVersion) /srv/notes.tar.zst"
+        ),
+        Example(
+            "Replace an archive of that name.",
+            "migrate receive --protocol \(RemoteArchive.protocolVersion) /srv/notes.tar.zst --force"
+        ),
+        Example(
+            "Import it once it is whole.",
+            "migrate receive --protocol \(RemoteArchive.protocolVersion) notes.tar.zst --import /srv/notes"
+        ),
+    ]
+
     private static let protocolVersion = Flag<Self>(
         "protocol",
         value: "n",

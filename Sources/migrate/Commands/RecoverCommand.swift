@@ -18,6 +18,15 @@ struct RecoverCommand: Command {
         Flag.json(sets: \.answersInJSON)
     }
 
+    static let examples = [
+        Example(
+            "Complete an interrupted import, or roll it back.",
+            "migrate recover --container notes"
+        ),
+        Example("Give up an import that can't be completed.", "migrate recover -c notes --discard"),
+        Example("Print what was done for a program.", "migrate recover -c notes --json"),
+    ]
+
     var subject: String { PrintableText.escaping(container) }
 
     func run(in context: CommandContext) async throws -> ExitCode {

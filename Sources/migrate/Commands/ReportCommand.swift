@@ -33,6 +33,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
             .help("The page to write; by default standard output.")
         Flag("container", short: "c", value: "dir", as: .directory, to: \.shown)
             .help("Show this container instead of an archive, and what an export leaves out.")
+            .about(.container)
             .excluding(against)
         results
         Flag.json(sets: \.answersInJSON).needing(results)
@@ -45,6 +46,18 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         Flag.force(replacing: "a page", sets: \.replacesExisting)
         Flag.progress(to: \.progress)
     }
+
+    static let examples = [
+        Example("Show what is in an archive.", "migrate report notes.tar.zst --out notes.html"),
+        Example(
+            "Show what is in a container, and what an export leaves out.",
+            "migrate report --container notes --out notes.html"
+        ),
+        Example(
+            "Sum up many runs, which appended a line to a file.",
+            "migrate report --results runs.jsonl --out fleet.html"
+        ),
+    ]
 
     private static let results = Flag<Self>("results", value: "file", as: .path, to: \.results)
         .help(
@@ -59,6 +72,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         to: \.container
     )
     .help("Also show the differences from this container.")
+    .about(.container)
     .excluding(results)
 
     var onlyAnswers: Bool { true }

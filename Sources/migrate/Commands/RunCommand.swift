@@ -24,6 +24,18 @@ struct RunCommand: LockingCommand {
         Flag.wait(to: \.waitLimit)
     }
 
+    static let examples = [
+        Example("Run an app on its container.", "migrate run --container notes -- ./notes"),
+        Example(
+            "Wait up to a minute for a migration to end.",
+            "migrate run -c notes --wait 60 -- ./notes --sync"
+        ),
+        Example(
+            "Copy a container while neither its app nor a migration changes it.",
+            "migrate run -c notes -- cp -a notes copy"
+        ),
+    ]
+
     func check(_ given: GivenFlags) throws(UsageError) {
         guard commandLine.first != [] else { throw UsageError("the command to run is empty") }
     }

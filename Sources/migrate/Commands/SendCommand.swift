@@ -46,21 +46,40 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         Flag("replace", sets: \.replacesData)
             .help("Replace the data of a container on the other host.")
             .needing(importContainer)
+            .about(.container)
         Flag("remote-command", value: "command", as: .bytes, to: \.remoteCommand)
             .help("The command that the other host's shell runs; 'migrate' by default.")
+            .about(.running)
         Flag("ssh-option", value: "name=value", as: .bytes, appendingTo: \.shellOptions)
             .help(
                 "Give ssh this option, as 'ssh -o' does; may be repeated. By default it ends when the other "
                     + "host is silent for a minute: ConnectTimeout=60, ServerAliveInterval=15, "
                     + "ServerAliveCountMax=4."
             )
-        Flag.wait(to: \.waitLimit)
-        Flag.result(to: \.resultFile)
-        Flag.json(sets: \.answersInJSON)
-        Flag.verboseNamingFiles(sets: \.isVerbose)
+            .about(.running)
         Flag.quiet(sets: \.isQuiet)
+        Flag.verboseNamingFiles(sets: \.isVerbose)
+        Flag.json(sets: \.answersInJSON)
         Flag.progress(to: \.progress)
+        Flag.wait(to: \.waitLimit)
+        ContentFlags.threads.included(at: \.content)
+        Flag.result(to: \.resultFile)
     }
+
+    static let examples = [
+        Example(
+            "Export a container into an archive on another host.",
+            "migrate send ssh://backup.example.com/srv/notes.tar.zst -c notes"
+        ),
+        Example(
+            "Import the archive there once it is whole.",
+            "migrate send ssh://nas/srv/notes.tar.zst -c notes --import /srv/notes"
+        ),
+        Example(
+            "Name the program, which is outside of the other host's PATH.",
+            "migrate send ssh://nas/notes.tar.zst -c notes --remote-command bin/migrate"
+        ),
+    ]
 
     private static let importContainer = Flag<Self>(
         "import",
@@ -69,6 +88,7 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         to: \.importContainer
     )
     .help("Import the archive into this container on the other host once it is whole.")
+    .about(.container)
 
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         guard !remoteCommand.isEmpty else {

@@ -29,6 +29,21 @@ struct SignCommand: ReplacingCommand {
         Flag.progress(to: \.progress)
     }
 
+    static let examples = [
+        Example(
+            "Sign an archive; the signature is notes.tar.zst.sig.",
+            "migrate sign notes.tar.zst --key ~/.ssh/id_ed25519"
+        ),
+        Example(
+            "Let an agent sign, which holds the private key.",
+            "migrate sign notes.tar.zst --key ~/.ssh/id_ed25519.pub"
+        ),
+        Example(
+            "Write the signature elsewhere.",
+            "migrate sign notes.tar.zst --key id_ed25519 --signature signatures/notes"
+        ),
+    ]
+
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         signature = try SignatureFlags.path(signature, of: archive)
     }

@@ -18,6 +18,15 @@ struct StatusCommand: Command {
         Flag.json(sets: \.answersInJSON)
     }
 
+    static let examples = [
+        Example("Show how the last import ended.", "migrate status --container notes"),
+        Example("Print it for a program.", "migrate status -c notes --json"),
+        Example(
+            "Clear it, as the app does once it has read it.",
+            "migrate status -c notes --clear"
+        ),
+    ]
+
     var onlyAnswers: Bool { true }
 
     var subject: String { PrintableText.escaping(container) }

@@ -22,6 +22,18 @@ struct StoreCheckCommand: Command {
         Flag.json(sets: \.answersInJSON)
     }
 
+    static let examples = [
+        Example("Show what a store is made of.", "migrate store check --store Notes.sqlite"),
+        Example(
+            "See whether a Core Data model can open it.",
+            "migrate store check --store Notes.sqlite --model Notes.momd"
+        ),
+        Example(
+            "Name the key that has the version of a JSON document.",
+            "migrate store check --store notes.json --key schema"
+        ),
+    ]
+
     var onlyAnswers: Bool { true }
 
     var subject: String { PrintableText.escaping(store) }

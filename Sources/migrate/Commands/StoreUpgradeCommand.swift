@@ -25,6 +25,21 @@ struct StoreUpgradeCommand: Command {
         Flag.progress(to: \.progressMode)
     }
 
+    static let examples = [
+        Example(
+            "Migrate a store to its current version.",
+            "migrate store upgrade --store Notes.sqlite --plan ./NotesPlan"
+        ),
+        Example(
+            "Show the steps, and change nothing.",
+            "migrate store upgrade --store Notes.sqlite --plan ./NotesPlan --dry-run"
+        ),
+        Example(
+            "Print what was done for a program.",
+            "migrate store upgrade --store Notes.sqlite --plan ./NotesPlan --json"
+        ),
+    ]
+
     var subject: String { PrintableText.escaping(store) }
 
     func run(in context: CommandContext) async throws -> ExitCode {

@@ -21,6 +21,7 @@ struct VerifyCommand: Command {
 
     private static let hashes = Flag<Self>("hashes", sets: \.scope, to: .hashes)
         .help("Only check the content against its hashes, and read no entries.")
+        .about(.archive)
 
     static var flags: [Flag<Self>] {
         hashes
@@ -32,6 +33,21 @@ struct VerifyCommand: Command {
         Flag.quiet(sets: \.isQuiet)
         Flag.progress(to: \.progress)
     }
+
+    static let examples = [
+        Example(
+            "Check that an archive is whole and can be imported.",
+            "migrate verify notes.tar.zst"
+        ),
+        Example(
+            "Check who signed it, too.",
+            "migrate verify notes.tar.zst --allowed-signers team --signer ann@example.com"
+        ),
+        Example(
+            "Check the content of an archive that comes through a pipe.",
+            "curl -s https://example.com/notes.tar.zst | migrate verify - --hashes"
+        ),
+    ]
 
     func check(_ given: GivenFlags) throws(UsageError) {
         _ = try signature.requirement(for: archive)

@@ -10,6 +10,8 @@ struct BackupFlags: FlagGroup {
     private var device: BytePath?
     private var passwordFile: BytePath?
 
+    static let topic: FlagTopic? = .container
+
     static let external = Flag<Self>("external", value: "dir", as: .directory, to: \.external)
         .help("The app's files on shared storage, instead of '_external' in its directory.")
 
@@ -23,6 +25,7 @@ struct BackupFlags: FlagGroup {
         to: \.passwordFile
     )
     .help("A file whose first line is the password of an encrypted backup.")
+    .about(.encryption)
 
     static var flags: [Flag<Self>] {
         external
@@ -55,6 +58,8 @@ struct AndroidDataFlags: FlagGroup {
     private var backup = BackupFlags()
     private var package: String?
 
+    static let topic: FlagTopic? = .container
+
     static let data = Flag<Self>("data", value: "path", as: .archive, to: \.data)
         .help("The app's data: a copy of /data/data/<package>, or a backup.")
 
@@ -86,16 +91,19 @@ extension Flag {
     static func androidManifest(to path: Property<Owner, BytePath?>) -> Flag {
         Flag("manifest", value: "file", as: .path, to: path)
             .help("The app's AndroidManifest.xml, which says whether it allows backups.")
+            .about(.container)
     }
 
     static func package(to path: Property<Owner, String?>) -> Flag {
         Flag("package", value: "name", as: .text, to: path)
             .help("The app's package name, if the backup holds several or does not name it.")
+            .about(.container)
     }
 
     static func appIdentity(to path: Property<Owner, AppIdentity?>) -> Flag {
         Flag("app-id", value: "id", as: .appIdentity, to: path)
             .help("The app on iOS, as 'TEAM.bundle': fail if the data is not meant for it.")
+            .about(.container)
     }
 }
 

@@ -8,14 +8,17 @@ extension Flag {
         help: String,
         to path: Property<Owner, BytePath>
     ) -> Flag {
-        Flag("container", short: "c", value: "dir", as: .directory, to: path).help(help).required
+        Flag("container", short: "c", value: "dir", as: .directory, to: path)
+            .help(help)
+            .required
+            .about(.container)
     }
 
     static func bundleIdentifier(
         help: String,
         to path: Property<Owner, String?>
     ) -> Flag {
-        Flag("bundle-id", value: "id", as: .text, to: path).help(help)
+        Flag("bundle-id", value: "id", as: .text, to: path).help(help).about(.container)
     }
 
     static func activity(to path: Property<Owner, BytePath?>) -> Flag {
@@ -24,10 +27,11 @@ extension Flag {
                 "What the person was doing, for the app to go on there: a property list with "
                     + "activityType, title and userInfo."
             )
+            .about(.container)
     }
 
     static func includeCaches(sets path: Property<Owner, Bool>) -> Flag {
-        Flag("include-caches", sets: path).help("Include Library/Caches.")
+        Flag("include-caches", sets: path).help("Include Library/Caches.").about(.container)
     }
 
     static func externalLinks(
@@ -38,13 +42,14 @@ extension Flag {
                 "Symbolic links that lead out: 'refuse' the archive (the default), 'keep' them or "
                     + "'skip' them."
             )
+            .about(.archive)
     }
 
     static func force(
         replacing kind: String,
         sets path: Property<Owner, Bool>
     ) -> Flag {
-        Flag("force", short: "f", sets: path).help("Replace \(kind) of that name.")
+        Flag("force", short: "f", sets: path).help("Replace \(kind) of that name.").about(.archive)
     }
 
     static func level(
@@ -53,16 +58,19 @@ extension Flag {
     ) -> Flag {
         Flag("level", value: "n", as: .number(in: 1...19), to: path)
             .help("The zstd compression level, from 1 to 19; \(level) by default.")
+            .about(.archive)
     }
 
     static func threads(to path: Property<Owner, Int?>) -> Flag {
         Flag("threads", value: "n", as: .number(in: 1...64), to: path)
             .help("Use this many threads, from 1 to 64; by default one per processor.")
+            .about(.running)
     }
 
     static func expect(to path: Property<Owner, Fingerprint?>) -> Flag {
         Flag("expect", value: "fingerprint", as: .fingerprint, to: path)
             .help("Refuse any archive but the one of this fingerprint.")
+            .about(.archive)
     }
 
     static func sourcePlatform(to path: Property<Owner, MigrationPlatform?>) -> Flag {
@@ -71,16 +79,19 @@ extension Flag {
                 "The platform that the data comes from, such as 'iOS'; by default the one that the "
                     + "container shows."
             )
+            .about(.container)
     }
 
     static func destinationPlatform(to path: Property<Owner, MigrationPlatform>) -> Flag {
         Flag("destination-platform", value: "p", as: .platform, to: path)
             .help("The platform that the data goes to, for the extension; 'android' by default.")
+            .about(.extension)
     }
 
     static func resourcesVersion(to path: Property<Owner, String>) -> Flag {
         Flag("resources-version", value: "v", as: .text, to: path)
             .help("The version of the data's format, for the importing app; 1.0 by default.")
+            .about(.container)
     }
 
     static func wait(to path: Property<Owner, Duration>) -> Flag {
@@ -89,10 +100,11 @@ extension Flag {
                 "If the container is in use, wait up to this many seconds; by default fail at "
                     + "once."
             )
+            .about(.running)
     }
 
     static func dryRun(_ help: String, sets path: Property<Owner, Bool>) -> Flag {
-        Flag("dry-run", short: "n", sets: path).help(help)
+        Flag("dry-run", short: "n", sets: path).help(help).about(.running)
     }
 
     static func result(to path: Property<Owner, BytePath?>) -> Flag {
@@ -101,15 +113,17 @@ extension Flag {
                 "Append one line of JSON about this run to a file, which others may write at the "
                     + "same time; 'migrate report --results' sums them up."
             )
+            .about(.running)
     }
 
     static func json(sets path: Property<Owner, Bool>) -> Flag {
-        Flag("json", sets: path).help("Answer with one JSON document.")
+        Flag("json", sets: path).help("Answer with one JSON document.").about(.running)
     }
 
     static func verbose(sets path: Property<Owner, Bool>) -> Flag {
         Flag("verbose", short: "v", sets: path)
             .help("Print more, such as the limits of the extension's confinement.")
+            .about(.running)
     }
 
     /// `--verbose` of a command that moves files.
@@ -125,6 +139,7 @@ extension Flag {
         Flag("quiet", short: "q", sets: path)
             .help("Print nothing but warnings and errors.")
             .excluding(Flag.json(sets: path))
+            .about(.running)
     }
 
     static func progress(to path: Property<Owner, ProgressMode>) -> Flag {
@@ -133,6 +148,7 @@ extension Flag {
                 "Show progress on standard error: 'bar', 'plain' (one line per second), 'none', or "
                     + "'auto', the default: a bar on a terminal."
             )
+            .about(.running)
     }
 }
 

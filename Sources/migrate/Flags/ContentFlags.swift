@@ -13,14 +13,12 @@ struct ContentFlags: FlagGroup {
     private var metadata = MetadataFlags()
 
     static var flags: [Flag<Self>] {
+        ofWholeContainers.map { $0.excluding(ExtensionFlags.executable) }
         Flag.bundleIdentifier(
             help: "The app's bundle identifier, if the container does not name it.",
             to: \.bundleIdentifier
         )
         Flag.sourcePlatform(to: \.exportOptions.platform)
-        Flag.destinationPlatform(to: \.exportOptions.destinationPlatform)
-            .needing(ExtensionFlags.executable)
-        ofWholeContainers.map { $0.excluding(ExtensionFlags.executable) }
         MetadataFlags.included(at: \.metadata)
         ExtensionFlags.executable
             .help(
@@ -30,15 +28,18 @@ struct ContentFlags: FlagGroup {
         DestinationOptions.flag(to: \.exportOptions.destinationOptions)
             .needing(ExtensionFlags.executable)
         ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
+        Flag.destinationPlatform(to: \.exportOptions.destinationPlatform)
+            .needing(ExtensionFlags.executable)
         Flag.activity(to: \.activity)
-        Flag.threads(to: \.exportOptions.threadCount)
     }
+
+    static let threads = Flag<Self>.threads(to: \.exportOptions.threadCount)
 
     /// What an app's extension decides itself.
     @FlagList<Self> private static var ofWholeContainers: [Flag<Self>] {
-        Flag.resourcesVersion(to: \.exportOptions.resourcesVersion)
-        Flag.includeCaches(sets: \.exportOptions.includesCaches)
         ExclusionFlags.included(at: \.exclusions)
+        Flag.includeCaches(sets: \.exportOptions.includesCaches)
+        Flag.resourcesVersion(to: \.exportOptions.resourcesVersion)
     }
 
     /// The flags of a command that writes the archive, too.
@@ -47,14 +48,17 @@ struct ContentFlags: FlagGroup {
         Flag.level(byDefault: 3, to: \.exportOptions.compressionLevel)
         Flag("no-compress", sets: \.exportOptions.isCompressible, to: false)
             .help("Store the content uncompressed.")
+            .about(.archive)
             .excluding(ExtensionFlags.executable)
         Flag("strict", sets: \.exportOptions.isStrict)
             .help(
                 "Fail if something would be left out: a special file, or, unless '--acls' and '--xattrs' "
                     + "ask for them, an access control list or an attribute outside 'user.'."
             )
+            .about(.container)
         Flag("expect-complete", sets: \.exportOptions.expectsComplete)
             .help("Fail if the extension leaves files behind outside of Library/Caches and tmp.")
+            .about(.extension)
             .needing(ExtensionFlags.executable)
     }
 

@@ -9,6 +9,8 @@ struct DecryptionFlags: FlagGroup {
     private var passphrase = PassphraseFlags()
     private var maximumWorkFactor: Int?
 
+    static let topic: FlagTopic? = .encryption
+
     static let identity = Flag<Self>(
         "identity",
         value: "file",
@@ -87,6 +89,8 @@ struct EncryptionFlags: FlagGroup {
     private var recipientFiles: [BytePath] = []
     private var passphrase = PassphraseFlags()
     private var isArmored = false
+
+    static let topic: FlagTopic? = .encryption
 
     static var flags: [Flag<Self>] {
         Flag("recipient", value: "key", as: .text, appendingTo: \.recipients)

@@ -8,6 +8,8 @@ struct ExclusionFlags: FlagGroup {
     private var given: [PathPattern] = []
     private var files: [BytePath] = []
 
+    static let topic: FlagTopic? = .container
+
     static var flags: [Flag<Self>] {
         Flag("exclude", short: "x", value: "pattern", as: .pathPattern, appendingTo: \.given)
             .help(

@@ -35,6 +35,8 @@ struct ExtensionFlags: FlagGroup {
 
     private(set) var confinement = MigrationExtension.ConfinementPolicy.whereAvailable
 
+    static let topic: FlagTopic? = .extension
+
     static let executable = Flag<Self>(
         "extension",
         value: "path",
@@ -246,6 +248,7 @@ enum DestinationOptions {
             "An option of the destination, for the extension; '@file' as the value stands for the "
                 + "file's content, and '@@' for one '@'; may be repeated."
         )
+        .about(.extension)
     }
 
     private static var surplus: ValueError {
@@ -293,6 +296,7 @@ enum SourceFlags {
             effect: { $0[keyPath: path].bundleIdentifier = $1 }
         )
         .help("The app that the data comes from; by default the one that the archive names.")
+        .about(.extension)
         Flag(
             "source-platform",
             value: "p",
@@ -302,10 +306,13 @@ enum SourceFlags {
         .help(
             "The platform that the data comes from; by default the one that the archive names."
         )
+        .about(.extension)
         Flag("source-store", value: "s", as: .text, effect: { $0[keyPath: path].store = .init($1) })
             .help("The store that the app comes from; by default the store of its platform.")
+            .about(.extension)
         Flag("source-version", value: "v", as: .text, effect: { $0[keyPath: path].version = $1 })
             .help("The version of the data's format; by default the one that the archive names.")
+            .about(.extension)
     }
 
     static let hint = "give '--source-app', '--source-platform' and '--source-version'"

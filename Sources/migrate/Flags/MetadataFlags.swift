@@ -13,6 +13,8 @@ struct MetadataFlags: FlagGroup {
     private var hasAccessLists = false
     private var attributes = Attributes.user
 
+    static let topic: FlagTopic? = .container
+
     static let owners = Flag<Self>("owners", sets: \.hasOwners)
         .help("Keep the owner and group of every entry, as numbers; only root can restore them.")
 
@@ -41,6 +43,8 @@ struct MetadataFlags: FlagGroup {
 struct RestoredMetadataFlags: FlagGroup {
     private var metadata = MetadataFlags()
     private var map = OwnerMap()
+
+    static let topic: FlagTopic? = .container
 
     static var flags: [Flag<Self>] {
         MetadataFlags.included(at: \.metadata)

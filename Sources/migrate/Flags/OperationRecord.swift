@@ -7,6 +7,8 @@ struct RecordFlags: FlagGroup {
     fileprivate var page: BytePath?
     fileprivate var sessionLog: BytePath?
 
+    static let topic: FlagTopic? = .running
+
     static var flags: [Flag<Self>] {
         Flag("report", value: "file", as: .path, to: \.page)
             .help("Write a page like that of 'migrate report' to this file, which is replaced.")

@@ -8,6 +8,8 @@ struct PathArguments: FlagGroup {
     private var named: [EntryPath] = []
     private(set) var patterns: [PathPattern] = []
 
+    static let topic: FlagTopic? = .archive
+
     static let pattern = Flag<Self>(
         "glob",
         value: "pattern",

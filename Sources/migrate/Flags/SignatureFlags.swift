@@ -8,6 +8,8 @@ struct SignatureFlags: FlagGroup {
     private var signer: String?
     private var isRequired = false
 
+    static let topic: FlagTopic? = .signature
+
     private static let allowedSigners = Flag<Self>(
         "allowed-signers",
         value: "file",
@@ -38,7 +40,9 @@ struct SignatureFlags: FlagGroup {
         help: String,
         to path: Property<Owner, BytePath?>
     ) -> Flag<Owner> {
-        Flag("signature", value: "file", as: .path, to: path).help(help)
+        Flag("signature", value: "file", as: .path, to: path)
+            .help(help)
+            .about(.signature)
     }
 
     /// The signature that `archive` must have; `nil` if the flags require none.
