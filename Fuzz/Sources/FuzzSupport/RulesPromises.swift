@@ -110,7 +110,7 @@ public enum RulesPromises {
             "<data-extraction-rules><cloud-backup disableIfNoEncryptionCapabilities=\"true\">\(body)"
                 + "</cloud-backup>\n<device-transfer>\(body)</device-transfer>\n"
                 + "<cross-platform-transfer platform=\"ios\"><platform-specific-params "
-                + "bundleId=\"a.b\" teamId=\"T\" contentVersion=\"1\"/>\(body)"
+                + "bundleId=\"a.b\" teamId=\"ABCDE12345\" contentVersion=\"1\"/>\(body)"
                 + "</cross-platform-transfer></data-extraction-rules>"
         }
         let legacy =

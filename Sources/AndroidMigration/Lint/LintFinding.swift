@@ -12,6 +12,7 @@ public struct LintFinding: Hashable, Sendable, Codable {
         case emptySection = "empty-section"
         case excludeOutsideIncludes = "exclude-outside-includes"
         case excludeParentOfInclude = "exclude-parent-of-include"
+        case invalidIdentifier = "invalid-identifier"
         case invalidPath = "invalid-path"
         case missingAttribute = "missing-attribute"
         case missingParams = "missing-params"

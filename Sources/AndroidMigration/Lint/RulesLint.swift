@@ -38,7 +38,8 @@ public struct RulesLint: Sendable {
         self.findings = findings
     }
 
-    init(_ file: RulesFile, manifest: AppManifest?, tree: DataTree?) {
+    /// Checks rules that were read before.
+    package init(_ file: RulesFile, manifest: AppManifest?, tree: DataTree?) {
         var checks = FileChecks(file, manifest: manifest)
         checks.run()
         var findings = checks.findings

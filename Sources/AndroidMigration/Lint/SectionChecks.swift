@@ -96,17 +96,37 @@ struct SectionChecks {
                     + "as a child of the section"
             )
         }
-        for (name, line) in section.missingParameters {
+        for parameter in section.flawedParameters { report(parameter) }
+    }
+
+    private mutating func report(_ parameter: RulesFile.FlawedParameter) {
+        let name = parameter.name
+        let effect =
+            name == "contentVersion"
+            ? "the app on iOS can't know the format" : "no app on iOS matches"
+        guard let value = parameter.value, !value.isEmpty else {
             findings.report(
                 .missingAttribute,
                 severity: .error,
-                line: line,
-                message:
-                    "'\(name)' is missing; Android takes it for empty, and no app on iOS matches or "
-                    + "knows the format",
-                fix: "add \(name)=\"…\""
+                line: parameter.line,
+                message: parameter.value == nil
+                    ? "'\(name)' is missing; Android takes it for empty, and \(effect)"
+                    : "'\(name)' is empty, so \(effect)",
+                fix: "write \(name)=\"…\""
             )
+            return
         }
+        findings.report(
+            .invalidIdentifier,
+            severity: .error,
+            line: parameter.line,
+            message:
+                "\(name)=\"\(PrintableText.escaping(value))\" has a form that Apple never gives, "
+                + "so \(effect)",
+            fix: name == "teamId"
+                ? "write the team's ten capital letters and digits, as in ABCDE12345"
+                : "write the app's bundle identifier: letters, digits, '-' and '.'"
+        )
     }
 }
 

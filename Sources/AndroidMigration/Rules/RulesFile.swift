@@ -35,12 +35,20 @@ public struct RulesFile: Sendable {
         let disablesWithoutEncryption: Bool
         let parameters: [PlatformParameters]
 
-        /// The attributes missing from parameter elements, with the elements' lines.
-        let missingParameters: [(name: String, line: Int)]
+        /// The attributes of parameter elements that no app on iOS can match, with the elements' lines.
+        let flawedParameters: [FlawedParameter]
         let rules: [BackupRule]
 
         /// Why Android's parser silently gives up here; `nil` if it doesn't.
         let abort: Abort?
+    }
+
+    /// An attribute of a parameter element that is missing, or not of the form that Apple gives it.
+    struct FlawedParameter: Sendable {
+        let name: String
+        /// The attribute as it is; `nil` if it is missing.
+        let value: String?
+        let line: Int
     }
 
     struct Abort: Sendable {
@@ -136,13 +144,44 @@ public struct PlatformParameters: Hashable, Sendable {
         self.teamIdentifier = teamIdentifier
         self.contentVersion = contentVersion
     }
+
+    /// Whether an app on iOS can have both identifiers.
+    var canMatch: Bool {
+        Self.isBundleIdentifier(bundleIdentifier) && Self.isTeamIdentifier(teamIdentifier)
+    }
+
+    /// Whether `text` has the form of a bundle identifier (CFBundleIdentifier).
+    static func isBundleIdentifier(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { isLetterOrDigit($0) || "-.".utf8.contains($0) }
+    }
+
+    /// Whether `text` has the form of a team identifier: ten capital letters and digits.
+    static func isTeamIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 10 && text == text.uppercased() && text.utf8.allSatisfy(isLetterOrDigit)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
 }
 
 // MARK: - Sections
 
 extension RulesFile.Section {
     static let parametersName = "platform-specific-params"
-    static let parameterNames = ["bundleId", "teamId", "contentVersion"]
+
+    private static let parameterForms: [(name: String, isWellFormed: @Sendable (String) -> Bool)] =
+        [
+            ("bundleId", { PlatformParameters.isBundleIdentifier($0) }),
+            ("teamId", { PlatformParameters.isTeamIdentifier($0) }),
+            ("contentVersion", { !$0.isEmpty }),
+        ]
 
     fileprivate init(_ element: XMLElement, kind: RuleSection) {
         self.kind = kind
@@ -157,8 +196,10 @@ extension RulesFile.Section {
                 contentVersion: element["contentVersion"] ?? ""
             )
         }
-        missingParameters = parameterElements.flatMap { element in
-            Self.parameterNames.filter { element[$0] == nil }.map { ($0, element.line) }
+        flawedParameters = parameterElements.flatMap { element in
+            Self.parameterForms
+                .filter { !$0.isWellFormed(element[$0.name] ?? "") }
+                .map { .init(name: $0.name, value: element[$0.name], line: element.line) }
         }
         rules = element.descendants.compactMap { element in
             BackupRule.Action(rawValue: element.name).map { action in

@@ -88,7 +88,10 @@ struct TransferTerms: Sendable {
         if file.sections(of: .crossPlatform).isEmpty {
             return ["no 'cross-platform-transfer' says platform=\"ios\""]
         }
-        return file.parameters.isEmpty
-            ? ["'cross-platform-transfer' has no 'platform-specific-params'"] : []
+        if file.parameters.isEmpty {
+            return ["'cross-platform-transfer' has no 'platform-specific-params'"]
+        }
+        return file.parameters.contains(where: \.canMatch)
+            ? [] : ["no app on iOS matches the 'bundleId' and 'teamId' of the rules"]
     }
 }

@@ -55,10 +55,14 @@ struct AndroidConvertCommand: ReplacingCommand {
         byDefault: BackupConversion.Options().compressionLevel,
         to: \.options.compressionLevel
     )
+    .help(
+        "The zstd compression level, from 1 to 19; 1 by default, as such an archive is usually "
+            + "read once."
+    )
     private static let threads = Flag<Self>.threads(to: \.options.threadCount)
 
     static var flags: [Flag<Self>] {
-        Flag("out", value: "file", as: .archive, to: \.output)
+        Flag("out", short: "o", value: "file", as: .archive, to: \.output)
             .help(
                 "The archive to write, or '-' for standard output; with '--to android' the stream, "
                     + "such as '_full/<package>'."

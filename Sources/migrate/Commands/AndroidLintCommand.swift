@@ -9,6 +9,7 @@ struct AndroidLintCommand: Command {
     private var data = AndroidDataFlags()
     private var answersInJSON = false
     private var answersInAnnotations = false
+    private var showsNotes = false
 
     static let name = "android lint"
     static let abstract = "Look for mistakes in the backup rules of an Android app."
@@ -20,6 +21,8 @@ struct AndroidLintCommand: Command {
     static var flags: [Flag<Self>] {
         Flag.androidManifest(to: \.manifest)
         AndroidDataFlags.included(at: \.data)
+        Flag("notes", sets: \.showsNotes)
+            .help("Show notes too, which ask for no change; JSON always has them.")
         json
         Flag("github", sets: \.answersInAnnotations)
             .help("Answer with annotations for a workflow on GitHub.")
@@ -47,7 +50,7 @@ struct AndroidLintCommand: Command {
             manifest: try manifest.map { try AppManifest(InputFile.read($0)) },
             tree: try await data.tree(on: context.console)
         )
-        let answer = LintAnswer(file: subject, findings: lint.findings)
+        let answer = LintAnswer(file: subject, findings: lint.findings, showsNotes: showsNotes)
         if answersInAnnotations {
             try context.console.output.write(answer.annotations)
         } else {
@@ -64,10 +67,12 @@ struct AndroidLintCommand: Command {
 struct LintAnswer: Answer {
     let findings: [LintFinding]
     private let file: String
+    private let showsNotes: Bool
 
-    init(file: String, findings: [LintFinding]) {
+    init(file: String, findings: [LintFinding], showsNotes: Bool) {
         self.file = file
         self.findings = findings
+        self.showsNotes = showsNotes
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -77,26 +82,31 @@ struct LintAnswer: Answer {
     var schema: String { "migrate/android-lint/1" }
 
     var text: String {
-        findings.reduce("") { text, finding in
-            text + "\(file):\(finding.line): \(finding.severity.rawValue): "
-                + PrintableText.escapingRest(of: finding.message)
-                + " [\(finding.code.rawValue)]\n"
-                + (finding.severity == .note
-                    ? "" : "    fix: \(PrintableText.escapingRest(of: finding.fix))\n")
-        } + summary + "\n"
+        let shown = findings.filter { showsNotes || $0.severity != .note }
+        return LintLines(file: file, findings: shown).text + summary + "\n"
     }
 
     private var summary: String {
-        let errors = findings.count { $0.severity == .error }
-        let warnings = findings.count { $0.severity == .warning }
-        return "\(file): \(errors) errors, \(warnings) warnings"
+        let errors = counted(.error, as: "error")
+        let summary = "\(file): \(errors), \(counted(.warning, as: "warning"))"
+        guard findings.contains(where: { $0.severity == .note }) else { return summary }
+        let notes = counted(.note, as: "note")
+        return summary + ", \(notes)" + (showsNotes ? "" : " ('--notes' shows them)")
+    }
+
+    private func counted(_ severity: LintFinding.Severity, as name: String) -> String {
+        let count = findings.count { $0.severity == severity }
+        return "\(count) \(name)\(count == 1 ? "" : "s")"
     }
 
     /// The findings as workflow commands of GitHub, which shows them beside the lines.
     ///
     /// GitHub shows ten annotations of each kind, so notes that ask for no change are left out.
     var annotations: String {
-        findings.filter { $0.code != .ruleBytes }.reduce("") { text, finding in
+        let shown = findings.filter { finding in
+            finding.severity != .note || showsNotes && finding.code != .ruleBytes
+        }
+        return shown.reduce("") { text, finding in
             let command =
                 switch finding.severity {
                 case .error: "error"
@@ -117,5 +127,20 @@ struct LintAnswer: Answer {
     /// `text` as a property of a workflow command, in which two more characters have a meaning.
     private static func property(_ text: String) -> String {
         data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
+    }
+}
+
+/// Findings as lines for a person, each with its place and its fix.
+struct LintLines: Sendable {
+    let file: String
+    let findings: [LintFinding]
+    var text: String {
+        findings.reduce("") { text, finding in
+            text + "\(file):\(finding.line): \(finding.severity.rawValue): "
+                + PrintableText.escapingRest(of: finding.message)
+                + " [\(finding.code.rawValue)]\n"
+                + (finding.severity == .note
+                    ? "" : "    fix: \(PrintableText.escapingRest(of: finding.fix))\n")
+        }
     }
 }

@@ -49,15 +49,21 @@ struct AndroidPreviewCommand: Command {
     var subject: String { PrintableText.escaping(rules) }
 
     func run(in context: CommandContext) async throws -> ExitCode {
+        let file = try RulesFile(InputFile.read(rules))
+        let manifest = try manifest.map { try AppManifest(InputFile.read($0)) }
+        let tree = try await data.tree(on: context.console) ?? DataTree()
+        let errors = RulesLint(file, manifest: manifest, tree: tree).findings
+            .filter { $0.severity == .error }
         let preview = Preview(
-            try RulesFile(InputFile.read(rules)),
+            file,
             section: section,
-            manifest: try manifest.map { try AppManifest(InputFile.read($0)) },
-            tree: try await data.tree(on: context.console) ?? DataTree(),
+            manifest: manifest,
+            tree: tree,
             canEncrypt: canEncrypt
         )
-        try context.console.output.write(PreviewAnswer(preview), inJSON: answersInJSON)
-        return preview.isEligible ? .success : .failure
+        let answer = PreviewAnswer(preview, errors: LintLines(file: subject, findings: errors))
+        try context.console.output.write(answer, inJSON: answersInJSON)
+        return preview.isEligible && errors.isEmpty ? .success : .findings
     }
 }
 
@@ -87,21 +93,26 @@ struct PreviewAnswer: Answer {
     }
 
     private enum Key: String, CodingKey {
-        case section, eligible, reasons, included, excluded
+        case section, eligible, findings, reasons, included, excluded
     }
 
     private let preview: Preview
 
+    /// The mistakes in the rules that 'android lint' calls errors.
+    private let errors: LintLines
+
     var schema: String { "migrate/android-preview/1" }
 
-    init(_ preview: Preview) {
+    init(_ preview: Preview, errors: LintLines) {
         self.preview = preview
+        self.errors = errors
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(preview.section, forKey: .section)
         try container.encode(preview.isEligible, forKey: .eligible)
+        try container.encode(errors.findings, forKey: .findings)
         try container.encode(preview.reasons, forKey: .reasons)
         let included = preview.included.map { Row(item: $0, isIncluded: true) }
         try container.encode(included, forKey: .included)
@@ -111,7 +122,7 @@ struct PreviewAnswer: Answer {
 
     var text: String {
         var text =
-            "section   \(preview.section.rawValue)\n"
+            errors.text + "section   \(preview.section.rawValue)\n"
             + "eligible  \(preview.isEligible ? "yes" : "no")\n"
         for reason in preview.reasons {
             text += "          \(PrintableText.escapingRest(of: reason))\n"

@@ -29,7 +29,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     }
 
     static var flags: [Flag<Self>] {
-        Flag("out", value: "file", as: .path, to: \.page)
+        Flag("out", short: "o", value: "file", as: .path, to: \.page)
             .help("The page to write; by default standard output.")
         Flag("container", short: "c", value: "dir", as: .directory, to: \.shown)
             .help("Show this container instead of an archive, and what an export leaves out.")

@@ -20,7 +20,7 @@ struct StoreUpgradeCommand: Command {
         Flag("plan", value: "program", as: .path, to: \.plan)
             .help("A program made with StoreMigration. It runs unconfined: it is your own.")
             .required
-        Flag("dry-run", sets: \.isDry).help("Show the steps, and change nothing.")
+        Flag.dryRun("Show the steps, and change nothing.", sets: \.isDry)
         Flag.json(sets: \.answersInJSON)
         Flag.progress(to: \.progressMode)
     }

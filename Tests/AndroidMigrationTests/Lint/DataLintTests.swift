@@ -16,7 +16,7 @@ struct DataLintTests {
         let file = """
             <data-extraction-rules>
             <cross-platform-transfer platform="ios">
-            <platform-specific-params bundleId="a.b" teamId="T" contentVersion="1"/>
+            <platform-specific-params bundleId="a.b" teamId="ABCDE12345" contentVersion="1"/>
             \(rules)
             </cross-platform-transfer>
             </data-extraction-rules>

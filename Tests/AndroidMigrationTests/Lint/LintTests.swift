@@ -32,7 +32,7 @@ struct LintTests {
                 <cloud-backup><include domain="file" path="notes"/></cloud-backup>
                 <device-transfer><include domain="file" path="notes"/></device-transfer>
                 <cross-platform-transfer platform="ios">
-                <platform-specific-params bundleId="a.b" teamId="T" contentVersion="1"/>
+                <platform-specific-params bundleId="a.b" teamId="ABCDE12345" contentVersion="1"/>
                 \(rules)
                 </cross-platform-transfer>
                 </data-extraction-rules>
@@ -340,6 +340,20 @@ struct LintTests {
                 </full-backup-content>
                 """,
             ["note 1 no-cross-platform-section", "error 3 require-flags-ignored"]
+        ),
+        Trap(
+            "identifiers that no app can have",
+            "BackupManagerService: compared letter by letter",
+            file: clean.replacing("teamId=\"ABCDE12345\"", with: "teamId=\"ABC\"")
+                .replacing("com.example.app", with: "com.example/app"),
+            ["error 5 invalid-identifier", "error 5 invalid-identifier"]
+        ),
+        Trap(
+            "attributes that are empty",
+            "PlatformConfigParser takes a missing one for empty",
+            file: clean.replacing("contentVersion=\"1\"", with: "contentVersion=\"\"")
+                .replacing("ABCDE12345", with: ""),
+            ["error 5 missing-attribute", "error 5 missing-attribute"]
         ),
         Trap(
             "no rules",

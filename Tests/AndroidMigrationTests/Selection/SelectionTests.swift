@@ -28,7 +28,7 @@ struct SelectionTests {
     ) throws -> Preview {
         let file = """
             <data-extraction-rules><cross-platform-transfer platform="ios">
-            <platform-specific-params bundleId="a.b" teamId="T" contentVersion="1"/>
+            <platform-specific-params bundleId="a.b" teamId="ABCDE12345" contentVersion="1"/>
             \(rules)
             </cross-platform-transfer></data-extraction-rules>
             """
@@ -353,16 +353,25 @@ struct SelectionTests {
     }
 
     private static let parameters =
-        #"<platform-specific-params bundleId="a.b" teamId="T" contentVersion="1"/>"#
+        #"<platform-specific-params bundleId="a.b" teamId="ABCDE12345" contentVersion="1"/>"#
     private static let one = #"<include domain="file" path="f"/>"#
 
     static let eligibilities: [Eligibility] = [
         Eligibility(
             "BackupEligibilityRules: parameters without a version do",
             .crossPlatform,
-            #"<cross-platform-transfer platform="ios"><platform-specific-params bundleId="a.b"/>"#
+            #"<cross-platform-transfer platform="ios">"#
+                + #"<platform-specific-params bundleId="a.b" teamId="ABCDE12345"/>"#
                 + "\(one)</cross-platform-transfer>",
             ["app/files/f"]
+        ),
+        Eligibility(
+            "CrossPlatformManifest: one of the apps must match",
+            .crossPlatform,
+            #"<cross-platform-transfer platform="ios">"#
+                + #"<platform-specific-params teamId="ABCDE12345" contentVersion="1"/>"#
+                + "\(one)</cross-platform-transfer>",
+            nil
         ),
         Eligibility(
             "PlatformConfigParser: parameters are the section's own children",

@@ -54,6 +54,19 @@ struct HelpTests {
         #expect(sections[2].flags.first?.name == "extension")
     }
 
+    @Test func `gives a flag one short name in every command, and a short name one flag`() {
+        let flags = Self.commands.flatMap(\.allFlags)
+        for (label, same) in Dictionary(grouping: flags, by: \.label) {
+            #expect(Set(same.map(\.short)).count == 1, "\(label)")
+        }
+        for (short, same) in Dictionary(grouping: flags.filter { $0.short != nil }, by: \.short) {
+            #expect(Set(same.map(\.name)).count == 1, "\(short ?? " ")")
+        }
+        for name in ["container", "out", "force", "dry-run", "quiet", "verbose", "help"] {
+            #expect(flags.filter { $0.name == name }.allSatisfy { $0.short != nil }, "\(name)")
+        }
+    }
+
     @Test func `shows a short list of flags under one heading`() throws {
         let command = try #require(Self.commands.first { $0.name == "status" })
         #expect(command.flagSections.map(\.title) == ["Options"])

@@ -16,7 +16,7 @@ import Testing
             <cloud-backup><include domain="file" path="a"/></cloud-backup>
             <device-transfer><include domain="file" path="a"/></device-transfer>
             <cross-platform-transfer platform="ios">
-            <platform-specific-params bundleId="a.b" teamId="T" contentVersion="1"/>
+            <platform-specific-params bundleId="a.b" teamId="ABCDE12345" contentVersion="1"/>
             \(body)
             </cross-platform-transfer>
             </data-extraction-rules>
@@ -59,7 +59,7 @@ import Testing
         #expect(lines.count == 2)
         let summary = "::notice title=migrate android lint::"
         #expect(lines.last?.hasPrefix(summary) == true)
-        #expect(lines.last?.hasSuffix(": 1 errors, 0 warnings") == true)
+        #expect(lines.last?.hasSuffix(": 1 error, 0 warnings") == true)
         #expect(line.hasPrefix("::error file="))
         #expect(line.contains(",line=6,title=unknown-domain::'fi"))
         #expect(line.contains("%25le"))
@@ -86,6 +86,56 @@ import Testing
         let excluded = try #require(answer["excluded"] as? [[String: Any]])
         #expect(excluded[0]["path"] as? String == "b")
         #expect(excluded[0]["rule"] is NSNull)
+    }
+
+    @Test func `previews nothing by rules that no app on iOS matches, after the mistakes`() throws {
+        try write("<include domain=\"file\" path=\"a\"/>")
+        let rules = String(decoding: try place.bytes(of: "rules.xml"), as: UTF8.self)
+        try place.shell("mkdir -p data/files && echo one > data/files/a")
+        for (params, code) in [
+            (" teamId=\"ABCDE12345\"", "missing-attribute"),
+            (" bundleId=\"a.b\" teamId=\"ABC\"", "invalid-identifier"),
+        ] {
+            let wrong = rules.replacing(" bundleId=\"a.b\" teamId=\"ABCDE12345\"", with: params)
+            try place.write([UInt8](wrong.utf8), to: "rules.xml")
+            let words = [place.path("rules.xml"), "--data", place.path("data")]
+            let lint = try MigrateCommand.run(["android", "lint"] + words)
+            #expect(lint.exitCode == 1)
+            let preview = try MigrateCommand.run(["android", "preview"] + words)
+            #expect(preview.exitCode == 1)
+            #expect(preview.output.contains("rules.xml:5: error: "))
+            #expect(preview.output.contains("[\(code)]\n    fix: "))
+            #expect(preview.output.contains("eligible  no\n          no app on iOS matches"))
+            #expect(preview.output.contains("included: 0 B\n"))
+        }
+    }
+
+    @Test func `previews what is sent by rules with another mistake, and ends with 1`() throws {
+        try write("<include domain=\"file\" path=\"a\"/>\n<exclude domain=\"fil\" path=\"b\"/>")
+        try place.shell("mkdir -p data/files && echo one > data/files/a")
+        let words = ["android", "preview", place.path("rules.xml"), "--data", place.path("data")]
+        let text = try MigrateCommand.run(words)
+        #expect(text.exitCode == 1)
+        let first = try #require(text.output.firstRange(of: "rules.xml:7: error: 'fil'"))
+        let second = try #require(text.output.firstRange(of: "eligible  yes\n"))
+        #expect(first.lowerBound < second.lowerBound)
+        let json = try MigrateCommand.run(words + ["--json"])
+        let document = try JSONSerialization.jsonObject(with: Data(json.standardOutput))
+        let answer = try #require(document as? [String: Any])
+        let findings = try #require(answer["findings"] as? [[String: Any]])
+        #expect(findings.map { $0["code"] as? String } == ["unknown-domain"])
+    }
+
+    @Test func `shows notes on request`() throws {
+        try write("<include domain=\"file\" path=\"a\"/>")
+        try place.shell("mkdir -p data/files && echo one > data/files/a")
+        let words = ["android", "lint", place.path("rules.xml"), "--data", place.path("data")]
+        let short = try MigrateCommand.run(words)
+        #expect(!short.output.contains(": note: "))
+        #expect(short.output.hasSuffix(": 0 errors, 0 warnings, 3 notes ('--notes' shows them)\n"))
+        let long = try MigrateCommand.run(words + ["--notes"])
+        #expect(long.output.contains("rules.xml:6: note: the rule sends 4 bytes [rule-bytes]\n"))
+        #expect(long.output.hasSuffix(": 0 errors, 0 warnings, 3 notes\n"))
     }
 
     @Test func `ends with 1 where the app takes no part`() throws {
