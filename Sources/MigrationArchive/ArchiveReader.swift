@@ -140,7 +140,8 @@ public final class ArchiveReader: RestorableArchive {
             let strict = StrictTarReader(
                 reading: stream,
                 access.selectionAhead == .entries ? nil : table,
-                holding: frame.header.extraMetadata
+                holding: frame.header.extraMetadata,
+                readsAllContent: prefetcher != nil
             )
             self.strict = strict
             entries = strict
@@ -276,7 +277,8 @@ public final class ArchiveReader: RestorableArchive {
             throw ArchiveError.cutShort
         }
         var counted = strict.totals
-        counted.dataBytes = index.totals.dataBytes
+        // Pages of zeros are only known where all content was read.
+        if prefetcher == nil { counted.dataBytes = index.totals.dataBytes }
         guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
             throw ArchiveError(.damaged, "the entries do not match the totals at the archive's end")
         }

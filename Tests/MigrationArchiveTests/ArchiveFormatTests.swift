@@ -85,8 +85,8 @@ struct ArchiveFormatTests {
 
     @Test func `passes over what a later program says beside`() throws {
         let plain = #"{"bundleIdentifier":"b",\#(Self.fields)}"#
-        let later = #""contentVersion":"7","store":"s","team":"T""#
-        let more = #"{"bundleIdentifier":"b",\#(later),\#(Self.fields)}"#
+        let before = #""bundleIdentifier":"b","contentVersion":"7""#
+        let more = #"{\#(before),\#(Self.fields),"store":"s","team":["T",{"a":1}]}"#
         let further = "further " + String(repeating: "a", count: 48 << 10)
         var fingerprints: [Fingerprint?] = []
         for archive in [
@@ -108,7 +108,9 @@ struct ArchiveFormatTests {
     @Test(arguments: [#"["owners","accessLists"]"#, #"["owners","owners"]"#, "[]"])
     func `refuses the names of extra metadata in another order`(_ names: String) throws {
         let error = #expect(throws: ArchiveError.self) {
-            try archive(#"{"bundleIdentifier":"b","requires":\#(names),\#(Self.fields)}"#)
+            try archive(
+                #"{"bundleIdentifier":"b","platform":"iOS","requires":\#(names),"resourcesVersion":"1"}"#
+            )
         }
         #expect(error?.code == .damaged)
     }
@@ -116,10 +118,40 @@ struct ArchiveFormatTests {
     @Test(arguments: ["something else", "owner"])
     func `refuses what it must know and does not`(_ feature: String) throws {
         let error = #expect(throws: ArchiveError.self) {
-            try archive(#"{"bundleIdentifier":"b","requires":["\#(feature)"],\#(Self.fields)}"#)
+            try archive(#"{"platform":"iOS","requires":["\#(feature)"],"resourcesVersion":"1"}"#)
         }
         #expect(error?.code == .unsupported)
         #expect(error?.message.hasPrefix("the archive was made by a newer version") == true)
+    }
+
+    @Test func `need not name an app`() throws {
+        let archive = try archive("{\(Self.fields)}")
+        for route in TestArchive.Route.allCases {
+            let reader = try archive.reader(route)
+            #expect(reader.header?.platform == "iOS" && reader.header?.bundleIdentifier == nil)
+            #expect(try reader.items() == [Item("a", [7])])
+        }
+    }
+
+    /// Whoever says the same writes the same bytes, and so gets the same fingerprint.
+    @Test(
+        arguments: [
+            #"{"platform":"iOS", "resourcesVersion":"1"}"#,
+            #"{"platform":"iOS","resourcesVersion":"1"} "#,
+            #"{"resourcesVersion":"1","platform":"iOS"}"#,
+            #"{"platform":"iOS","platform":"iOS","resourcesVersion":"1"}"#,
+            #"{"platform":"i\u004FS","resourcesVersion":"1"}"#,
+            #"{"platform":"i\/S","resourcesVersion":"1"}"#,
+            #"{"platform":"iOS","resourcesVersion":"1","z":null}"#,
+            #"{"platform":"iOS","resourcesVersion":"1","z":1.0}"#,
+            #"{"activity":"YQ=","platform":"iOS","resourcesVersion":"1"}"#,
+            #"{"activity":"YR==","platform":"iOS","resourcesVersion":"1"}"#,
+            #"{"bundleIdentifier":7,"platform":"iOS","resourcesVersion":"1"}"#,
+        ]
+    )
+    func `refuses a description in other bytes than it has`(_ description: String) throws {
+        let error = #expect(throws: ArchiveError.self) { try archive(description) }
+        #expect(error?.code == .damaged)
     }
 
     @Test func `takes a header of no more than 124 KiB`() throws {

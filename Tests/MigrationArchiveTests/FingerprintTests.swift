@@ -1,3 +1,4 @@
+import Foundation
 import MigrationSystem
 import TestSupport
 import Testing
@@ -17,11 +18,14 @@ struct FingerprintTests {
 
     /// Changes only with the format, whose version then changes too.
     private static let golden =
-        "fba2989c3413fe05a584298fc5f1e1537fe70fdf5bebd7cc1581c2b7ca703927"
+        "c7fbb17a08e604c42e85374766be8685c1019d0b639ecddf6510961ac89cbfe8"
 
-    /// The SHA-256 of the whole archive where nothing is compressed.
-    private static let goldenBytes =
-        "05379510dda45ea160ef5eeffd6e2ae1a4fd7cbe9120e9a1eb32fc138c76b810"
+    /// A file among those that programs of earlier days wrote.
+    private static func stored(_ name: String) throws -> [UInt8] {
+        let directory = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../Fixtures/Archives").standardizedFileURL
+        return [UInt8](try Data(contentsOf: directory.appending(path: name)))
+    }
 
     private static func header(
         bundleIdentifier: String = "org.example.notes",
@@ -135,7 +139,25 @@ struct FingerprintTests {
     /// The layout of a whole archive, for which a change of the format needs another version.
     @Test func `of an archive's bytes is always the same where nothing is compressed`() throws {
         let archive = try TestArchive(Self.items, header: Self.header(isCompressible: false))
-        let hash = Fingerprint(bytes: SHA256Digest.hash(of: archive.bytes))
-        #expect(hash.description == Self.goldenBytes)
+        #expect(archive.bytes == (try Self.stored("format-2.tar.zst")))
+    }
+
+    @Test func `of an archive that lies there for long is read as it was written`() throws {
+        let archive = TestArchive(bytes: try Self.stored("format-2.tar.zst"))
+        for route in TestArchive.Route.allCases {
+            let reader = try archive.reader(route)
+            #expect(try reader.items() == Self.items)
+            #expect(reader.fingerprint?.description == Self.golden)
+        }
+    }
+
+    @Test(arguments: TestArchive.Route.allCases)
+    func `of a pre-release's archive is not read`(_ route: TestArchive.Route) throws {
+        let archive = TestArchive(bytes: try Self.stored("pre-release.tar.zst"))
+        for check in [{ _ = try archive.items(route) }, { _ = try archive.verify(route) }] {
+            let error = #expect(throws: ArchiveError.self) { try check() }
+            #expect(error?.code == .unsupported)
+            #expect(error?.message.contains("a pre-release of format 2") == true)
+        }
     }
 }

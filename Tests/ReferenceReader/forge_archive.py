@@ -6,7 +6,7 @@ import struct
 import subprocess
 import sys
 
-from read_archive import (BEGINS, BLOCK, ENTRIES, HASHES, LARGE, MARKS, PIECE, TABLE, Archive, entries,
+from read_archive import (BEGINS, BLOCK, ENTRIES, HASHES, LARGE, MARKS, PAGE, PIECE, TABLE, Archive, entries,
                           expected_index, sha, u32, windows)
 
 TARGET = 157
@@ -31,7 +31,7 @@ class Forge:
         self.description = archive.description_digest
         self.pieces = [list(piece) for piece in archive.pieces]
         self.numbers, self.index = list(archive.numbers), archive.index
-        self.hashes, self.version = {}, 2
+        self.hashes, self.version, self.format_mark = {}, 2, 1
 
     def bytes(self):
         out, listed, digests = self.header, [(len(self.header), self.header_size)], b""
@@ -40,7 +40,7 @@ class Forge:
             out += data
             listed.append((len(data), len(content)))
             digests += self.hashes.get(number, sha(content + marks))
-        hashes = b"MIGR" + struct.pack("<HHI7Q", self.version, 0, len(self.pieces), *self.numbers)
+        hashes = b"MIGR" + struct.pack("<HHI7Q", self.version, self.format_mark, len(self.pieces), *self.numbers)
         hashes += self.description + digests + sha(self.index)
         hashes = frame(HASHES, hashes + sha(hashes))
         listed += [(len(self.index), 0), (len(hashes), 0)]
@@ -138,6 +138,10 @@ def forgery(name, data):
         forge.mark(listed, second, second.mark ^ BEGINS)
     elif name == "a newer version":
         forge.version = 3
+    elif name == "a pre-release":
+        forge.format_mark = 0
+    elif name == "pages of zeros that are none":
+        forge.numbers[5] -= PAGE
     elif name == "hidden bytes":
         forge.change(small.start + BLOCK + small.size, b"hidden")
     elif name == "bytes behind the end":

@@ -11,12 +11,12 @@ import subprocess
 import sys
 from collections import namedtuple
 
-PIECE, BLOCK = 4194304, 512
+PIECE, PAGE, BLOCK = 4194304, 4096, 512
 LARGE, MARKS, ENTRIES = 0x184D2A5A, 0x184D2A5B, 0x184D2A5C
 HASHES, TABLE = 0x184D2A5D, 0x184D2A5E
 BEGINS = 1 << 31
 
-Entry = namedtuple("Entry", "start path kind size time target mark mode attributes")
+Entry = namedtuple("Entry", "start path kind size time target mark mode attributes zeros")
 
 
 class Refused(Exception):
@@ -92,7 +92,9 @@ class Archive:
     def read_hashes(self, frame, n):
         require((u32(frame, 0), u32(frame, 4)) == (HASHES, 164 + 32 * n), "no integrity frame")
         require(frame[8:12] == b"MIGR", "no integrity frame")
-        require(frame[12:16] == b"\x02\0\0\0", "made by a newer version")
+        require(frame[12:14] == b"\x02\0", "made by a newer version")
+        require(frame[14:16] != b"\0\0", "made by a pre-release")
+        require(frame[14:16] == b"\x01\0", "the integrity frame is damaged")
         require(u32(frame, 16) == n, "the number of pieces is wrong")
         self.numbers = struct.unpack_from("<7Q", frame, 20)
         self.description_digest = frame[76:108]
@@ -184,6 +186,13 @@ def check_owner(block, extended, required):
     return number_record(b"uid", numbers[0]) + number_record(b"gid", numbers[1])
 
 
+def zero_pages(stream, start, size):
+    """The bytes of a content in pages of zeros, of those that lie in one piece."""
+    pages = range(start, start + size - PAGE + 1, PAGE)
+    return sum(PAGE for page in pages if page // PIECE == (page + PAGE - 1) // PIECE
+               and stream[page:page + PAGE] == bytes(PAGE))
+
+
 def entries(archive, required=()):
     """Each entry: its offset, what its header says, its time in nanoseconds and its mark."""
     stream, at = b"".join(content for content, _, _ in archive.pieces), 0
@@ -219,16 +228,36 @@ def entries(archive, required=()):
         require(fraction < 10 ** 9 and not mark >> 30 & 1, "a mark is no time")
         require(kind != "1" or fraction == 0, "a hard link has a time of its own")
         seconds = int(extended.get(b"mtime", octal(block[136:148])))
+        zeros = zero_pages(stream, at + BLOCK, size)
         at += BLOCK + size
         padding = -size % BLOCK
         require(not stream[at:at + padding].strip(b"\0"), "bytes are hidden behind a content")
         at += padding
         time, mode = seconds * 10 ** 9 + fraction, octal(block[100:108])
-        yield Entry(start, path, kind, size, time, target, mark, mode, attributes)
+        yield Entry(start, path, kind, size, time, target, mark, mode, attributes, zeros)
     require(stream[at:] == bytes(2 * BLOCK), "the stream does not end where it should")
     require(not any(marks), "a mark belongs to no entry")
     parents = {path.rpartition(b"/")[0] for path in seen} - {b""}
     require(all(seen.get(path) == "5" for path in parents), "a directory has no entry")
+
+
+def encode_json(value):
+    """The only bytes that a value has."""
+    if isinstance(value, dict):
+        members = [encode_json(key) + b":" + encode_json(value[key])
+                   for key in sorted(value, key=str.encode)]
+        return b"{" + b",".join(members) + b"}"
+    if isinstance(value, list):
+        return b"[" + b",".join(map(encode_json, value)) + b"]"
+    require(isinstance(value, (str, int)), "a value is of another kind")
+    require(isinstance(value, str) or 0 <= value < 1 << 64, "a number is too large")
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def json_object(data):
+    value = json.loads(data)
+    require(isinstance(value, dict) and encode_json(value) == data, "the header has other bytes")
+    return value
 
 
 def check_header(archive):
@@ -237,7 +266,12 @@ def check_header(archive):
     require(kind == "g" and all(key == b"comment" for key, _ in found), "no global header")
     require(found[0][1].startswith(b"migration/2 "), "made by a newer version")
     require(sha(found[0][1]) == archive.description_digest, "the description has another hash")
-    description = json.loads(found[0][1][12:])
+    require(len(found) > 1 and found[1][1].startswith(b"export "), "nothing is said of the export")
+    description = json_object(found[0][1][12:])
+    export = json_object(found[1][1][7:])
+    texts = [description.get("bundleIdentifier", ""), description.get("platform"),
+             description.get("resourcesVersion"), export.get("creator")]
+    require(all(isinstance(text, str) for text in texts), "the header lacks something")
     required = description.get("requires", [])
     known = [n for n in ("accessLists", "attributes", "owners") if n in required]
     require(required == known, "made by a newer version")
@@ -260,7 +294,7 @@ def place_in_tree(entry):
 
 def fits(window):
     content, paths = sum(e.size for e in window), sum(len(e.path + e.target) for e in window)
-    return len(window) == 1 or len(window) <= 8192 and content <= 67108864 and paths <= 1048576
+    return len(window) == 1 or len(window) <= 8192 and content <= 536870912 and paths <= 1048576
 
 
 def windows(listed):
@@ -359,7 +393,9 @@ def read(data):
     listed = list(entries(archive, required))
     check_index(archive, listed, windows(listed))
     kinds = [sum(1 for e in listed if e.kind == kind) for kind in "0521"]
-    require((*kinds, sum(e.size for e in listed)) == archive.numbers[:5], "the totals are wrong")
+    content = sum(e.size for e in listed)
+    totals = (*kinds, content, content - sum(e.zeros for e in listed))
+    require(totals == archive.numbers[:6], "the totals are wrong")
     return archive, listed
 
 

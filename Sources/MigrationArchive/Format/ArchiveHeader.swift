@@ -2,8 +2,8 @@ public import Foundation
 
 /// The description of an archive, which it begins with.
 public struct ArchiveHeader: Hashable, Sendable, Codable {
-    /// The bundle identifier of the app whose data this is.
-    public let bundleIdentifier: String
+    /// The bundle identifier of the app whose data this is; `nil` where it is not known.
+    public let bundleIdentifier: String?
 
     /// The platform that the data comes from, such as `iOS` or `linux`.
     public let platform: String
@@ -39,7 +39,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     /// Makes a header.
     ///
     /// - Parameters:
-    ///   - bundleIdentifier: The bundle identifier of the app whose data this is.
+    ///   - bundleIdentifier: The bundle identifier of the app whose data this is; `nil` where it is not known.
     ///   - platform: The platform that the data comes from.
     ///   - resourcesVersion: The version of the data's format.
     ///   - sizeEstimate: The estimate of the content's bytes.
@@ -49,7 +49,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     ///   - activity: What the person was doing, as a property list in XML of at most 64 KiB.
     ///   - extraMetadata: The extra metadata that the archive holds.
     public init(
-        bundleIdentifier: String,
+        bundleIdentifier: String?,
         platform: String,
         resourcesVersion: String,
         sizeEstimate: UInt64,
@@ -104,42 +104,11 @@ enum GlobalHeader {
     /// all else.
     static let limit = 124 * 1024
 
-    /// What the data is, whoever exports it and however.
-    private struct Description: Codable {
-        let activity: Data?
-        let bundleIdentifier: String
-        let importers: [String]?
-        let platform: String
-        /// The features that a reader must know: the names of the extra metadata.
-        let requires: [String]?
-        let resourcesVersion: String
-    }
-
-    /// What differs between exports of the same data.
-    private struct Export: Codable {
-        let compressible: Bool
-        let creator: String
-        let sizeEstimate: UInt64
-    }
-
     /// The records that hold `header`, always in the same bytes.
     static func records(of header: ArchiveHeader) throws -> PaxRecords {
-        let description = Description(
-            activity: header.activity,
-            bundleIdentifier: header.bundleIdentifier,
-            importers: header.importers,
-            platform: header.platform,
-            requires: header.extraMetadata.isEmpty ? nil : header.extraMetadata.names,
-            resourcesVersion: header.resourcesVersion
-        )
-        let export = Export(
-            compressible: header.isCompressible,
-            creator: header.creator,
-            sizeEstimate: header.sizeEstimate
-        )
         var records = PaxRecords()
-        records.append(key: key, value: mark + (try json(of: description)))
-        records.append(key: key, value: exportMark + (try json(of: export)))
+        records.append(key: key, value: mark + description(of: header).encoded)
+        records.append(key: key, value: exportMark + export(of: header).encoded)
         let size = records.records.reduce(0) { $0 + $1.value.count + 64 }
         guard size <= limit else {
             throw ArchiveError(.unrepresentable, "the archive's description is longer than 124 KiB")
@@ -147,10 +116,27 @@ enum GlobalHeader {
         return records
     }
 
-    private static func json(of value: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return [UInt8](try encoder.encode(value))
+    /// What the data is, whoever exports it and however.
+    private static func description(of header: ArchiveHeader) -> CanonicalJSON {
+        var members: [String: CanonicalJSON] = [
+            "platform": .string(header.platform),
+            "resourcesVersion": .string(header.resourcesVersion),
+        ]
+        members["activity"] = header.activity.map { .string($0.base64EncodedString()) }
+        members["bundleIdentifier"] = header.bundleIdentifier.map { .string($0) }
+        members["importers"] = header.importers.map { .array($0.map { .string($0) }) }
+        let features = header.extraMetadata.names
+        members["requires"] = features.isEmpty ? nil : .array(features.map { .string($0) })
+        return .object(members)
+    }
+
+    /// What differs between exports of the same data.
+    private static func export(of header: ArchiveHeader) -> CanonicalJSON {
+        .object([
+            "compressible": .boolean(header.isCompressible),
+            "creator": .string(header.creator),
+            "sizeEstimate": .number(header.sizeEstimate),
+        ])
     }
 
     /// Reads the header in `records`; `nil` where the archive is not of this project.
@@ -160,29 +146,39 @@ enum GlobalHeader {
         else { return nil }
         guard first.value.starts(with: mark) else { throw otherVersion(first.value) }
         guard records.records.count >= 2, records.records.allSatisfy({ $0.key == key }),
-            let description = value(first, after: mark, as: Description.self),
-            let export = value(records.records[1], after: exportMark, as: Export.self)
-        else {
-            throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
-        }
+            let description = object(in: first, after: mark),
+            let export = object(in: records.records[1], after: exportMark)
+        else { throw unreadable }
         let extra = try extraMetadata(of: description)
+        guard let platform = description["platform"]?.string,
+            let resourcesVersion = description["resourcesVersion"]?.string,
+            let sizeEstimate = export["sizeEstimate"]?.number,
+            let isCompressible = export["compressible"]?.boolean,
+            let creator = export["creator"]?.string
+        else { throw unreadable }
         return ArchiveHeader(
-            bundleIdentifier: description.bundleIdentifier,
-            platform: description.platform,
-            resourcesVersion: description.resourcesVersion,
-            sizeEstimate: export.sizeEstimate,
-            isCompressible: export.compressible,
-            creator: export.creator,
-            importers: description.importers,
-            activity: description.activity,
+            bundleIdentifier: try optional(description["bundleIdentifier"], \.string),
+            platform: platform,
+            resourcesVersion: resourcesVersion,
+            sizeEstimate: sizeEstimate,
+            isCompressible: isCompressible,
+            creator: creator,
+            importers: try optional(description["importers"], \.strings),
+            activity: try optional(description["activity"], \.base64),
             extraMetadata: extra
         )
     }
 
+    private static let unreadable = ArchiveError(
+        .damaged,
+        "the archive's header can't be read",
+        offset: 0
+    )
+
     private static func extraMetadata(
-        of description: Description
+        of description: CanonicalJSON
     ) throws(ArchiveError) -> ExtraMetadata {
-        guard let names = description.requires else { return [] }
+        guard let names = try optional(description["requires"], \.strings) else { return [] }
         var extra: ExtraMetadata = []
         for feature in names {
             guard let known = ExtraMetadata(name: feature) else {
@@ -192,20 +188,26 @@ enum GlobalHeader {
             }
             extra.insert(known)
         }
-        guard !names.isEmpty, extra.names == names else {
-            throw ArchiveError(.damaged, "the archive's header can't be read", offset: 0)
-        }
+        guard !names.isEmpty, extra.names == names else { throw unreadable }
         return extra
     }
 
-    private static func value<Value: Decodable>(
-        _ record: PaxRecords.Record,
-        after mark: [UInt8],
-        as type: Value.Type
-    ) -> Value? {
+    private static func object(
+        in record: PaxRecords.Record,
+        after mark: [UInt8]
+    ) -> CanonicalJSON? {
         guard record.value.starts(with: mark) else { return nil }
-        // Why the bytes are no such value says less than that the header can't be read.
-        return try? JSONDecoder().decode(type, from: Data(record.value.dropFirst(mark.count)))
+        return CanonicalJSON(record.value.dropFirst(mark.count))
+    }
+
+    /// What `value` is; `nil` where there is none.
+    private static func optional<Value>(
+        _ value: CanonicalJSON?,
+        _ kind: KeyPath<CanonicalJSON, Value?>
+    ) throws(ArchiveError) -> Value? {
+        guard let value else { return nil }
+        guard let known = value[keyPath: kind] else { throw unreadable }
+        return known
     }
 
     private static func otherVersion(_ value: [UInt8]) -> ArchiveError {
@@ -215,6 +217,14 @@ enum GlobalHeader {
             ? "the archive is of version 1 of the format, which is not read any more"
             : "the archive was made by a newer version"
         return ArchiveError(.unsupported, message)
+    }
+}
+
+extension CanonicalJSON {
+    /// The bytes that a string holds in Base64, in the one way in which they are written.
+    fileprivate var base64: Data? {
+        guard let string, let data = Data(base64Encoded: string) else { return nil }
+        return data.base64EncodedString() == string ? data : nil
     }
 }
 

@@ -5,7 +5,7 @@ internal import MigrationSystem
 /// The index is the archive's end: the integrity frame and the seek table. The index of entries, which
 /// comes before it, is listed in it as the data frames are.
 ///
-///     integrity frame = magic size "MIGR" version:2 0:2 pieces:4 files:8 directories:8 symbolicLinks:8
+///     integrity frame = magic size "MIGR" version:2 1:2 pieces:4 files:8 directories:8 symbolicLinks:8
 ///                       hardLinks:8 contentBytes:8 dataBytes:8 streamBytes:8 sha256(description):32
 ///                       sha256(piece):32... sha256(entries):32 root:32
 ///     seek table      = magic size (compressed:4 decompressed:4)... frames:4 0:1 footer-magic:4
@@ -23,6 +23,9 @@ struct ArchiveIndex: Equatable, Sendable {
     }
 
     static let version: UInt16 = 2
+
+    /// What the number behind the version is; it was 0 in pre-releases of version 2.
+    private static let mark: UInt16 = 1
 
     /// The frames that an index may list, 1 TiB of stream, so that a file can't take any amount of memory.
     static let frameLimit = 1 << 18
@@ -123,7 +126,7 @@ extension ArchiveIndex {
         bytes.appendLittleEndian(UInt32(Self.integrityFrameSize(frameCount: frames.count) - 8))
         bytes += "MIGR".utf8
         bytes.appendLittleEndian(Self.version)
-        bytes.appendLittleEndian(UInt16(0))
+        bytes.appendLittleEndian(Self.mark)
         bytes.appendLittleEndian(UInt32(frames.count))
         for number in [
             totals.files, totals.directories, totals.symbolicLinks, totals.hardLinks,
@@ -209,6 +212,12 @@ extension ArchiveIndex {
         else { throw damage }
         guard bytes.littleEndian(at: 12) == Self.version else {
             throw ArchiveError(.unsupported, "the archive was made by a newer version")
+        }
+        guard bytes.littleEndian(at: 14) != 0 as UInt16 else {
+            let message =
+                "the archive was made by a pre-release of format 2, which is not read any more: export "
+                + "the data again"
+            throw ArchiveError(.unsupported, message)
         }
         let frameCount = Int(bytes.littleEndian(at: 16, as: UInt32.self))
         let integritySize = Self.integrityFrameSize(frameCount: frameCount)

@@ -17,7 +17,10 @@ public struct ArchiveTotals: Hashable, Sendable, Codable {
     /// The bytes in all files, by their sizes.
     public var contentBytes: UInt64 = 0
 
-    /// The bytes in all files without whole pages of zeros, which need no space on a disk.
+    /// The bytes in all files without pages of zeros, which need no space on a disk.
+    ///
+    /// A page is 4,096 bytes from a multiple of 4,096 in the file on. One that lies across two pieces of
+    /// the stream counts as data.
     public var dataBytes: UInt64 = 0
 
     /// Makes totals of an empty archive.
@@ -57,22 +60,16 @@ struct ZeroPageCounter {
     private(set) var bytes: UInt64 = 0
     private var offset = 0
 
-    /// Counts the zero pages of `chunk` from `start` on.
-    mutating func add(_ chunk: FrameBuffer, from start: Int) {
-        let count = chunk.count - start
-        let toPage = (Self.pageSize - offset % Self.pageSize) % Self.pageSize
-        let page = start + toPage
-        guard page + Self.pageSize <= chunk.count else {
-            offset += count
-            return
-        }
-        chunk.withContent(from: page) { content in
-            for start in stride(from: 0, through: content.count - Self.pageSize, by: Self.pageSize)
-            where Self.isZero(content.extracting(start..<start + Self.pageSize)) {
+    /// Counts the zero pages in `part`, which is all of the content that lies in the next piece.
+    mutating func add(_ part: Span<UInt8>) {
+        var page = (Self.pageSize - offset % Self.pageSize) % Self.pageSize
+        while page + Self.pageSize <= part.count {
+            if Self.isZero(part.extracting(page..<page + Self.pageSize)) {
                 bytes += UInt64(Self.pageSize)
             }
+            page += Self.pageSize
         }
-        offset += count
+        offset += part.count
     }
 
     /// Whether every byte of `span` is zero.

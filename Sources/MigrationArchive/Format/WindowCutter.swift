@@ -48,7 +48,7 @@ package struct WindowCutter: Sendable {
     package static let entryLimit = 8192
 
     /// The most bytes of content in a window that holds more than one entry.
-    package static let contentLimit: UInt64 = 64 << 20
+    package static let contentLimit: UInt64 = 512 << 20
 
     /// The most bytes of paths and link targets in a window that holds more than one entry.
     package static let pathLimit = 1 << 20

@@ -29,8 +29,11 @@ final class StrictTarReader: EntryReader {
     private var isInWindow = true
     var storedSize: UInt64 { current?.contentSize ?? 0 }
 
-    /// How much was read so far.
+    /// How much was read so far; bytes of data are counted only where all content is read.
     private(set) var totals = ArchiveTotals()
+
+    /// Whether content is read even where nobody asks for it, so that pages of zeros can be counted.
+    private let readsAllContent: Bool
 
     /// The index of entries that the archive must have, as far as it was read.
     private(set) var entryIndex = EntryIndexBuilder()
@@ -42,10 +45,12 @@ final class StrictTarReader: EntryReader {
     init(
         reading stream: TarStream,
         _ table: LargeFileTable? = nil,
-        holding extra: ExtraMetadata = []
+        holding extra: ExtraMetadata = [],
+        readsAllContent: Bool = false
     ) {
         self.stream = stream
         self.extra = extra
+        self.readsAllContent = readsAllContent
         self.table = table
         firstOffset = stream.offset
     }
@@ -151,11 +156,14 @@ final class StrictTarReader: EntryReader {
         try readListedHeader()
         guard let entry = current else { return }
         var position: UInt64 = 0
+        var zeros = ZeroPageCounter()
         try stream.read(entry.contentSize) { piece in
+            if readsAllContent { zeros.add(piece) }
             try body(position, piece)
             position += UInt64(piece.count)
         }
         try skipPadding(of: entry)
+        totals.dataBytes.addSaturating(entry.contentSize - zeros.bytes)
         current = nil
     }
 
@@ -200,6 +208,11 @@ final class StrictTarReader: EntryReader {
             return nil
         }
         try skipPadding(of: entry)
+        if readsAllContent {
+            var zeros = ZeroPageCounter()
+            slice.withSpan { zeros.add($0) }
+            totals.dataBytes.addSaturating(entry.contentSize - zeros.bytes)
+        }
         current = nil
         return slice
     }
@@ -335,6 +348,7 @@ extension StrictTarReader {
 extension StrictTarReader {
     private func skipContent() throws {
         guard let entry = current else { return }
+        if readsAllContent { return try readContent { _, _ in } }
         let end = try endOfCurrent()
         if try isListed || isListed(at: end) {
             pending = end

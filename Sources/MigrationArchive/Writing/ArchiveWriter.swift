@@ -356,7 +356,7 @@ extension ArchiveWriter {
             while chunk.count < start + count {
                 try read(start + count - chunk.count, of: entry, from: descriptor)
             }
-            zeros.add(chunk, from: start)
+            chunk.withContent(from: start) { zeros.add($0) }
             rest -= UInt64(count)
             onProgress(count)
         }
@@ -378,7 +378,7 @@ extension ArchiveWriter {
             let start = chunk.count
             let count = min(chunk.free, rest.count)
             chunk.count = chunk.put(rest.extracting(first: count), at: start)
-            zeros.add(chunk, from: start)
+            zeros.add(rest.extracting(first: count))
             rest = rest.extracting(droppingFirst: count)
         }
         totals.dataBytes += entry.contentSize - zeros.bytes

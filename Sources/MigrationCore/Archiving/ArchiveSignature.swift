@@ -24,13 +24,12 @@ public struct ArchiveStatement: Sendable, Hashable {
     }
 
     init(header: ArchiveHeader, fingerprint: Fingerprint) {
+        let app = header.bundleIdentifier.map { "app \(PrintableText.escaping($0))" }
         let lines = [
-            "migration archive 1",
-            "fingerprint \(fingerprint)",
-            "app \(PrintableText.escaping(header.bundleIdentifier))",
+            "migration archive 1", "fingerprint \(fingerprint)", app,
             "version \(PrintableText.escaping(header.resourcesVersion))",
         ]
-        text = lines.flatMap { [UInt8]("\($0)\n".utf8) }
+        text = lines.compactMap(\.self).flatMap { [UInt8]("\($0)\n".utf8) }
     }
 
     /// Signs the statement with an SSH key, and writes the signature beside the archive.

@@ -90,7 +90,7 @@ struct ImportChecks {
     private func checkIdentifier(_ header: ArchiveHeader?) throws {
         guard let header, let known = container.knownIdentifier else { return }
         guard header.bundleIdentifier == known else {
-            let archived = PrintableText.escaping(header.bundleIdentifier)
+            let archived = header.bundleIdentifier.map { PrintableText.escaping($0) } ?? "no app"
             let expected = PrintableText.escaping(known)
             let message = "the archive belongs to \(archived), the container to \(expected)"
             throw MigrationError(.identifierMismatch, message, path: path)

@@ -99,7 +99,7 @@ struct InspectionAnswer: Answer {
     private var headerRows: [(String, String)] {
         guard let header else { return [("creator", "another program")] }
         return [
-            ("app", PrintableText.escaping(header.bundleIdentifier)),
+            ("app", header.bundleIdentifier.map { PrintableText.escaping($0) } ?? "unknown"),
             ("platform", PrintableText.escaping(header.platform)),
             ("version", PrintableText.escaping(header.resourcesVersion)),
             ("creator", PrintableText.escaping(header.creator)),

@@ -35,9 +35,8 @@ enum ArchiveManual {
         .It The header
         A zstd frame that holds the global pax header of the tar stream, stored
         without compression.
-        The header describes the data: the app's bundle identifier, the platform, the
-        version of the
-        data's format.
+        The header describes the data: the app's bundle identifier if it is known, the
+        platform, the version of the data's format.
         .It The data
         The rest of the tar stream, cut every 4 MiB.
         Each piece is a zstd frame of its own, so pieces are compressed, checked and
@@ -53,7 +52,8 @@ enum ArchiveManual {
         .It The hashes
         A skippable frame with the SHA-256 of each piece before compression, of the
         index and of the
-        header, and the totals: files, directories, links and bytes.
+        header, and the totals: files, directories, links, bytes, and bytes without
+        pages of zeros.
         The SHA-256 of this list is the fingerprint.
         .It The seek table
         A skippable frame in the seekable format of zstd, by which a reader of a file
@@ -74,7 +74,7 @@ enum ArchiveManual {
         component.
         User and group are 0 and mean nothing.
         .Pp
-        Entries lie in windows of at most 8192 entries, 64 MiB of content and 1 MiB of
+        Entries lie in windows of at most 8192 entries, 512 MiB of content and 1 MiB of
         paths.
         A window holds symbolic links, then files by extension and name, then hard
         links, then the
@@ -127,5 +127,6 @@ enum ArchiveManual {
         the frames RFC 8878.
         .Sh HISTORY
         This page describes version 2 of the format, the first that was released.
+        Archives of pre-releases of version 2 are refused.
         """#
 }

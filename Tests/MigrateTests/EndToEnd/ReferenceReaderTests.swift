@@ -67,6 +67,8 @@ struct ReferenceReaderTests {
         ("a hard link with a time", "a hard link has a time of its own"),
         ("a file more", "the totals are wrong"), ("another index", "the index is untrue"),
         ("a newer version", "made by a newer version"),
+        ("a pre-release", "made by a pre-release"),
+        ("pages of zeros that are none", "the totals are wrong"),
         ("a path that leads out", "a path leads out"),
         ("hidden bytes", "bytes are hidden behind a content"),
         ("bytes behind the end", "the end is missing"),

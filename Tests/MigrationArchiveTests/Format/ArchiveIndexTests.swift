@@ -29,7 +29,7 @@ struct ArchiveIndexTests {
     @Test func `writes the layout that is documented`() throws {
         let index = try Self.sample
         let header = try HeaderFrame.sample
-        var content = [UInt8]("MIGR".utf8) + littleEndian(2, 2) + littleEndian(0, 2)
+        var content = [UInt8]("MIGR".utf8) + littleEndian(2, 2) + littleEndian(1, 2)
         content += littleEndian(2, 4)
         for number: UInt64 in [3, 0, 0, 1, 4_000_000, 3_999_999, 4_195_328] {
             content += littleEndian(number, 8)
@@ -55,6 +55,44 @@ struct ArchiveIndexTests {
         #expect(index.encoded == bytes)
         #expect(index.fingerprint.bytes == root)
         #expect(index.fingerprint.description.count == 64)
+    }
+
+    @Test func `says that a pre-release made an archive, and that no other number is known`() throws
+    {
+        var bytes = try Self.sample.encoded
+        bytes[14] = 0
+        let error = #expect(throws: ArchiveError.self) { try ArchiveIndex(parsing: bytes) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.contains("a pre-release of format 2") == true)
+        bytes[14] = 2
+        let other = #expect(throws: ArchiveError.self) { try ArchiveIndex(parsing: bytes) }
+        #expect(other?.code == .damaged)
+    }
+
+    /// A page counts from the file's start and only where it lies in one piece.
+    @Test func `proves how many pages of zeros there are wherever all content is read`() throws {
+        let content = [1] + [UInt8](repeating: 0, count: 5_000_000)
+        let sound = try TestArchive([
+            Item("a", content), Item("b", [UInt8](repeating: 0, count: 4096)),
+        ])
+        // The first page has a byte, one lies across two pieces, and the last one is not whole.
+        let pages = 5_000_001 / 4096 - 2 + 1
+        let data = UInt64(5_000_001 + 4096 - 4096 * pages)
+        #expect(try sound.index.totals.dataBytes == data)
+        for other in [data - 4096, data + 1, data + 4096, 5_004_097] {
+            var index = try sound.index
+            index.totals.dataBytes = other
+            let beginning = try sound.parts
+            let bytes = beginning.header + beginning.frames.flatMap { $0 } + (try sound.entryIndex)
+            let forged = TestArchive(bytes: bytes + index.encoded)
+            for route in TestArchive.Route.allCases {
+                let verified = #expect(throws: ArchiveError.self) { try forged.verify(route) }
+                #expect(verified?.message.contains("do not match the totals") == true)
+            }
+            let piped = try forged.reader(.pipe)
+            let listed = #expect(throws: ArchiveError.self) { while try piped.next() != nil {} }
+            #expect(listed?.code == .damaged)
+        }
     }
 
     @Test func `reads back what it wrote`() throws {

@@ -38,7 +38,7 @@ struct WindowTests {
 
         init(seed: UInt64) {
             random = Random(state: seed)
-            largest = [10, 100_000, 30 << 20, 100 << 20][Int(seed % 4)]
+            largest = [10, 100_000, 240 << 20, 800 << 20][Int(seed % 4)]
             longest = seed % 7 == 0 ? 250 : 12
             addEntries(in: [], depth: 0)
         }
@@ -141,9 +141,9 @@ struct WindowTests {
             #expect(isInTreeOrder(windows) == true)
             for (window, next) in zip(windows, windows.dropFirst()) {
                 let content = window.reduce(0) { $0 + size($1) }
-                #expect(window.count == 1 || content <= 64 << 20)
+                #expect(window.count == 1 || content <= 512 << 20)
                 let first = next.min { $0.path.isLeft(before: $1.path) }
-                #expect(content + (first.map(size) ?? 0) > 64 << 20)
+                #expect(content + (first.map(size) ?? 0) > 512 << 20)
             }
             expectLinksAndDirectoriesLast(windows.flatMap { $0 })
         }
@@ -172,7 +172,7 @@ struct WindowTests {
         #expect(misplaced == [])
     }
 
-    @Test func `a window ends after 8,192 entries, 64 MiB of content or 1 MiB of paths`() {
+    @Test func `a window ends after 8,192 entries, 512 MiB of content or 1 MiB of paths`() {
         func cut(_ kinds: [ArchiveEntry.Kind], path: Int = 1) -> [Int] {
             let path = EntryPath(bytes: [UInt8](repeating: 0x61, count: path))
             var cutter = WindowCutter()
@@ -185,9 +185,9 @@ struct WindowTests {
         }
         let mebibyte: UInt64 = 1 << 20
         #expect(cut(Array(repeating: .directory, count: 20_000)) == [8192, 8192, 3616])
-        #expect(cut(Array(repeating: .file(size: mebibyte), count: 130)) == [64, 64, 2])
-        #expect(cut([.directory, .file(size: 64 * mebibyte), .directory]) == [3])
-        #expect(cut([.directory, .file(size: 64 * mebibyte + 1), .directory]) == [1, 1, 1])
+        #expect(cut(Array(repeating: .file(size: 8 * mebibyte), count: 130)) == [64, 64, 2])
+        #expect(cut([.directory, .file(size: 512 * mebibyte), .directory]) == [3])
+        #expect(cut([.directory, .file(size: 512 * mebibyte + 1), .directory]) == [1, 1, 1])
         #expect(cut(Array(repeating: .directory, count: 1025), path: 1024) == [1024, 1])
         let link = ArchiveEntry.Kind.symbolicLink(target: [UInt8](repeating: 0x61, count: 1000))
         #expect(cut(Array(repeating: link, count: 1025), path: 24) == [1024, 1])
