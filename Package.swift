@@ -229,7 +229,7 @@ package.targets += [
     .target(name: "ExtensionFoundation", swiftSettings: librarySettings),
     .target(
         name: "AppMigrationKit",
-        dependencies: ["MigrationCore"],
+        dependencies: ["MigrationContract", "MigrationConversation", "MigrationCore"],
         swiftSettings: librarySettings
     ),
     // What stands for an app's source has the settings of a new package, none.

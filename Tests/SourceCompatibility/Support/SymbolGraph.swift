@@ -17,6 +17,9 @@ struct SymbolGraph: Decodable {
                 .contains(kind.identifier)
         }
 
+        /// Whether it has a name by which a client may mean another type.
+        var isNamed: Bool { isType || kind.identifier == "swift.typealias" }
+
         /// The name of the type, or of the type that declares the member.
         var owner: String {
             let isOwn = isType || pathComponents.count == 1
@@ -39,6 +42,11 @@ struct SymbolGraph: Decodable {
             "\(symbol.owner): \(symbol.declarationFragments.map(\.spelling).joined())"
         }
         return Set(lines + conformances)
+    }
+
+    /// The names that a client of the module sees at the top level.
+    var topLevelNames: Set<String> {
+        Set(symbols.filter { $0.pathComponents.count == 1 && $0.isNamed }.map(\.pathComponents[0]))
     }
 
     /// The conformances of types; those of protocols are in their declarations.

@@ -35,10 +35,21 @@ enum Toolchain {
     }
 
     /// Compiles a source up to the checks of isolation, which follow those of types.
-    static func compile(_ source: URL) throws -> Command.Run {
+    static func compile(_ source: URL, _ options: [String] = []) throws -> Command.Run {
+        try run(["-emit-sil", "-o", "/dev/null"] + options, source)
+    }
+
+    /// Compiles a source to a module of the name of its file, in `directory`.
+    static func makeModule(of source: URL, in directory: URL) throws -> Command.Run {
+        let name = source.deletingPathExtension().lastPathComponent
+        let module = directory.appending(path: "\(name).swiftmodule")
+        return try run(["-emit-module", "-module-name", name, "-o", module.path], source)
+    }
+
+    private static func run(_ options: [String], _ source: URL) throws -> Command.Run {
         let arguments =
-            ["-emit-sil", "-o", "/dev/null", "-parse-as-library", "-swift-version", "6"]
-            + (try moduleArguments) + [source.path]
+            options + ["-parse-as-library", "-swift-version", "6"] + (try moduleArguments)
+            + [source.path]
         guard let compiler else { throw CocoaError(.fileNoSuchFile) }
         return try Command(compiler, arguments).run()
     }
