@@ -36,7 +36,8 @@ extension Trait where Self == MigrationTrait {
     ///   - type: The type of the extension.
     ///   - bundleIdentifier: The bundle identifier of the extension's app.
     ///   - applicationGroups: The identifiers of the app groups that the extension may use.
-    ///   - hangTimeout: How long it may go without an append, archived bytes or progress.
+    ///   - hangTimeout: How long it may go without an append, archived bytes, progress or another sign
+    ///     of work.
     ///   - gracePeriod: How long it may take to end after it was cancelled.
     /// - Returns: A trait for suites and tests.
     public static func migration<Hosted: AppMigrationExtension>(
@@ -71,7 +72,8 @@ extension Trait where Self == MigrationTrait {
     ///     program, with `.entitlements` after its name.
     ///   - applicationGroups: The identifiers of the app groups that the extension may use.
     ///   - confinement: Whether the process must be confined.
-    ///   - hangTimeout: How long it may go without an append, archived bytes or progress.
+    ///   - hangTimeout: How long it may go without an append, archived bytes, progress or another sign
+    ///     of work.
     ///   - gracePeriod: How long it may take to end after it was cancelled.
     /// - Returns: A trait for suites and tests.
     public static func migration(

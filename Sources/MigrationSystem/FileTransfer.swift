@@ -166,12 +166,16 @@ extension FileDescriptor {
     /// Adds up the disk space of everything in this directory until the sum exceeds `limit`.
     ///
     /// The tree may change during the walk: removed files don't count, nor do those in
-    /// directories that can't be listed. The size of a file is divided among its hard links.
-    package borrowing func allocatedSize(upTo limit: UInt64) throws(SystemError) -> UInt64 {
+    /// directories that can't be listed. The size of a file is divided among its hard links. A
+    /// cancellation ends the walk with the sum so far.
+    package borrowing func allocatedSize(
+        upTo limit: UInt64,
+        _ cancellation: CancellationFlag? = nil
+    ) throws(SystemError) -> UInt64 {
         let cursor = DirectoryCursor(root: try duplicate())
         var size: UInt64 = 0
         var levels = [try Self.directories(in: cursor.rootDirectory, &size)]
-        while let last = levels.indices.last, size <= limit {
+        while let last = levels.indices.last, size <= limit, cancellation?.isCancelled != true {
             guard let name = levels[last].popLast() else {
                 levels.removeLast()
                 cursor.truncate(to: max(0, last - 1))

@@ -29,17 +29,31 @@ extension FileDescriptor {
         from start: Int,
         count: Int
     ) throws(SystemError) -> Int? {
-        precondition(start >= 0 && count >= 0 && start + count <= buffer.count)
-        let rawValue = rawValue
         do {
-            return try retryingOnInterrupt("recv") {
-                unsafe buffer.withUnsafeMutableBytes {
-                    unsafe recv(rawValue, $0.baseAddress?.advanced(by: start), count, notWaiting)
-                }
-            }
+            return try receive(into: &buffer, from: start, count: count, flags: notWaiting)
         } catch {
             guard error.isBusy else { throw error }
             return nil
+        }
+    }
+
+    /// Reads at most `count` bytes into `buffer` from `start`, and waits where nothing has arrived.
+    ///
+    /// Unlike a read, the kernel doesn't count it among the bytes that a process reads from files.
+    ///
+    /// - Returns: The number of bytes, 0 at the end of the stream.
+    package borrowing func receive(
+        into buffer: inout [UInt8],
+        from start: Int,
+        count: Int,
+        flags: CInt = 0
+    ) throws(SystemError) -> Int {
+        precondition(start >= 0 && count >= 0 && start + count <= buffer.count)
+        let rawValue = rawValue
+        return try retryingOnInterrupt("recv") {
+            unsafe buffer.withUnsafeMutableBytes {
+                unsafe recv(rawValue, $0.baseAddress?.advanced(by: start), count, flags)
+            }
         }
     }
 

@@ -24,7 +24,7 @@ struct AppendTests {
 
     @Test(
         arguments: Hosting.allCases,
-        ["", "/a", "a/../b", "..", "./a", "a//b", "a/", "."]
+        ["", "/a", "//a", "a/../b", "..", ".", "./", "/."]
     )
     func `refuses a path that an archive can't hold, and goes on`(
         _ hosting: Hosting,
@@ -34,6 +34,33 @@ struct AppendTests {
         try (stage.source / "Documents/a").write("a")
         try await stage.export(stage.scripted(hosting))
         #expect(try await stage.archivedPaths() == ["kept"])
+    }
+
+    @Test(
+        arguments: Hosting.allCases,
+        [("x/", "x"), ("./x", "x"), ("y//x", "y/x"), ("././y/./x//", "y/x"), ("x/./", "x")]
+    )
+    func `drops what is empty in a path, and says so`(
+        _ hosting: Hosting,
+        _ path: (given: String, archived: String)
+    ) async throws {
+        let stage = try Stage(
+            """
+            append Documents/a as \(path.given)
+            try-append Documents/b as \(path.archived)
+            append Documents/deep as deep/
+            """
+        )
+        try (stage.source / "Documents/a").write("a")
+        try (stage.source / "Documents/b").write("another")
+        try (stage.source / "Documents/deep").makeDirectory()
+        let report = try await stage.export(stage.scripted(hosting))
+        let files = try await stage.archivedPaths().filter { $0 != "deep" && $0 != "y" }
+        #expect(files == [path.archived])
+        #expect(try await stage.archivedText(path.archived) == "a")
+        let finding = report.appExtension?.findings.first { $0.code == .pathShortened }
+        #expect(finding?.message.hasPrefix("2 paths") == true)
+        #expect(finding?.message.hasSuffix(": \(path.given), deep/") == true)
     }
 
     @Test(

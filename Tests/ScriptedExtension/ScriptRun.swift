@@ -56,7 +56,8 @@ struct ScriptRun {
             progress.completedUnitCount = Int64(number(words[0]))
         case "describe": describe()
         case "identity": note("identity \(Attempts.identity())")
-        case "new-progress": state.makesNewProgress = true
+        case "new-progress": state.progressForm = .new
+        case "copied-progress": state.progressForm = .copied
         case "notes": try write(notes.joined(separator: "\n"), to: words[0])
         case "write": try write(words.dropFirst().joined(separator: " "), to: words[0])
         case "fill": try write(String(repeating: "x", count: number(words[1])), to: words[0])
@@ -83,7 +84,9 @@ struct ScriptRun {
         case "resolve": try resolve(words[0])
         case "read": note("read \(words[0]) \(Attempts.read(url(words[0]).path))")
         case "attempt": note("attempt \(words.joined(separator: " ")) \(attempt(words))")
-        default: try await end(command[0], words)
+        default:
+            if try Occupation.perform(command[0], words, with: progress, url) { return nil }
+            try await end(command[0], words)
         }
         return nil
     }

@@ -36,7 +36,14 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
 
     /// One object, unless the script says otherwise.
     public var resourcesImportProgress: Progress {
-        state.makesNewProgress ? Progress(totalUnitCount: 10) : progress
+        switch state.progressForm {
+        case .kept: return progress
+        case .new: return Progress(totalUnitCount: 10)
+        case .copied:
+            let copy = Progress(totalUnitCount: progress.totalUnitCount)
+            copy.completedUnitCount = progress.completedUnitCount
+            return copy
+        }
     }
 
     /// Follows the container's script.
@@ -121,12 +128,20 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
 
 /// What a script changes in its extension.
 final class ScriptState: Sendable {
-    private let isProgressNew = Mutex(false)
+    /// What a reading of the progress gives.
+    enum ProgressForm {
+        case kept
+        /// A new object that shows nothing.
+        case new
+        /// A new object that shows what the kept one does.
+        case copied
+    }
 
-    /// Whether each reading of the progress makes a new object.
-    var makesNewProgress: Bool {
-        get { isProgressNew.withLock { $0 } }
-        set { isProgressNew.withLock { $0 = newValue } }
+    private let form = Mutex(ProgressForm.kept)
+
+    var progressForm: ProgressForm {
+        get { form.withLock { $0 } }
+        set { form.withLock { $0 = newValue } }
     }
 }
 

@@ -28,11 +28,11 @@ public final class ResourcesArchiver {
     /// - Parameters:
     ///   - url: The item.
     ///   - pathInArchive: The path at which the importing extension finds the item, relative to the
-    ///     directory that it gets. The path is not normalized. `nil` takes the last component of
-    ///     `url`.
+    ///     directory that it gets. Empty components and `.` are dropped, as in `media/`, and reported;
+    ///     otherwise the path is not normalized. `nil` takes the last component of `url`.
     /// - Throws: `CancellationError` once the export is cancelled. ``MigrationError`` of code
-    ///   `invalidPath` if `pathInArchive` is empty or absolute, or has a component `.` or `..` or a
-    ///   zero byte, and if `url` does not name a file; `outsideContainer` if the extension may not
+    ///   `invalidPath` if `pathInArchive` is absolute, has a component `..` or a zero byte, or has no
+    ///   other component than `.`, and if `url` does not name a file; `outsideContainer` if the extension may not
     ///   export from the item's directory. `ArchiveError` of code `entryExists` if the archive
     ///   already holds that path, `unsupported` for a socket, FIFO or device, `sourceUnreadable`
     ///   and `sourceChanged`. After `sourceChanged` and after an error in writing the archive the

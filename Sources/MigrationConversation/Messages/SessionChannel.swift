@@ -89,7 +89,7 @@ package final class SessionChannel: Sendable {
     /// Reads the available bytes, and waits if there are none; returns `false` at the end.
     package func receive() throws(SystemError) -> Bool {
         try receive { socket, bytes, start, count throws(SystemError) in
-            try socket.read(into: &bytes, from: start, count: count)
+            try socket.receive(into: &bytes, from: start, count: count)
         }
     }
 

@@ -65,7 +65,7 @@ package enum ExtensionMessage: Sendable {
     /// An item to append, with the number of the answer that the process waits for; `nil` if it
     /// doesn't wait (``AppendPolicy``).
     case append(answer: UInt32?, source: BytePath, name: [UInt8])
-    case progress(completed: Int64, total: Int64)
+    case progress(ImportProgress)
     case finished(SessionSummary)
     case failed(CarriedError)
 }
@@ -93,8 +93,8 @@ extension ExtensionMessage {
                 $0 += source.bytes
                 $0 += name
             }
-        case .progress(let completed, let total):
-            try bytes.appendMessage(Kind.progress.rawValue, json: [completed, total])
+        case .progress(let progress):
+            try bytes.appendMessage(Kind.progress.rawValue, json: progress)
         case .finished(let summary): try bytes.appendMessage(Kind.finished.rawValue, json: summary)
         case .failed(let error): try bytes.appendMessage(Kind.failed.rawValue, json: error)
         }
@@ -105,10 +105,7 @@ extension ExtensionMessage {
         switch Kind(rawValue: kind) {
         case .description: self = .description(try SessionCoding.decode(payload))
         case .append: self = try Self.append(payload)
-        case .progress:
-            let numbers: [Int64] = try SessionCoding.decode(payload)
-            guard numbers.count == 2 else { throw SessionCoding.malformed(kind) }
-            self = .progress(completed: numbers[0], total: numbers[1])
+        case .progress: self = .progress(try SessionCoding.decode(payload))
         case .finished: self = .finished(try SessionCoding.decode(payload))
         case .failed: self = .failed(try SessionCoding.decode(payload))
         case nil: throw SessionCoding.malformed(kind)

@@ -4,7 +4,7 @@ internal import MigrationSystem
 
 /// The version of the messages; a host works only with extensions that were built with the same
 /// one.
-package let sessionVersion = 3
+package let sessionVersion = 4
 
 // MARK: - From the host
 
@@ -141,17 +141,55 @@ package struct SessionSummary: Codable, Sendable {
     package var progress = ImportProgressSummary()
 }
 
+/// The values of an extension's progress at one time.
+package struct ImportProgress: Codable, Equatable, Sendable {
+    /// The parts in which a fraction is shown.
+    package static let scale: Int64 = 1 << 20
+
+    /// The completed units.
+    package private(set) var completed: Int64 = 0
+
+    /// The total units; 0 or less if they are unknown.
+    package private(set) var total: Int64 = 0
+
+    /// The completed fraction, which counts the progress of children too.
+    package private(set) var fraction = 0.0
+
+    /// An extension's progress before it shows anything.
+    package init() {}
+
+    /// Reads a progress.
+    ///
+    /// Foundation on Linux shows children only by the fraction of a parent that has a total.
+    package init(of progress: Progress) {
+        (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
+        let fraction = progress.fractionCompleted
+        self.fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
+    }
+
+    /// The completed and the total units to show; where children have done parts of a unit, parts of
+    /// ``scale``.
+    package var units: (completed: Int64, total: Int64) {
+        guard total > 0, (0...1).contains(fraction),
+            abs(fraction - Double(completed) / Double(total)) * Double(Self.scale) >= 1
+        else { return (completed, total) }
+        return (Int64(fraction * Double(Self.scale)), Self.scale)
+    }
+
+    /// Whether anything is done now that was not done then; another total alone doesn't count.
+    func hasMoved(since begin: ImportProgress) -> Bool {
+        completed != begin.completed || fraction != begin.fraction
+    }
+}
+
 /// The observations of an extension's progress during an import.
 package struct ImportProgressSummary: Codable, Sendable {
     /// Whether the extension returned different objects.
     package var isNewPerRead = false
 
-    /// Whether the number of completed units changed.
+    /// Whether the completed units or the fraction changed.
     package var hasMoved = false
 
-    /// The completed units at the end.
-    package var completed: Int64 = 0
-
-    /// The total units at the end.
-    package var total: Int64 = 0
+    /// The progress at the end.
+    package var last = ImportProgress()
 }

@@ -56,3 +56,19 @@ package struct ArchivedPaths {
         return missing.reversed()
     }
 }
+
+extension EntryPath {
+    /// The path in an archive that an extension means by `name`: without empty components and `.`.
+    ///
+    /// A path that can't be archived for another reason keeps that reason.
+    package init(meantBy name: [UInt8]) {
+        let slash = UInt8(ascii: "/")
+        let path = EntryPath(bytes: name)
+        guard path.violation != nil, name.first != slash else {
+            self = path
+            return
+        }
+        let components = name.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
+        self.init(bytes: [UInt8](components.joined(separator: [slash])))
+    }
+}

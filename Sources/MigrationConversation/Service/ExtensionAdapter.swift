@@ -39,7 +39,7 @@ package struct ExtensionAdapter: Sendable {
     package func importResources(
         at directory: URL,
         request: ResourcesImportRequest,
-        onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+        onProgress: @escaping @Sendable (ImportProgress) -> Void
     ) async throws -> ImportProgressSummary {
         guard let importing else { throw missing("ResourcesImporting") }
         // The observer's thread has no task, so it doesn't inherit the context of this one.

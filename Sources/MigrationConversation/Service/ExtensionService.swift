@@ -48,7 +48,7 @@ package enum ExtensionService {
 
     /// The environment variable that a host sets to the descriptor by which the process asks for what
     /// it was granted.
-    package static let grantsVariable = "MIGRATION_GRANTS"
+    package static let grantsVariable = "MIGRATION_GRANT_KEEPER"
 
     fileprivate static func descriptor(in variable: String) -> CInt? {
         unsafe getenv(variable).flatMap { unsafe CInt(String(cString: $0)) }
@@ -166,8 +166,8 @@ extension ServiceSession {
             let summary = try await adapter.importResources(
                 at: URL(directoryAtPath: BytePath([UInt8](call.directory))),
                 request: request
-            ) { [self] completed, total in
-                tell(.progress(completed: completed, total: total))
+            ) { [self] progress in
+                tell(.progress(progress))
             }
             return .finished(SessionSummary(progress: summary))
         }

@@ -17,29 +17,33 @@ final class ImportProgressObserver: Sendable {
 
     private let monitor = Monitor(State())
 
-    /// Starts to read the object that `reading` returns.
+    /// Starts to read the object that `reading` returns, and tells `onChange` each new value.
     init(
         reading: @escaping @Sendable () -> Progress,
-        onChange: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+        onChange: @escaping @Sendable (ImportProgress) -> Void
     ) {
         let first = reading()
+        let begin = ImportProgress(of: first)
         let isNewPerRead = reading() !== first
-        monitor.withLock { $0.summary = Self.summary(of: first, isNewPerRead: isNewPerRead) }
-        onChange(first.completedUnitCount, first.totalUnitCount)
-        let begin = (first.completedUnitCount, first.totalUnitCount)
+        monitor.withLock { state in
+            state.summary.isNewPerRead = isNewPerRead
+            state.summary.last = begin
+        }
+        onChange(begin)
         let thread = Thread { [self] in
             var last = begin
             var isFinished = false
             while !isFinished {
                 isFinished = monitor.wait(atMost: Self.interval) { $0.isFinished }
                 let progress = reading()
-                let now = (progress.completedUnitCount, progress.totalUnitCount)
-                if now != last { onChange(now.0, now.1) }
+                // By value, because some extensions make a new object for each reading.
+                let now = ImportProgress(of: progress)
+                if now != last { onChange(now) }
                 last = now
                 monitor.withLock { state in
                     state.summary.isNewPerRead = state.summary.isNewPerRead || progress !== first
-                    state.summary.hasMoved = state.summary.hasMoved || now.0 != begin.0
-                    (state.summary.completed, state.summary.total) = now
+                    state.summary.hasMoved = state.summary.hasMoved || now.hasMoved(since: begin)
+                    state.summary.last = now
                 }
             }
             monitor.withLock { $0.hasEnded = true }
@@ -52,17 +56,5 @@ final class ImportProgressObserver: Sendable {
     func finish() -> ImportProgressSummary {
         monitor.withLock { $0.isFinished = true }
         return monitor.wait { $0.hasEnded ? $0.summary : nil }
-    }
-
-    private static func summary(
-        of progress: Progress,
-        isNewPerRead: Bool
-    ) -> ImportProgressSummary {
-        ImportProgressSummary(
-            isNewPerRead: isNewPerRead,
-            hasMoved: false,
-            completed: progress.completedUnitCount,
-            total: progress.totalUnitCount
-        )
     }
 }

@@ -122,14 +122,14 @@ private struct AppendAhead {
 
     /// Returns whether the host will archive the item at `source` under `name`, and then notes it.
     mutating func accept(_ source: BytePath, as name: [UInt8]) -> Bool {
-        let path = EntryPath(bytes: name)
+        let path = EntryPath(meantBy: name)
         guard path.violation == nil, !liesInTree(path), isReadableFile(source) else { return false }
         return insert(path, isDirectory: false)
     }
 
     /// Notes an item that the host has archived.
     mutating func insert(_ source: BytePath, as name: [UInt8]) {
-        let path = EntryPath(bytes: name)
+        let path = EntryPath(meantBy: name)
         let isDirectory = isDirectory(source)
         _ = insert(path, isDirectory: isDirectory)
         if isDirectory { trees.insert(path) }

@@ -132,7 +132,7 @@ extension Progress {
 /// and ends the process if the product overflows.
 final class ReportedProgress: Sendable {
     /// The total that replaces all later ones.
-    static let scale: Int64 = 1 << 20
+    static let scale = ImportProgress.scale
 
     private struct Totals {
         var reported: Int64

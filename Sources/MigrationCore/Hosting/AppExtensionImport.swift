@@ -19,7 +19,7 @@ struct AppExtensionImport {
         let groups = try snapshots(cancellation)
         let reported = progress.map { ReportedProgress(in: $0) }
         let summary = try host.session.importResources(call) { [observer = host.observer] in
-            let (completed, total) = ($0, $1)
+            let (completed, total) = $0.units
             observer.noteProgress(completed, of: total)
             reported?.show(completed, of: total)
         }

@@ -22,6 +22,7 @@ final class ExtensionConnection {
         named name: String,
         output handler: (@Sendable (String) -> Void)?,
         bounds: SessionBounds,
+        room: ExtensionRoom,
         observer: SessionObserver,
         limits: SessionLimits
     ) throws {
@@ -30,9 +31,17 @@ final class ExtensionConnection {
         self.name = name
         channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
         cancellation = try CancellationEvent(of: limits.cancellation)
-        output = ProcessOutput(of: process, handler: handler)
+        let output = ProcessOutput(of: process, handler: handler)
+        self.output = output
         gracePeriod = limits.gracePeriod
-        watch = SessionWatch(limits, observer: observer, name: name)
+        watch = SessionWatch(limits, observer: observer, name: name) {
+            SignsOfLife.Look(
+                at: process,
+                printed: { output.readBytes },
+                room,
+                limits.cancellation
+            )
+        }
     }
 
     /// Whether the process was told to stop, or will be next.
@@ -210,6 +219,9 @@ private final class ProcessOutput {
     /// Whether the output has ended.
     private(set) var isAtEnd = false
 
+    /// The bytes that were read.
+    private(set) var readBytes: UInt64 = 0
+
     /// The last lines, printable.
     var lastLines: [String] { last.map { PrintableText.escaping($0) } }
 
@@ -223,6 +235,7 @@ private final class ProcessOutput {
         for _ in 0..<Self.readsAtOnce {
             guard let count = read() else { break }
             isAtEnd = count == 0
+            readBytes += UInt64(count)
             if isAtEnd { break }
             for byte in buffer[..<count] { append(byte) }
         }

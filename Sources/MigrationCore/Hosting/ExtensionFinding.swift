@@ -49,6 +49,9 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
         /// An item was archived under a percent-encoded name.
         case nameEncoded
 
+        /// A path in the archive has empty components or `.`, and was taken without them.
+        case pathShortened
+
         /// An appended item does not exist, because its URL or path was made in the wrong way.
         case sourceMisnamed
 
@@ -92,6 +95,7 @@ struct ExportFindings {
     private let copies: SessionObserver.Examples
     private let encodedNames: SessionObserver.Examples
     private let misnamed: SessionObserver.Examples
+    private let shortenedNames: SessionObserver.Examples
     private let options: [String]
 
     /// The size of a directory with few files on most Linux file systems.
@@ -107,6 +111,7 @@ struct ExportFindings {
         copies = host.observer.convertedCopies
         encodedNames = host.observer.encodedNames
         misnamed = host.observer.misnamed
+        shortenedNames = host.observer.shortenedNames
     }
 
     /// The findings of an export that archived `totals`.
@@ -118,7 +123,8 @@ struct ExportFindings {
             return [.nothingExported] + [ofVersion, sourceMisnamed].compactMap { $0 }
         }
         return [
-            ofVersion, estimateOff(totals), appendGap, convertedCopy, nameEncoded, sourceMisnamed,
+            ofVersion, estimateOff(totals), appendGap, convertedCopy, nameEncoded, pathShortened,
+            sourceMisnamed,
         ]
         .compactMap { $0 }
     }
@@ -194,6 +200,17 @@ struct ExportFindings {
         )
     }
 
+    private var pathShortened: ExtensionFinding? {
+        guard shortenedNames.count > 0 else { return nil }
+        return ExtensionFinding(
+            code: .pathShortened,
+            message:
+                "\(shortenedNames.count) paths in the archive were taken without their empty and "
+                + "'.' components: \(shortenedNames.text)",
+            fix: "give pathInArchive as names between single slashes; no other host need shorten it"
+        )
+    }
+
     private var sourceMisnamed: ExtensionFinding? {
         guard misnamed.count > 0 else { return nil }
         return ExtensionFinding(
@@ -242,11 +259,11 @@ struct ImportFindings {
                 fix: "raise its completedUnitCount for each item"
             )
         }
-        guard progress.completed < progress.total || progress.total <= 0 else { return nil }
+        let (completed, total) = progress.last.units
+        guard completed < total || total <= 0 else { return nil }
         return ExtensionFinding(
             code: .progressIncomplete,
-            message:
-                "resourcesImportProgress ended at \(progress.completed) of \(progress.total) units",
+            message: "resourcesImportProgress ended at \(completed) of \(total) units",
             fix: "set totalUnitCount to the number of steps, and finish at that number"
         )
     }

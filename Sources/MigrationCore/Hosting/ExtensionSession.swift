@@ -22,7 +22,7 @@ protocol ExtensionSession {
     /// Has the extension import the files of a directory.
     func importResources(
         _ call: ImportCall,
-        onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+        onProgress: @escaping @Sendable (ImportProgress) -> Void
     ) throws -> ImportProgressSummary
 
     /// Stops the extension if it exceeds its limits while its host is busy.
@@ -88,12 +88,19 @@ struct SessionWatch {
     private let limits: SessionLimits
     private let observer: SessionObserver
     private let name: String
+    private var signs: SignsOfLife
     private var cancelledAt: SuspendingClock.Instant?
 
-    init(_ limits: SessionLimits, observer: SessionObserver, name: String) {
+    init(
+        _ limits: SessionLimits,
+        observer: SessionObserver,
+        name: String,
+        looking look: @escaping () -> SignsOfLife.Look
+    ) {
         self.limits = limits
         self.observer = observer
         self.name = name
+        signs = SignsOfLife(limits.hangTimeout, looking: look)
     }
 
     /// Whether the extension was told to stop, or will be next.
@@ -102,9 +109,11 @@ struct SessionWatch {
     /// Whether the extension must still be told to stop if the operation is cancelled.
     var awaitsCancellation: Bool { cancelledAt == nil }
 
-    /// The time left until the extension exceeds a limit, unless it acts.
+    /// The time left until ``check()`` has something to do, unless the extension acts.
     var timeLeft: Duration {
-        guard let cancelledAt else { return limits.hangTimeout - observer.idleTime }
+        guard let cancelledAt else {
+            return signs.nextLook(after: observer.lastActivity) - SuspendingClock.now
+        }
         return limits.gracePeriod - (SuspendingClock.now - cancelledAt)
     }
 
@@ -121,8 +130,8 @@ struct SessionWatch {
             cancelledAt = .now
             return true
         }
-        guard observer.idleTime > limits.hangTimeout else { return false }
-        throw SessionFailure.hang(of: name, after: limits.hangTimeout)
+        guard let hang = signs.check(after: observer.lastActivity) else { return false }
+        throw SessionFailure.hang(of: name, hang, after: limits.hangTimeout)
     }
 
     /// The error of the session for an error that the extension threw.
@@ -134,10 +143,19 @@ struct SessionWatch {
 
 /// The errors that end a session with an extension.
 enum SessionFailure {
-    static func hang(of name: String, after timeout: Duration) -> MigrationError {
+    static func hang(
+        of name: String,
+        _ hang: SignsOfLife.Hang,
+        after limit: Duration
+    ) -> MigrationError {
+        let said = "\(name) hung: it appended nothing and its progress did not move for "
         let message =
-            "\(name) hung: it appended nothing and its progress did not move for \(timeout.text)"
-        return MigrationError(.extensionHung, message)
+            switch hang {
+            case .idle: "\(said)\(limit.text), nor did it read or write files"
+            case .fruitless:
+                "\(said)\((limit * SignsOfLife.patience).text), and its files did not grow"
+            }
+        return MigrationError(.extensionHung, message + "; --hang-timeout allows more")
     }
 
     static func ignoredCancellation(by name: String, after grace: Duration) -> MigrationError {
@@ -177,6 +195,7 @@ final class SessionObserver: Sendable {
         var convertedCopies = Examples()
         var encodedNames = Examples()
         var misnamed = Examples()
+        var shortenedNames = Examples()
         var timeline = TimelineRecorder()
     }
 
@@ -201,8 +220,8 @@ final class SessionObserver: Sendable {
 
     private let state = Monitor(State())
 
-    /// The time since the last action.
-    var idleTime: Duration { state.withLock { SuspendingClock.now - $0.lastActivity } }
+    /// The time of the last action.
+    var lastActivity: SuspendingClock.Instant { state.withLock { $0.lastActivity } }
 
     /// The longest time without an append.
     var longestWait: Duration { state.withLock { $0.longestWait } }
@@ -265,6 +284,14 @@ final class SessionObserver: Sendable {
 
     /// The percent-encoded names in the archive.
     var encodedNames: Examples { state.withLock { $0.encodedNames } }
+
+    /// Notes a path in the archive that was taken without its empty components and `.`.
+    func noteShortenedName(_ name: [UInt8]) {
+        state.withLock { $0.shortenedNames.add(PrintableText.escaping(name)) }
+    }
+
+    /// The paths that were shortened.
+    var shortenedNames: Examples { state.withLock { $0.shortenedNames } }
 
     /// Notes an item that does not exist, and the advice that the extension got.
     func noteMisnamed(_ path: BytePath, advice: String) {

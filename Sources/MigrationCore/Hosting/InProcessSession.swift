@@ -45,7 +45,7 @@ final class InProcessSession: ExtensionSession {
 
     func importResources(
         _ call: ImportCall,
-        onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+        onProgress: @escaping @Sendable (ImportProgress) -> Void
     ) throws -> ImportProgressSummary {
         let request = ResourcesImportRequest(
             sourceAppIdentifier: call.source,
@@ -53,9 +53,9 @@ final class InProcessSession: ExtensionSession {
         )
         let directory = URL(directoryAtPath: paths.shown(BytePath([UInt8](call.directory))))
         return try wait { [adapter, observer] in
-            try await adapter.importResources(at: directory, request: request) { completed, total in
+            try await adapter.importResources(at: directory, request: request) { progress in
                 observer.noteActivity()
-                onProgress(completed, total)
+                onProgress(progress)
             }
         }
     }
@@ -71,7 +71,9 @@ final class InProcessSession: ExtensionSession {
         let context = directories.context(as: paths)
         let thread = try OperationThread()
         defer { thread.close() }
+        let threadPlace = Monitor<BytePath?>(nil)
         let task = Task.detached(executorPreference: thread) {
+            threadPlace.withLock { $0 = ProcessActivity.placeOfThread }
             let result: Result<Value, any Error>
             do {
                 result = .success(
@@ -84,7 +86,14 @@ final class InProcessSession: ExtensionSession {
         }
         let observation = limits.cancellation.observe { outcome.wake() }
         defer { withExtendedLifetime(observation) {} }
-        var watch = SessionWatch(limits, observer: observer, name: adapter.name)
+        let room = ExtensionRoom(in: directories)
+        var watch = SessionWatch(limits, observer: observer, name: adapter.name) { [limits] in
+            SignsOfLife.Look(
+                atThread: threadPlace.withLock { $0 },
+                room,
+                limits.cancellation
+            )
+        }
         while outcome.withLock({ $0 == nil }) {
             if try watch.check() { task.cancel() }
             let seconds = min(watch.timeLeft / .seconds(1), 1e9)

@@ -39,11 +39,12 @@ final class ItemIntake {
         let (start, contentBefore) = (SuspendingClock.now, archiver.entries.contentBytes)
         do {
             let location = try roots.locate(source)
-            try location.checkIsReadable(at: name)
-            let bytes = try archiver.appendItem(at: location, as: name)
-            observer.noteAppend(of: bytes, from: location.kind, name)
-            noteItem(name, since: start, contentBefore: contentBefore)
-            noteName(name, of: source)
+            let path = EntryPath(meantBy: name).bytes
+            try location.checkIsReadable(at: path)
+            let bytes = try archiver.appendItem(at: location, as: path)
+            observer.noteAppend(of: bytes, from: location.kind, path)
+            noteItem(path, since: start, contentBefore: contentBefore)
+            noteName(name, for: path, of: source)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -64,9 +65,10 @@ final class ItemIntake {
                 return try append(source, as: name)
             }
             let (start, contentBefore) = (SuspendingClock.now, archiver.entries.contentBytes)
-            _ = try archiver.appendItem(at: location, as: name)
-            noteItem(name, since: start, contentBefore: contentBefore)
-            noteName(name, of: source)
+            let path = EntryPath(meantBy: name).bytes
+            _ = try archiver.appendItem(at: location, as: path)
+            noteItem(path, since: start, contentBefore: contentBefore)
+            noteName(name, for: path, of: source)
         }
     }
 
@@ -102,8 +104,9 @@ final class ItemIntake {
         observer.noteItem(of: bytes, name, since: start)
     }
 
-    private func noteName(_ name: [UInt8], of source: BytePath) {
-        if MistakenPath.isEncoded(name, of: source) { observer.noteEncodedName(name) }
+    private func noteName(_ name: [UInt8], for path: [UInt8], of source: BytePath) {
+        if MistakenPath.isEncoded(path, of: source) { observer.noteEncodedName(path) }
+        if name != path { observer.noteShortenedName(name) }
     }
 
     /// The error of an append, with the path that the extension must have meant, if that is clear.

@@ -45,6 +45,7 @@ final class ProcessSession: ExtensionSession {
             named: PrintableText.escaping(program.lastComponent),
             output: terms.outputHandler,
             bounds: bounds,
+            room: ExtensionRoom(in: directories),
             observer: observer,
             limits: limits
         )
@@ -104,19 +105,19 @@ final class ProcessSession: ExtensionSession {
 
     func importResources(
         _ call: ImportCall,
-        onProgress: @escaping @Sendable (_ completed: Int64, _ total: Int64) -> Void
+        onProgress: @escaping @Sendable (ImportProgress) -> Void
     ) throws -> ImportProgressSummary {
         observer.noteActivity()
         var shown = call
         shown.directory = Data(paths.shown(BytePath([UInt8](call.directory))).bytes)
         try connection.send(.importResources(shown))
-        var last: (Int64, Int64)?
+        var last: ImportProgress?
         while true {
             switch try connection.next() {
-            case .progress(let completed, let total):
-                if last.map({ $0 != (completed, total) }) ?? true { observer.noteActivity() }
-                last = (completed, total)
-                onProgress(completed, total)
+            case .progress(let progress):
+                if progress != last { observer.noteActivity() }
+                last = progress
+                onProgress(progress)
             case .finished(let summary):
                 if connection.isCancelled { throw CancellationError() }
                 return summary.progress

@@ -102,6 +102,14 @@ struct SessionDirectories {
             + [SessionDirectory(path: temporary, label: "temporary", isListed: true)]
     }
 
+    /// The directories that the extension may fill.
+    ///
+    /// One in its host's process shares the temporary directory with others.
+    var filled: [BytePath] {
+        let written = role == .importing ? [container.rootPath] + groups.values : []
+        return written + (ownDirectory == nil ? [] : [temporaryDirectory])
+    }
+
     /// The directories as the extension's code asks for them in its host's process.
     func context(as paths: SessionPaths) -> ExtensionContext {
         ExtensionContext(

@@ -37,7 +37,7 @@ package final class ChildProcess: Sendable {
     /// The supervisor sends the child's status here, and again when no descendant is left.
     private let control: OpenFile
 
-    private let supervisor: pid_t
+    let supervisor: pid_t
     private let state = Monitor(State.running)
 
     /// The supervisors of this process, which may not be taken for processes that others left.

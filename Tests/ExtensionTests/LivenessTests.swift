@@ -1,0 +1,93 @@
+import Foundation
+import MigrationArchive
+import MigrationCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// By what a host knows that an extension works: it is stopped neither while it does, nor late where
+/// it doesn't (reference rules 11 and 24).
+@Suite(.scratchDirectory)
+struct LivenessTests {
+    @Test(
+        arguments: Hosting.allCases,
+        [
+            "step-child 3000", "copied-progress\nstep 3000", "progress 0 -1\nstep 3000",
+            "new-progress\ngrow 3000 Documents/a", "grow 3000 Documents/a",
+            "grow 3000 group:shared/a", "read-on 3000 in:script", "stall 3000 Documents/fifo",
+        ]
+    )
+    func `an import that works goes on for longer than the limit`(
+        _ hosting: Hosting,
+        _ script: String
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive(script)
+        var scripted = stage.scripted(hosting)
+        scripted.hangTimeout = .seconds(1)
+        scripted.applicationGroups = ["shared": try stage.makeGroup().url]
+        try await stage.importArchive(scripted)
+        let outcome = try stage.container(at: stage.destination).importRecord()?.outcome
+        #expect(outcome == .success)
+    }
+
+    @Test func `an export that converts goes on for longer than the limit`() async throws {
+        let stage = try Stage("grow 3000 tmp:converted\nappend tmp:converted")
+        var scripted = stage.scripted()
+        scripted.hangTimeout = .seconds(1)
+        #expect(try await stage.export(scripted).totals.files == 1)
+    }
+
+    @Test(
+        arguments: Hosting.allCases,
+        ["spin 20000", "new-progress\nsleep-on 20000", "print-on 20000"]
+    )
+    func `an import that does nothing is stopped`(
+        _ hosting: Hosting,
+        _ script: String
+    ) async throws {
+        // What an extension in this process prints isn't told from what it writes.
+        if hosting == .inProcess, script.hasPrefix("print") { return }
+        let error = try await failure(of: script, hosting, after: .milliseconds(300))
+        #expect(error?.code == .extensionHung)
+        #expect(error?.message.contains("did not move for 300ms, nor did it read") == true)
+    }
+
+    @Test(arguments: ["rewrite 60000 Documents/a", "read-on 60000 in:script"])
+    func `an import that never gets on is stopped after ten limits`(
+        _ script: String
+    ) async throws {
+        let error = try await failure(of: script, .ownProcess, after: .milliseconds(200))
+        #expect(error?.code == .extensionHung)
+        #expect(error?.message.contains("for 2s, and its files did not grow") == true)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `the caller sees how far children of a progress are`(_ hosting: Hosting) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive("step-child 2000")
+        let progress = MigrationProgress()
+        let fractions = Task {
+            var fractions: Set<Double> = []
+            for await update in progress.updates { fractions.insert(update.fractionCompleted ?? 0) }
+            return fractions
+        }
+        let report = try await stage.importArchive(stage.scripted(hosting), progress: progress)
+        #expect(await fractions.value.count > 5)
+        #expect(progress.fractionCompleted == 1)
+        #expect(report.appExtension?.findings == [])
+    }
+
+    private func failure(
+        of script: String,
+        _ hosting: Hosting,
+        after limit: Duration
+    ) async throws -> MigrationError? {
+        let stage = try Stage()
+        try await stage.makeArchive(script)
+        var scripted = stage.scripted(hosting)
+        scripted.hangTimeout = limit
+        let hosted = scripted
+        return await #expect(throws: MigrationError.self) { try await stage.importArchive(hosted) }
+    }
+}
