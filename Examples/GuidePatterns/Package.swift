@@ -4,7 +4,7 @@ import PackageDescription
 
 let patterns = [
     "CombinedMigration", "VersionedMigration", "EnumeratingMigration", "SelectiveMigration",
-    "DefensiveMigration", "PlatformMigration", "GroupMigration",
+    "DefensiveMigration", "PlatformMigration", "GroupMigration", "DocumentedMigration",
 ]
 
 let package = Package(
@@ -17,14 +17,20 @@ let package = Package(
         // With the settings of a new package, none, as a guide's code is compiled.
         .executableTarget(
             name: pattern,
-            dependencies: [.product(name: "AppMigrationKit", package: "migration")]
+            dependencies: [
+                .product(name: "AppMigrationKit", package: "migration"), "GuideModel",
+            ]
         )
     } + [
+        .target(name: "GuideModel"),
         .testTarget(
             name: "GuidePatternsTests",
             dependencies: patterns.map { .target(name: $0) } + [
-                .product(name: "MigrationCore", package: "migration")
-            ]
-        )
+                .product(name: "AppMigrationKit", package: "migration"),
+                .product(name: "AppMigrationTesting", package: "migration"),
+                .product(name: "MigrationCore", package: "migration"),
+            ],
+            exclude: ["guide.entitlements"]
+        ),
     ]
 )

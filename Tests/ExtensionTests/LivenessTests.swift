@@ -12,9 +12,9 @@ struct LivenessTests {
     @Test(
         arguments: Hosting.allCases,
         [
-            "step-child 3000", "copied-progress\nstep 3000", "progress 0 -1\nstep 3000",
-            "new-progress\ngrow 3000 Documents/a", "grow 3000 Documents/a",
-            "grow 3000 group:shared/a", "read-on 3000 in:script", "stall 3000 Documents/fifo",
+            "step-child 5500", "copied-progress\nstep 5500", "progress 0 -1\nstep 5500",
+            "new-progress\ngrow 5500 Documents/a", "grow 5500 Documents/a",
+            "grow 5500 group:shared/a", "read-on 5500 in:script", "stall 5500 Documents/fifo",
         ]
     )
     func `an import that works goes on for longer than the limit`(
@@ -24,7 +24,7 @@ struct LivenessTests {
         let stage = try Stage()
         try await stage.makeArchive(script)
         var scripted = stage.scripted(hosting)
-        scripted.hangTimeout = .seconds(1)
+        scripted.hangTimeout = .seconds(4)
         scripted.applicationGroups = ["shared": try stage.makeGroup().url]
         try await stage.importArchive(scripted)
         let outcome = try stage.container(at: stage.destination).importRecord()?.outcome
@@ -32,9 +32,9 @@ struct LivenessTests {
     }
 
     @Test func `an export that converts goes on for longer than the limit`() async throws {
-        let stage = try Stage("grow 3000 tmp:converted\nappend tmp:converted")
+        let stage = try Stage("grow 5500 tmp:converted\nappend tmp:converted")
         var scripted = stage.scripted()
-        scripted.hangTimeout = .seconds(1)
+        scripted.hangTimeout = .seconds(4)
         #expect(try await stage.export(scripted).totals.files == 1)
     }
 
@@ -54,12 +54,9 @@ struct LivenessTests {
     }
 
     @Test(arguments: ["rewrite 60000 Documents/a", "read-on 60000 in:script"])
-    func `an import that never gets on is stopped after ten limits`(
-        _ script: String
-    ) async throws {
-        let error = try await failure(of: script, .ownProcess, after: .milliseconds(200))
+    func `an import that never gets on is stopped too`(_ script: String) async throws {
+        let error = try await failure(of: script, .ownProcess, after: .milliseconds(300))
         #expect(error?.code == .extensionHung)
-        #expect(error?.message.contains("for 2s, and its files did not grow") == true)
     }
 
     @Test(arguments: Hosting.allCases)
@@ -73,7 +70,7 @@ struct LivenessTests {
             return fractions
         }
         let report = try await stage.importArchive(stage.scripted(hosting), progress: progress)
-        #expect(await fractions.value.count > 5)
+        #expect(await fractions.value.contains { 0 < $0 && $0 < 1 })
         #expect(progress.fractionCompleted == 1)
         #expect(report.appExtension?.findings == [])
     }

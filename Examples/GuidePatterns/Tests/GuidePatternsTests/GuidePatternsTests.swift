@@ -17,7 +17,7 @@ import Testing
         #expect(files.count == pattern.imported.count)
         #expect(files == pattern.imported, "\(files.keys.sorted())")
         #expect((report.appExtension?.paths == .unchanged) == (name == "plain"))
-        #expect(report.appExtension?.findings.map(\.message) == [])
+        #expect(report.appExtension?.findings.map(\.code) == pattern.findings.imported)
     }
 
     @Test(arguments: directories)
@@ -119,9 +119,7 @@ struct Place {
             using: self.extension(pattern.program, group: usesGroup ? oldGroup : nil),
             options: options
         )
-        let codes = exported.appExtension?.findings.map(\.code)
-        // An estimate can't see the options.
-        #expect(codes == (pattern.options.isEmpty ? [] : [.estimateOff]))
+        #expect(exported.appExtension?.findings.map(\.code) == pattern.findings.exported)
         var imported = ImportOptions()
         imported.source.platform = .android
         return try await MigrationHost().importArchive(

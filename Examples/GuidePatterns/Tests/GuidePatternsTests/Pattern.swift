@@ -1,4 +1,5 @@
 import Foundation
+import MigrationCore
 
 /// An extension as guides write it, what its app has on the old device, and what it has on the new one.
 struct Pattern: Sendable, CustomStringConvertible {
@@ -13,6 +14,9 @@ struct Pattern: Sendable, CustomStringConvertible {
 
     /// The options of the export, by name.
     var options: [String: Data] = [:]
+
+    /// The findings of the export and of the import.
+    var findings: (exported: [ExtensionFinding.Code], imported: [ExtensionFinding.Code]) = ([], [])
 
     var description: String { program }
 
@@ -65,8 +69,17 @@ struct Pattern: Sendable, CustomStringConvertible {
             "PlatformMigration",
             files(["Documents/catalog.json", "Library/Preferences/settings.json"])
         ),
-        Pattern("GroupMigration", files(["group/shared.json", "group/widget.json"])),
+        Pattern("GroupMigration", files(["group/shared.json", "group/widget.json"])), documented,
     ]
+
+    private static var documented: Pattern {
+        var pattern = Pattern(
+            "DocumentedMigration",
+            files(["Documents/photos/one.jpg", "Documents/photos/two.jpg"])
+        )
+        pattern.findings = ([.pathShortened], [.progressNotKept])
+        return pattern
+    }
 
     private static var selected: Pattern {
         let files = files(["Documents/letters/1", "Documents/drafts/2"])
@@ -76,6 +89,8 @@ struct Pattern: Sendable, CustomStringConvertible {
             imported: files.filter { $0.key == "Documents/letters/1" }
         )
         pattern.options = ["withoutDrafts": Data()]
+        // An estimate can't see the options.
+        pattern.findings.exported = [.estimateOff]
         return pattern
     }
 }

@@ -1,0 +1,15 @@
+import Foundation
+
+/// The error of an app's own, as the documents declare one, in a module that the app shares with its
+/// extension.
+public enum MigrationError: LocalizedError {
+    case incompatibleVersion(String)
+    case untrustedSource(String)
+
+    public var errorDescription: String? {
+        switch self {
+        case .incompatibleVersion(let version): "Data of version \(version) can't be imported."
+        case .untrustedSource(let app): "\(app) is another app."
+        }
+    }
+}
