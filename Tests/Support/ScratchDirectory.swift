@@ -23,8 +23,10 @@ package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
         try await Self.$current.withValue(url) { try await function() }
     }
 
-    /// Removes the tree with `rm`, since Foundation gives up on deep and oddly named ones.
+    /// Removes the tree, with `rm` where Foundation gives up: deep, oddly named and locked ones.
     private static func remove(_ url: URL) {
+        // What is left, for whatever reason, is for `rm`.
+        if (try? FileManager.default.removeItem(at: url)) != nil { return }
         let command = Process()
         command.executableURL = URL(filePath: "/bin/sh")
         command.arguments = ["-c", "chmod -R u+rwx \"$0\"; rm -rf \"$0\"", url.path]
