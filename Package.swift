@@ -144,6 +144,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "compare-trees",
+            dependencies: ["TestSupport"],
+            path: "Tests/CompareTrees",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "Proofs",
             dependencies: ["TestSupport"],
             path: "Proofs",

@@ -72,7 +72,7 @@ struct Fleet {
         let different = try (0..<jobs).count { number in
             let names = [place / "containers", place / "copies"].map { $0 / Self.name(number) }
             let trees = try names.map { try TreeSnapshot(of: $0, excluding: [".migration"]) }
-            let (isAlike, verdict) = Comparison.verdict(trees[1], trees[0])
+            let (isAlike, verdict) = TreeComparison.verdict(trees[1], trees[0])
             if !isAlike { print("\(Self.name(number)): \(verdict)") }
             return !isAlike
         }

@@ -8,6 +8,9 @@ enum Proofs {
     static let usage = """
         USAGE: Scripts/prove [--debug] <proof> [<options>]
 
+        Proves it of the installed migrate, or of the one that MIGRATE names. --debug takes the tools from the
+        build of the tests.
+
         torture      Runs exports, imports and recoveries of a small container once for every call to the
                      system that touches a file, and for every fault: killed at the call, an error (EIO,
                      ENOSPC, EINTR) once and for ever, half of what was to be read or written. As root also
@@ -58,8 +61,6 @@ enum Proofs {
                        --with <scheduler>    parallel, or slurm on a node of its own (default: parallel)
                        --faults none         disturb nothing, and measure the jobs a second
         short        Runs little of each: less than three minutes.
-        compare      Compares the trees that the two words behind it name, with no help of migrate.
-                       --exclude <path>      leave out this path, relative to both, and all below it
         soak         Mixes all operations, kills and faults at random, with a model beside them, and checks
                      after each step.
                        --seconds <n>         how long (default: 3600)
@@ -73,10 +74,6 @@ enum Proofs {
         do {
             var words = Array(CommandLine.arguments.dropFirst())
             if words.first == "measure" { try Tools.measureHere(Array(words.dropFirst())) }
-            if words.first == "compare" {
-                var options = try Options(Array(words.dropFirst()))
-                exit(try Comparison(&options).run() ? 0 : 1)
-            }
             let tools = try Tools(&words)
             let proof = words.isEmpty ? "" : words.removeFirst()
             if ["--help", "-h"].contains(proof) {
@@ -189,7 +186,7 @@ enum Proofs {
 
 /// The words behind the name of a proof.
 struct Options {
-    private var values: [String: [String]] = [:]
+    private var values: [String: String] = [:]
     /// The words that belong to no option.
     private var operands: [String] = []
 
@@ -203,13 +200,11 @@ struct Options {
             let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1).map(String.init)
             guard let name = parts.first, let value = parts.dropFirst().first ?? rest.popFirst()
             else { throw ProofError("\(word) needs a value") }
-            values[name, default: []].append(value)
+            values[name] = value
         }
     }
 
-    mutating func text(_ name: String) -> String? { texts(name).last }
-
-    mutating func texts(_ name: String) -> [String] { values.removeValue(forKey: name) ?? [] }
+    mutating func text(_ name: String) -> String? { values.removeValue(forKey: name) }
 
     mutating func number(_ name: String) throws -> Int? {
         guard let text = text(name) else { return nil }

@@ -46,9 +46,9 @@ struct RoundTrip {
         ])
         try compareByDiff(tree)
         let after = try TreeSnapshot(of: copy, excluding: Self.leftOut)
-        let (isAlike, verdict) = Comparison.verdict(after, before)
+        let (isAlike, verdict) = TreeComparison.verdict(after, before)
         guard isAlike else { throw ProofError("\(name): \(verdict)") }
-        let size = Comparison.size(try archive.status().st_size)
+        let size = TreeComparison.size(try archive.status().st_size)
         print(
             "\(name): \(verdict); archive \(size), same bytes with 1, 2 and 8 threads, "
                 + "read by \(readers.joined(separator: " "))"
