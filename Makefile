@@ -2,11 +2,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SWIFT ?= swift
 PORT ?= 8000
-# One build directory, so that they compile the engine once. A cached plan would be that of another example.
-EXAMPLES = --scratch-path .build/examples --disable-build-manifest-caching --package-path Examples
-# Packed relocations save two megabytes of memory. The system's loader knows them since glibc 2.36.
-PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -z -Xlinker pack-relative-relocs" }')
-STATIC = $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xlinker -s $(PACKED) --product migrate
+export SWIFT
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store transfer fleet docs docs-serve clean
@@ -17,25 +13,12 @@ help: ## shows this list
 demo: ## moves containers from one place to another, and an app from Android to iOS, step by step
 	@Scripts/demo
 
-test: ## runs everything that CI runs
-	Scripts/install-dependencies test
-	Scripts/folder-circles
-	$(SWIFT) build --build-tests
-	Scripts/demo --debug >.build/demo.txt 2>&1 || { cat .build/demo.txt; exit 1; }
-	Scripts/check-readme .build/demo.txt
-	$(SWIFT) run --quiet $(EXAMPLES)/RoundTrip
-	$(SWIFT) run --quiet $(EXAMPLES)/Archiver
-	$(SWIFT) test $(EXAMPLES)/NotesApp --disable-xctest
-	$(SWIFT) test $(EXAMPLES)/GuidePatterns --disable-xctest
-	$(SWIFT) test $(EXAMPLES)/TasksApp --disable-xctest
-	Scripts/follow-tutorial
-	$(SWIFT) test --skip-build --disable-xctest --parallel
-	Scripts/prove --debug short
+test: ## runs everything that CI runs, FILTER=Import only the tests whose names match
+	@Scripts/test $${FILTER:+"$$FILTER"}
 
 install: ## installs migrate, one binary, its completions and manual pages beneath $(DESTDIR)$(PREFIX)
 	Scripts/install-dependencies build
-	$(STATIC)
-	Scripts/install-files "$$($(STATIC) --show-bin-path)/migrate" "$(DESTDIR)$(PREFIX)"
+	products=$$(Scripts/build-release migrate) && Scripts/install-files "$$products/migrate" "$(DESTDIR)$(PREFIX)"
 
 deb: ## builds a Debian package, .build/packages/migrate_*.deb
 	@Scripts/package-deb

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A run of the built `migrate`, with bytes for words and files for streams.
@@ -40,8 +41,8 @@ struct MigrateCommand {
         let code: Int32
     }
 
-    /// The binary that was built beside the tests.
-    static let path = Bundle.main.bundleURL.appending(path: "migrate").path
+    /// The program that the tests run.
+    static let path = TestedProgram.path
 
     /// The running process.
     let process: pid_t

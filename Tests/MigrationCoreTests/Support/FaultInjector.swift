@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
-/// Runs the built `migrate` so that some of its calls to the system go wrong.
+/// Runs `migrate` so that some of its calls to the system go wrong.
 struct FaultInjector {
     /// What goes wrong.
     enum Fault {
@@ -41,7 +42,7 @@ struct FaultInjector {
 
     /// Whether this machine lets a process answer another's calls, and there is something to run.
     fileprivate static let isAvailable =
-        FileManager.default.isExecutableFile(atPath: BuiltCommand.url.path)
+        FileManager.default.isExecutableFile(atPath: TestedProgram.path)
         && (try? FaultInjector(.nothing).run(["--version"], countingFrom: "/"))?.end == .exited(0)
 
     private let fault: Fault
@@ -79,7 +80,7 @@ struct FaultInjector {
         process.arguments =
             [report.path, start] + (withoutExchange ? ["-x"] : []) + [word, call]
             + [numbers.lowerBound, numbers.upperBound].map(String.init)
-            + [BuiltCommand.url.path] + arguments
+            + [TestedProgram.path] + arguments
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors

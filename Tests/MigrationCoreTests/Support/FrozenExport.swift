@@ -11,7 +11,7 @@ struct FrozenExport {
 
     /// Whether this machine lets the tests trace, and there is something to be traced.
     static let isPossible =
-        FileManager.default.isExecutableFile(atPath: BuiltCommand.url.path) && canTrace
+        FileManager.default.isExecutableFile(atPath: TestedProgram.path) && canTrace
 
     private static var canTrace: Bool {
         let process = Process()
@@ -43,7 +43,7 @@ struct FrozenExport {
         process.arguments = [
             "-f", "-qq", "-o", log.url.path, "-P", path.url.path,
             "-e", "inject=\(calls):signal=SIGSTOP:when=\(number)",
-            BuiltCommand.url.path, "export", "--container", places.source.url.path,
+            TestedProgram.path, "export", "--container", places.source.url.path,
             "--out", places.archive.url.path, "--threads", "4", "--progress", "none",
         ]
         let errors = Pipe()

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A mount namespace of its own for shell commands.
 enum Namespace {
@@ -10,7 +11,7 @@ enum Namespace {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/unshare")
-        process.arguments = ["-m", "sh", "-c", "migrate='\(BuiltCommand.url.path)'\n" + script]
+        process.arguments = ["-m", "sh", "-c", "migrate='\(TestedProgram.path)'\n" + script]
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()

@@ -15,6 +15,11 @@ struct AndroidDevice {
     private static let project = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Android", directoryHint: .isDirectory).standardized
 
+    /// The `migrate` that `MIGRATE` names, else the one that was built beside the tests.
+    private static let program =
+        ProcessInfo.processInfo.environment["MIGRATE"]
+        .map { URL(filePath: $0) } ?? Bundle.main.bundleURL.appending(path: "migrate")
+
     let directory: URL
     let data: URL
     let rules: URL
@@ -102,7 +107,7 @@ struct AndroidDevice {
     }
 
     func migrate(_ arguments: [String]) throws -> Run {
-        try Self.run(Bundle.main.bundleURL.appending(path: "migrate"), arguments)
+        try Self.run(Self.program, arguments)
     }
 
     private var manifest: [String] {

@@ -1,0 +1,26 @@
+package import Foundation
+
+/// The `migrate` that tests of the command run.
+///
+/// `make test` names the installed one by `MIGRATE`. Without the variable it is the one that was
+/// built beside the tests, which a person is told once.
+package enum TestedProgram {
+    package static let url: URL = {
+        guard let path = ProcessInfo.processInfo.environment["MIGRATE"], !path.isEmpty else {
+            let url = Bundle.main.bundleURL.appending(path: "migrate")
+            say("tests run \(url.path), not the installed program; MIGRATE names another")
+            return url
+        }
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            say("MIGRATE names '\(path)', which can't be run; name a built migrate, or unset it")
+            exit(EX_NOINPUT)
+        }
+        return URL(filePath: path).absoluteURL
+    }()
+
+    package static var path: String { url.path }
+
+    private static func say(_ text: String) {
+        FileHandle.standardError.write(Data("tests: \(text)\n".utf8))
+    }
+}
