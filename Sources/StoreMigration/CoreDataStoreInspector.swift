@@ -1,5 +1,6 @@
 public import Foundation
 internal import MigrationSystem
+internal import PropertyLists
 
 /// Says which model made a SQLite store of Core Data, and whether a compiled model can open it.
 ///
@@ -80,13 +81,15 @@ public struct CoreDataMetadata: Hashable, Sendable {
     /// Reads the metadata; `nil` where Core Data did not write the database.
     init?(in database: SQLiteConnection, at path: BytePath) throws(StoreMigrationError) {
         guard try database.hasTable("Z_METADATA") else { return nil }
-        let rows = try database.column("SELECT Z_PLIST FROM Z_METADATA", limit: 1)
-        let property = try? rows.first.flatMap { $0 }.map { bytes in
-            try unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+        let rows = try database.values("SELECT Z_PLIST FROM Z_METADATA", limit: 1)
+        let list: PropertyListValue?
+        switch rows.first {
+        // Which of the limits such a list breaks matters to nobody.
+        case .blob(let bytes): list = try? PropertyListValue.read(bytes)
+        case .text(let text): list = try? PropertyListValue.read([UInt8](text.utf8))
+        default: list = nil
         }
-        guard let list = property as? [String: Any],
-            let hashes = list["NSStoreModelVersionHashes"] as? [String: Data]
-        else {
+        guard let hashes = list?["NSStoreModelVersionHashes"]?.hashes else {
             let message = "Core Data's metadata can't be read"
             throw StoreMigrationError(
                 .damaged,
@@ -95,10 +98,10 @@ public struct CoreDataMetadata: Hashable, Sendable {
             )
         }
         entityVersionHashes = hashes
-        let identifiers = list["NSStoreModelVersionIdentifiers"] as? [Any] ?? []
-        let texts = identifiers.compactMap { $0 as? String }
+        let identifiers = list?["NSStoreModelVersionIdentifiers"]?.array ?? []
+        let texts = identifiers.compactMap(\.string)
         versionIdentifiers = texts.filter { !$0.isEmpty }.sorted()
-        storeIdentifier = try database.text("SELECT Z_UUID FROM Z_METADATA")
+        storeIdentifier = try database.values("SELECT Z_UUID FROM Z_METADATA", limit: 1).first?.text
     }
 }
 
@@ -126,13 +129,10 @@ public struct CoreDataModel: Hashable, Sendable {
         } catch {
             throw StoreMigrationError(error, message: "can't read the compiled model", at: path)
         }
-        let list = try? unsafe PropertyListSerialization.propertyList(
-            from: Data(bytes),
-            format: nil
-        )
-        guard let list = list as? [String: Any],
-            let current = list["NSManagedObjectModel_CurrentVersionName"] as? String,
-            let hashes = list["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]],
+        guard let list = try? PropertyListValue.read(bytes),
+            let current = list["NSManagedObjectModel_CurrentVersionName"]?.string,
+            let versions = list["NSManagedObjectModel_VersionHashes"]?.dictionary,
+            case let hashes = versions.compactMapValues(\.hashes), hashes.count == versions.count,
             hashes[current] != nil
         else {
             let message = "it is not the list of versions of a compiled model"
@@ -149,5 +149,14 @@ public struct CoreDataModel: Hashable, Sendable {
     public func version(ofStoreWith hashes: [String: Data]) -> String? {
         let names = [currentVersion] + entityVersionHashes.keys.sorted()
         return names.first { entityVersionHashes[$0] == hashes }
+    }
+}
+
+extension PropertyListValue {
+    /// The version hash of each entity; `nil` if the value isn't a dictionary of data.
+    fileprivate var hashes: [String: Data]? {
+        guard let dictionary else { return nil }
+        let hashes = dictionary.compactMapValues { $0.data.map { Data($0) } }
+        return hashes.count == dictionary.count ? hashes : nil
     }
 }

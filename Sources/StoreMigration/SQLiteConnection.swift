@@ -2,93 +2,91 @@ internal import CSQLite
 internal import MigrationSystem
 
 /// A connection to a SQLite database, closed when it is released.
+///
+/// Every call stops where the task is cancelled, or where the connection's own question says so.
 @safe
 final class SQLiteConnection {
-    private let handle: OpaquePointer
-    private let path: String
+    /// Whether the work should stop.
+    typealias Cancellation = @Sendable () -> Bool
 
-    /// Opens the database at `path`, or makes it.
-    ///
-    /// - Throws: ``StoreMigrationError`` with `damaged`, `storeBusy`, `outOfSpace` or `failed`.
+    private let handle: OpaquePointer
+    private let file: BytePath
+    private var path: String { String(decoding: file.bytes, as: UTF8.self) }
+    private let isCancelled: Cancellation
+    private var isClosed = false
+    private var guardian: StatementGuard?
+
+    /// What a connection may believe of the file that it opens.
+    private enum Trust {
+        /// An author's own statements run on it.
+        case full
+        /// The file is judged: it may come from anybody.
+        case none
+    }
+
     private init(
         at path: BytePath,
         query: String = "",
         flags: CInt = SQLITE_OPEN_READWRITE,
+        trust: Trust = .full,
+        isCancelled: @escaping Cancellation,
         first statements: String
     ) throws(StoreMigrationError) {
-        self.path = String(decoding: path.bytes, as: UTF8.self)
+        file = path
+        self.isCancelled = isCancelled
         var opened: OpaquePointer?
         let address = Self.address(of: path) + query
         let code = unsafe sqlite3_open_v2(address, &opened, flags | SQLITE_OPEN_URI, nil)
         guard let opened = unsafe opened else {
-            throw StoreMigrationError(.failed, "SQLite has no memory", at: self.path)
+            let name = String(decoding: path.bytes, as: UTF8.self)
+            throw StoreMigrationError(.failed, "SQLite has no memory", at: name)
         }
         unsafe handle = opened
         try check(code)
         _ = unsafe sqlite3_extended_result_codes(handle, 1)
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe sqlite3_progress_handler(
+            handle,
+            10_000,
+            { context in
+                guard let context = unsafe context else { return 0 }
+                let connection = unsafe Unmanaged<SQLiteConnection>.fromOpaque(context)
+                return unsafe connection.takeUnretainedValue().isCancelled() ? 1 : 0
+            },
+            context
+        )
+        if trust == .none { try judge() }
         try execute(statements)
     }
 
-    deinit {
+    deinit { close() }
+
+    /// Closes the database, and with it releases its locks.
+    func close() {
+        if isClosed { return }
+        isClosed = true
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Makes a database that another one is copied into; the caller synchronizes it when it is whole.
-    static func create(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
-        try SQLiteConnection(
-            at: path,
-            flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-            first: "PRAGMA synchronous = OFF"
-        )
-    }
-
-    /// Opens a database to change it.
-    static func open(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
-        try SQLiteConnection(at: path, first: "PRAGMA busy_timeout = 2000")
-    }
-
-    /// Opens a database that nobody else can use until it is closed.
-    static func openAlone(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(
-            at: path,
-            first: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT"
-        )
-        try connection.keepLogOnClose()
-        return connection
-    }
-
-    /// Opens a database to read it; no file is made or changed, unless a transaction was cut off
-    /// that SQLite has to undo first.
-    static func openForReading(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
-        let hasMore = ["-wal", "-journal"].contains { suffix in
-            let file = BytePath(path.bytes + Array(suffix.utf8))
-            // What can't be told is found out by SQLite.
-            return ((try? FileDescriptor.statusIfPresent(atPath: file))?.size ?? 0) > 0
+    /// Refuses from now on what a hostile schema could do while the store is judged.
+    ///
+    /// A value that is computed may be larger than those that are stored, but not without end.
+    func judge() throws(StoreMigrationError) {
+        try check(unsafe migration_sqlite_distrust(handle))
+        let size = ["", "-wal"].reduce(0) {
+            $0 + min(Self.size(of: file, suffix: $1), 1_000_000_000)
         }
-        if !hasMore {
-            return try SQLiteConnection(at: path, query: "?immutable=1", first: "")
-        }
-        do throws(StoreMigrationError) {
-            // Alone, SQLite keeps the index of the log in memory.
-            let connection = try SQLiteConnection(
-                at: path,
-                first: "PRAGMA locking_mode = EXCLUSIVE"
-            )
-            try connection.keepLogOnClose()
-            try connection.execute("SELECT count(*) FROM sqlite_schema")
-            return connection
-        } catch {
-            // Somebody uses it, or it can't be written.
-            return try SQLiteConnection(
-                at: path,
-                flags: SQLITE_OPEN_READONLY,
-                first: "PRAGMA busy_timeout = 2000"
-            )
-        }
+        let length = min(max(4 * size, 16 << 20), 1_000_000_000)
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, CInt(length))
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 2000)
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 1000)
+        unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
     }
 
-    private func keepLogOnClose() throws(StoreMigrationError) {
-        try check(unsafe migration_sqlite_keep_log(handle))
+    private static func size(of path: BytePath, suffix: String) -> UInt64 {
+        let file = BytePath(path.bytes + Array(suffix.utf8))
+        // What can't be told is found out by SQLite.
+        return ((try? FileDescriptor.statusIfPresent(atPath: file))?.size ?? 0)
     }
 
     /// The path as a URI, in which SQLite decodes any byte.
@@ -107,98 +105,389 @@ final class SQLiteConnection {
     }
 }
 
+// MARK: - Opening
+
+extension SQLiteConnection {
+    static let taskIsCancelled: Cancellation = { Task.isCancelled }
+
+    /// Makes a database that another one is copied into; the caller synchronizes it when it is whole.
+    static func create(
+        at path: BytePath,
+        isCancelled: @escaping Cancellation
+    ) throws(StoreMigrationError) -> SQLiteConnection {
+        try SQLiteConnection(
+            at: path,
+            flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+            isCancelled: isCancelled,
+            first: "PRAGMA synchronous = OFF"
+        )
+    }
+
+    /// Opens a copy to change it, or makes it.
+    static func open(
+        at path: BytePath,
+        isCancelled: @escaping Cancellation,
+        creating: Bool = false
+    ) throws(StoreMigrationError) -> SQLiteConnection {
+        try SQLiteConnection(
+            at: path,
+            flags: SQLITE_OPEN_READWRITE | (creating ? SQLITE_OPEN_CREATE : 0),
+            isCancelled: isCancelled,
+            first: "PRAGMA busy_timeout = 2000"
+        )
+    }
+
+    /// Opens a database that nobody else can use until it is closed.
+    ///
+    /// A log that lies beside it stays as it is until ``settleLog()``.
+    static func openAlone(
+        at path: BytePath,
+        isCancelled: @escaping Cancellation
+    ) throws(StoreMigrationError) -> SQLiteConnection {
+        let hasLog = size(of: path, suffix: "-wal") > 0
+        let connection = try SQLiteConnection(
+            at: path,
+            isCancelled: isCancelled,
+            first: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT"
+        )
+        try connection.keepLogOnClose(hasLog)
+        return connection
+    }
+
+    /// Opens a database to read its version; no file is made or changed, unless a transaction was cut
+    /// off that SQLite has to undo first.
+    static func openForReading(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
+        if ["-wal", "-journal"].allSatisfy({ size(of: path, suffix: $0) == 0 }) {
+            return try SQLiteConnection(
+                at: path,
+                query: "?immutable=1",
+                trust: .none,
+                isCancelled: taskIsCancelled,
+                first: ""
+            )
+        }
+        return try openForChecking(at: path).connection
+    }
+
+    /// Opens a database to look at all of it.
+    ///
+    /// - Returns: Also whether SQLite knows the CHECK constraints, which it ignores where it can't write.
+    static func openForChecking(
+        at path: BytePath
+    ) throws(StoreMigrationError) -> (connection: SQLiteConnection, knowsConstraints: Bool) {
+        do throws(StoreMigrationError) {
+            let hasLog = size(of: path, suffix: "-wal") > 0
+            // Alone, SQLite keeps the index of the log in memory.
+            let connection = try SQLiteConnection(
+                at: path,
+                trust: .none,
+                isCancelled: taskIsCancelled,
+                first: "PRAGMA locking_mode = EXCLUSIVE"
+            )
+            try connection.keepLogOnClose(hasLog)
+            _ = try connection.values("PRAGMA user_version")
+            return (connection, unsafe sqlite3_db_readonly(connection.handle, "main") == 0)
+        } catch  where error.code != .damaged && error.code != .cancelled {
+            // Somebody uses it, or it can't be written.
+            let connection = try SQLiteConnection(
+                at: path,
+                flags: SQLITE_OPEN_READONLY,
+                trust: .none,
+                isCancelled: taskIsCancelled,
+                first: "PRAGMA busy_timeout = 2000"
+            )
+            return (connection, false)
+        }
+    }
+
+    private func keepLogOnClose(_ keep: Bool) throws(StoreMigrationError) {
+        try check(unsafe migration_sqlite_keep_log(handle, keep ? 1 : 0))
+    }
+}
+
 // MARK: - Statements
+
+/// A value as SQLite stores it.
+enum SQLiteValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+
+    /// The value as a text, as a cast to TEXT gives it; `nil` for NULL.
+    var text: String? {
+        switch self {
+        case .null: nil
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .text(let text): text
+        case .blob(let bytes): String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    var integer: Int64? {
+        if case .integer(let number) = self { number } else { nil }
+    }
+
+    /// Whether the other value has the same storage class.
+    func isAlike(_ other: SQLiteValue) -> Bool {
+        switch (self, other) {
+        case (.null, .null), (.integer, .integer), (.real, .real), (.text, .text), (.blob, .blob):
+            true
+        default: false
+        }
+    }
+}
 
 extension SQLiteConnection {
     /// Runs statements one after another; their rows are dropped.
     func execute(_ statements: String) throws(StoreMigrationError) {
-        try check(unsafe sqlite3_exec(handle, statements, nil, nil, nil))
+        try unsafe forEachStatement(in: statements) { statement throws(StoreMigrationError) in
+            try unsafe run(statement)
+        }
     }
 
-    /// Runs one statement with a text for its parameter, and returns how many rows it changed.
-    func change(_ statement: String, to text: String) throws(StoreMigrationError) -> Int {
-        let prepared = try unsafe prepare(statement)
-        defer { unsafe sqlite3_finalize(prepared) }
-        try check(unsafe migration_sqlite_bind(prepared, 1, text))
-        let code = unsafe sqlite3_step(prepared)
-        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw error(code) }
+    /// Runs statements of a step, which must leave the transaction that was begun as it is.
+    func execute(_ statements: String, by guardian: StatementGuard) throws(StoreMigrationError) {
+        self.guardian = guardian
+        let context = unsafe Unmanaged.passUnretained(guardian).toOpaque()
+        _ = unsafe sqlite3_set_authorizer(handle, StatementGuard.authorize, context)
+        defer {
+            _ = unsafe sqlite3_set_authorizer(handle, nil, nil)
+            self.guardian = nil
+        }
+        try unsafe forEachStatement(in: statements) { statement throws(StoreMigrationError) in
+            _ = unsafe sqlite3_set_authorizer(handle, nil, nil)
+            try guardian.tellChanges()
+            _ = unsafe sqlite3_set_authorizer(handle, StatementGuard.authorize, context)
+            try unsafe run(statement)
+            guard isInTransaction else {
+                throw StoreMigrationError(.stepFailed, "the step ended its transaction", at: path)
+            }
+        }
+    }
+
+    /// Runs `body` in a transaction, which nothing is left of where it throws.
+    func transaction(_ body: () throws -> Void) throws {
+        try execute("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try execute("COMMIT")
+        } catch {
+            // SQLite has undone it by itself where this fails.
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+    /// Runs one statement with values for its parameters, and returns how many rows it changed.
+    func change(
+        _ statement: String,
+        to values: SQLiteValue...
+    ) throws(StoreMigrationError) -> Int {
+        try forEachRow(of: statement, values) { _ in true }
         return Int(unsafe sqlite3_changes(handle))
     }
 
-    /// The first column of the rows of a query, at most `limit` rows; `nil` stands for NULL.
-    func column(
+    /// The first column of the rows of a query, at most `limit` rows.
+    func values(
         _ query: String,
-        limit: Int = 2
-    ) throws(StoreMigrationError) -> [[UInt8]?] {
-        let prepared = try unsafe prepare(query)
-        defer { unsafe sqlite3_finalize(prepared) }
-        var rows: [[UInt8]?] = []
-        while rows.count < limit {
-            let code = unsafe sqlite3_step(prepared)
-            if code == SQLITE_DONE { break }
-            guard code == SQLITE_ROW else { throw error(code) }
-            guard unsafe sqlite3_column_type(prepared, 0) != SQLITE_NULL else {
-                rows.append(nil)
-                continue
-            }
-            let bytes = unsafe sqlite3_column_blob(prepared, 0)
-            let count = Int(unsafe sqlite3_column_bytes(prepared, 0))
-            unsafe rows.append([UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
+        _ parameters: SQLiteValue...,
+        limit: Int = .max
+    ) throws(StoreMigrationError) -> [SQLiteValue] {
+        var values: [SQLiteValue] = []
+        try forEachRow(of: query, parameters) { row in
+            values.append(row[0])
+            return values.count < limit
         }
-        return rows
+        return values
     }
 
-    /// The first column of the first row of a query as text; `nil` where there is none.
-    func text(_ query: String) throws(StoreMigrationError) -> String? {
-        guard let row = try column(query, limit: 1).first, let bytes = row else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
+    /// Calls `body` with the columns of each row of a query, until it returns `false`.
+    func forEachRow(
+        of query: String,
+        _ parameters: [SQLiteValue] = [],
+        _ body: ([SQLiteValue]) throws(StoreMigrationError) -> Bool
+    ) throws(StoreMigrationError) {
+        var count = 0
+        try unsafe forEachStatement(in: query) { statement throws(StoreMigrationError) in
+            count += 1
+            guard count == 1 else {
+                throw StoreMigrationError(.failed, "there is more than one SQL statement", at: path)
+            }
+            for (index, value) in parameters.enumerated() {
+                try unsafe bind(value, at: CInt(index + 1), of: statement)
+            }
+            while true {
+                let code = unsafe sqlite3_step(statement)
+                if code == SQLITE_DONE { return }
+                guard code == SQLITE_ROW else { throw error(code) }
+                let columns = unsafe sqlite3_column_count(statement)
+                guard try body((0..<columns).map { unsafe value(at: $0, of: statement) }) else {
+                    return
+                }
+            }
+        }
+        guard count == 1 else {
+            throw StoreMigrationError(.failed, "an SQL statement is empty", at: path)
+        }
     }
 
     /// Whether there is a table of that name.
     func hasTable(_ name: String) throws(StoreMigrationError) -> Bool {
-        try text("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = '\(name)'") != nil
+        let query = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1"
+        return try !values(query, .text(name)).isEmpty
     }
 
-    private func prepare(_ statement: String) throws(StoreMigrationError) -> OpaquePointer {
-        var prepared: OpaquePointer?
-        try check(unsafe sqlite3_prepare_v2(handle, statement, -1, &prepared, nil))
-        guard let prepared = unsafe prepared else {
-            throw StoreMigrationError(.failed, "an SQL statement is empty", at: path)
+    /// Prepares the statements one after another, each when those before it have run.
+    private func forEachStatement(
+        in text: String,
+        _ body: (OpaquePointer) throws(StoreMigrationError) -> Void
+    ) throws(StoreMigrationError) {
+        let bytes = text.utf8.map { CChar(bitPattern: $0) } + [0]
+        guard bytes.firstIndex(of: 0) == bytes.count - 1 else {
+            throw StoreMigrationError(.stepFailed, "there is a zero byte in the SQL", at: path)
         }
-        return unsafe prepared
+        var offset = 0
+        while offset < bytes.count - 1 {
+            let (prepared, end) = try unsafe prepare(bytes, from: offset)
+            offset = end
+            // Space and comments are no statement.
+            guard let prepared = unsafe prepared else { continue }
+            defer { unsafe sqlite3_finalize(prepared) }
+            try unsafe body(prepared)
+        }
+    }
+
+    /// Prepares the statement at `offset`, and returns where it ends.
+    private func prepare(
+        _ text: [CChar],
+        from offset: Int
+    ) throws(StoreMigrationError) -> (statement: OpaquePointer?, end: Int) {
+        var prepared: OpaquePointer?
+        var code = SQLITE_OK
+        let end = unsafe text.withUnsafeBufferPointer { text in
+            let start = unsafe text.baseAddress.unsafelyUnwrapped
+            var tail: UnsafePointer<CChar>?
+            code = unsafe sqlite3_prepare_v2(handle, start + offset, -1, &prepared, &tail)
+            return unsafe tail.map { unsafe $0 - start } ?? text.count
+        }
+        guard code == SQLITE_OK else { throw guardian?.refusal(at: path) ?? error(code) }
+        return unsafe (prepared, end)
+    }
+
+    private func run(_ statement: OpaquePointer) throws(StoreMigrationError) {
+        var code = SQLITE_ROW
+        while code == SQLITE_ROW { code = unsafe sqlite3_step(statement) }
+        guard code == SQLITE_DONE else { throw error(code) }
+    }
+
+    private func bind(
+        _ value: SQLiteValue,
+        at index: CInt,
+        of statement: OpaquePointer
+    ) throws(StoreMigrationError) {
+        let code: CInt
+        switch value {
+        case .null: code = unsafe sqlite3_bind_null(statement, index)
+        case .integer(let number): code = unsafe sqlite3_bind_int64(statement, index, number)
+        case .real(let number): code = unsafe sqlite3_bind_double(statement, index, number)
+        case .text(let text):
+            let count = CInt(clamping: text.utf8.count)
+            code = unsafe migration_sqlite_bind_text(statement, index, text, count)
+        case .blob(let bytes):
+            let count = CInt(clamping: bytes.count)
+            code = unsafe bytes.withUnsafeBytes {
+                unsafe migration_sqlite_bind_blob(statement, index, $0.baseAddress, count)
+            }
+        }
+        try check(code)
+    }
+
+    private func value(at index: CInt, of statement: OpaquePointer) -> SQLiteValue {
+        switch unsafe sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(statement, index))
+        case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(statement, index))
+        case SQLITE_TEXT:
+            // SQLite converts from UTF-16 here; the length is that of the result.
+            let text = unsafe sqlite3_column_text(statement, index)
+            let count = Int(unsafe sqlite3_column_bytes(statement, index))
+            let bytes = unsafe UnsafeBufferPointer(start: text, count: text == nil ? 0 : count)
+            return .text(unsafe String(decoding: bytes, as: UTF8.self))
+        case SQLITE_BLOB:
+            let bytes = unsafe sqlite3_column_blob(statement, index)
+            let count = Int(unsafe sqlite3_column_bytes(statement, index))
+            return .blob(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
+        default: return .null
+        }
     }
 }
 
 // MARK: - Whole databases
 
 extension SQLiteConnection {
-    /// Writes the whole log into the database.
-    ///
-    /// - Throws: ``StoreMigrationError`` with `storeBusy` where somebody still reads from the log.
-    func emptyLog() throws(StoreMigrationError) {
+    /// The bytes of a page.
+    var pageSize: Int64 {
+        get throws(StoreMigrationError) { try values("PRAGMA page_size").first?.integer ?? 4096 }
+    }
+
+    /// How SQLite makes transactions whole, such as `wal` or `delete`.
+    var journalMode: String {
+        get throws(StoreMigrationError) {
+            try valuesWhateverTheSchema("PRAGMA journal_mode").first?.text ?? "delete"
+        }
+    }
+
+    /// Changes ``journalMode`` to `delete` or `wal`.
+    func setJournalMode(_ mode: String) throws(StoreMigrationError) {
+        let reached = try valuesWhateverTheSchema("PRAGMA journal_mode = \(mode)").first?.text
+        guard reached == mode else {
+            let message = "SQLite does not change the journal mode to '\(mode)'"
+            throw StoreMigrationError(.failed, message, at: path)
+        }
+    }
+
+    /// What a query returns that reads the schema without a need for it.
+    private func valuesWhateverTheSchema(
+        _ query: String
+    ) throws(StoreMigrationError) -> [SQLiteValue] {
+        do {
+            return try values(query)
+        } catch {
+            guard error.isAboutUnknownSchema else { throw error }
+            // From now on SQLite leaves out what it can't read of the schema.
+            try check(unsafe migration_sqlite_ignore_schema_errors(handle))
+            try execute("PRAGMA writable_schema = ON")
+            return try values(query)
+        }
+    }
+
+    /// Writes the whole log into the database, which is closed without one from now on.
+    func settleLog() throws(StoreMigrationError) {
         let mode = SQLITE_CHECKPOINT_TRUNCATE
         try check(unsafe sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil))
+        try keepLogOnClose(false)
     }
 
-    /// Checks the structure of every page.
-    ///
-    /// - Throws: ``StoreMigrationError`` with `damaged` and what SQLite finds first.
-    func checkPages() throws(StoreMigrationError) {
-        let finding = try text("PRAGMA quick_check(1)") ?? "no answer"
-        guard finding == "ok" else { throw StoreMigrationError(.damaged, finding, at: path) }
+    /// Whether another file has come under the name since it was opened.
+    var hasMoved: Bool {
+        var moved: CInt = 0
+        let request = SQLITE_FCNTL_HAS_MOVED
+        let code = unsafe sqlite3_file_control(handle, "main", request, &moved)
+        return code == SQLITE_OK && moved != 0
     }
 
-    /// Copies every page into `destination`, whatever the size of the database in bounded memory.
+    /// Copies every page into `destination` in one transaction, whatever the size in bounded memory.
     ///
     /// - Parameters:
     ///   - destination: A database that nobody else uses.
-    ///   - report: Is told how many bytes are copied, of how many; stops the copy by throwing.
+    ///   - report: Is told how many bytes are copied; stops the copy by throwing.
     /// - Throws: ``StoreMigrationError``; the errors of `report`.
-    func copy(
-        to destination: SQLiteConnection,
-        report: (_ copied: Int64, _ total: Int64) throws -> Void
-    ) throws {
-        let size = Int64(try text("PRAGMA page_size") ?? "") ?? 4096
+    func copy(to destination: SQLiteConnection, report: (_ copied: Int64) throws -> Void) throws {
+        let size = try pageSize
         guard
             let backup = unsafe sqlite3_backup_init(destination.handle, "main", handle, "main")
         else { throw destination.error(unsafe sqlite3_errcode(destination.handle)) }
@@ -212,7 +501,7 @@ extension SQLiteConnection {
                 }
                 let total = Int64(unsafe sqlite3_backup_pagecount(backup))
                 let rest = Int64(unsafe sqlite3_backup_remaining(backup))
-                try report((total - rest) * size, total * size)
+                try report((total - rest) * size)
             }
         } catch {
             unsafe sqlite3_backup_finish(backup)
@@ -235,9 +524,17 @@ extension SQLiteConnection {
             case SQLITE_NOTADB, SQLITE_CORRUPT: .damaged
             case SQLITE_BUSY, SQLITE_LOCKED: .storeBusy
             case SQLITE_FULL: .outOfSpace
+            case SQLITE_INTERRUPT: .cancelled
             default: .failed
             }
-        let message = unsafe String(cString: sqlite3_errmsg(handle))
+        if code & 0xFF == SQLITE_NOTADB {
+            return StoreMigrationError(.damaged, Self.notDatabase, at: path)
+        }
+        // The copy of a database takes the error of either of the two.
+        let own = unsafe sqlite3_errcode(handle) & 0xFF == code & 0xFF
+        let message = unsafe String(cString: own ? sqlite3_errmsg(handle) : sqlite3_errstr(code))
         return StoreMigrationError(kind, "SQLite says: \(message)", at: path)
     }
+
+    static let notDatabase = "it is not a SQLite file; perhaps it is encrypted"
 }

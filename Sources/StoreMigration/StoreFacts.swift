@@ -15,51 +15,90 @@ public struct StoreFacts: Sendable {
     public let bytes: Int64
 
     /// The number that a SQLite file keeps for the application; `nil` for other stores.
-    public let userVersion: Int?
+    public private(set) var userVersion: Int?
 
     /// The value of the key that a JSON document has its version in; `nil` where it hasn't the key.
-    public let documentVersion: String?
+    public private(set) var documentVersion: String?
 
     /// The bytes of a SQLite file's write-ahead log that aren't in the file yet.
     public let logBytes: Int64
 
-    /// What SQLite finds wrong with the structure of its pages; `nil` where they are sound.
-    public let damage: String?
+    /// What SQLite finds wrong with the structure of its pages, up to a hundred findings; `nil` where they
+    /// are sound.
+    public private(set) var damage: String?
 
-    /// Whether a migration was cut off after the exchange, and must be completed or undone.
+    /// Rows that a migration keeps as they are: they break a constraint, or their foreign key refers to
+    /// no row.
+    ///
+    /// Up to a hundred of the first kind are listed.
+    public private(set) var findings: [String] = []
+
+    /// What SQLite can't check here, and why, such as a table with a collation that only the app has.
+    public private(set) var notChecked: [String] = []
+
+    /// How many names the file of the store has; a migration refuses one with several.
+    public let nameCount: Int
+
+    /// Whether a migration was cut off once the migrated store was in place, and must be completed.
     public let isInterrupted: Bool
 
     /// The model of a store of Core Data; `nil` for other stores.
-    public let coreData: CoreDataMetadata?
+    public private(set) var coreData: CoreDataMetadata?
 
     /// Looks at a store, which isn't changed.
+    ///
+    /// Cancelling the current task stops it.
     ///
     /// - Parameters:
     ///   - url: The path of the store.
     ///   - key: The key that has the version of a JSON document.
     /// - Throws: ``StoreMigrationError`` with `missing`, `storeBusy`, `failed`, or `damaged` where it is
-    ///   neither a SQLite file nor a JSON document nor a directory.
+    ///   neither a SQLite file nor a JSON document nor a directory; `CancellationError`.
     public init(of url: URL, key: String = "version") throws {
         let place = try StorePlace(of: VersionedStore(at: url, .json(key: key)))
         bytes = try place.survey().bytes
         isInterrupted = try place.isInterrupted
-        logBytes = Int64(try place.size(suffix: "-wal"))
-        if try place.isDirectory {
-            (kind, userVersion, documentVersion) = (.directory, nil, nil)
-            (damage, coreData) = (nil, nil)
-            return
-        }
-        guard try place.beginsLikeSQLite else {
+        logBytes = Int64(clamping: try place.size(suffix: "-wal"))
+        nameCount = try place.nameCount
+        let isDirectory = try place.isDirectory
+        guard try !isDirectory && place.beginsLikeSQLite else {
+            kind = isDirectory ? .directory : .json
+            if isDirectory { return }
             documentVersion = try VersionedDocument(at: place.path).version(ofKey: key)
-            (kind, userVersion, damage, coreData) = (.json, nil, nil, nil)
             return
         }
-        let database = try SQLiteConnection.openForReading(at: place.path)
-        userVersion = try database.text("PRAGMA user_version").flatMap { Int($0) }
-        documentVersion = nil
-        let finding = try database.text("PRAGMA quick_check(1)")
-        damage = finding == "ok" ? nil : finding
-        coreData = try CoreDataMetadata(in: database, at: place.path)
-        kind = coreData == nil ? .sqlite : .coreData
+        let (database, knowsConstraints) = try SQLiteConnection.openForChecking(at: place.path)
+        kind = try Self.isOfCoreData(database) ? .coreData : .sqlite
+        try look(at: database, place.path, knowsConstraints)
+    }
+
+    private static func isOfCoreData(
+        _ database: SQLiteConnection
+    ) throws(StoreMigrationError) -> Bool {
+        do throws(StoreMigrationError) {
+            return try database.hasTable("Z_METADATA")
+        } catch  where error.mayBeLeftUnchecked {
+            return false
+        }
+    }
+
+    private mutating func look(
+        at database: SQLiteConnection,
+        _ path: BytePath,
+        _ knowsConstraints: Bool
+    ) throws {
+        userVersion = try database.values("PRAGMA user_version").first?.integer.map { Int($0) }
+        let check = try DatabaseCheck(of: database)
+        damage = check.damage.isEmpty ? nil : check.damage.joined(separator: "; ")
+        (findings, notChecked) = (check.rows, check.notChecked)
+        if check.damage.isEmpty {
+            let keys = try ForeignKeyViolations(in: database)
+            findings += keys.descriptions
+            notChecked += keys.notChecked
+        }
+        if !knowsConstraints {
+            notChecked.append("CHECK constraints: the store can't be opened for writing now")
+        }
+        if kind == .coreData { coreData = try CoreDataMetadata(in: database, at: path) }
     }
 }

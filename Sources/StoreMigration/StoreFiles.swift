@@ -80,46 +80,72 @@ enum StoreFiles {
         try copy.setModificationTime(status.modificationTime)
     }
 
+    /// Makes `name` and all that is in it survive a power loss.
+    static func synchronize(
+        _ name: [UInt8],
+        in directory: borrowing FileDescriptor
+    ) throws(SystemError) {
+        switch try directory.status(of: name).kind {
+        case .regular: try directory.open(name, .reading).synchronize()
+        case .directory:
+            let child = OpenFile(try directory.open(name, .directory))
+            let listing = try DirectoryListing(of: child.descriptor)
+            for index in 0..<listing.count {
+                try synchronize(listing[index], in: child.descriptor)
+            }
+            try child.descriptor.synchronize()
+        default: break
+        }
+    }
+}
+
+// MARK: - Seeing changes
+
+extension StoreFiles {
     /// How many bytes the files of a store hold, and a number that changes when one of them does.
+    ///
+    /// It stays as it is where the store itself gets another place.
     struct Survey: Equatable {
         private(set) var bytes: Int64 = 0
-        private var hasher = Digest()
+        /// A number over the names and the times of the files (FNV-1a).
+        private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+        /// When one of the files was changed last.
+        private(set) var newest = FileTime(seconds: .min)
 
         /// Looks at `name` in `directory` and all that is in it.
         init(of name: [UInt8], in directory: borrowing FileDescriptor) throws(SystemError) {
-            try add(name, in: directory)
+            try add(name, in: directory, isTop: true)
         }
 
         private mutating func add(
             _ name: [UInt8],
-            in directory: borrowing FileDescriptor
+            in directory: borrowing FileDescriptor,
+            isTop: Bool
         ) throws(SystemError) {
             let status = try directory.status(of: name)
-            hasher.add(status, name: name)
-            if status.kind == .regular { bytes += Int64(clamping: status.size) }
-            guard status.kind == .directory else { return }
-            let child = OpenFile(try directory.open(name, .directory))
-            let listing = try DirectoryListing(of: child.descriptor)
-            for index in 0..<listing.count { try add(listing[index], in: child.descriptor) }
-        }
-    }
-
-    /// A number over the names and the times of files (FNV-1a).
-    private struct Digest: Equatable {
-        private var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-        mutating func add(_ status: FileStatus, name: [UInt8]) {
             for byte in name { add(UInt64(byte)) }
             add(status.identity.inode)
             add(status.size)
-            for time in [status.modificationTime, status.changeTime] {
+            // A rename changes the second time of what is renamed.
+            for time in [status.modificationTime] + (isTop ? [] : [status.changeTime]) {
                 add(UInt64(bitPattern: time.seconds))
                 add(UInt64(time.nanoseconds))
+                newest = max(newest, time)
+            }
+            if status.kind == .regular {
+                let (sum, overflow) = bytes.addingReportingOverflow(Int64(clamping: status.size))
+                bytes = overflow ? .max : sum
+            }
+            guard status.kind == .directory else { return }
+            let child = OpenFile(try directory.open(name, .directory))
+            let listing = try DirectoryListing(of: child.descriptor)
+            for index in 0..<listing.count {
+                try add(listing[index], in: child.descriptor, isTop: false)
             }
         }
 
         private mutating func add(_ number: UInt64) {
-            value = (value ^ number) &* 0x100_0000_01B3
+            digest = (digest ^ number) &* 0x100_0000_01B3
         }
     }
 }
@@ -139,7 +165,9 @@ extension StoreFiles {
             throw StoreMigrationError(error, message: "can't read the store", at: path)
         }
         guard let contents else {
-            let message = "it is larger than 256 MiB, too large for a document"
+            let message =
+                "it is larger than 256 MiB, too large for a JSON document; perhaps it is an encrypted "
+                + "SQLite file"
             throw StoreMigrationError(
                 .damaged,
                 message,

@@ -29,11 +29,15 @@ extension StoreMigrationError {
     /// The kinds of failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case damaged, exchangeUnsupported, failed, interrupted, missing, missingStep, newer
-            case notCurrent, outOfSpace, storeBusy, storeChanged, stepFailed, unknownVersion
+            case cancelled, damaged, exchangeUnsupported, failed, interrupted, missing, missingStep
+            case newer, notCurrent, notUndone, outOfSpace, severalNames, storeBusy, storeChanged
+            case stepFailed, unknownVersion
         }
 
         private let value: Value
+
+        /// The work was cancelled; callers see a `CancellationError`.
+        static let cancelled = Code(value: .cancelled)
 
         /// The store isn't of the form that was expected, or its content is broken.
         public static let damaged = Code(value: .damaged)
@@ -59,8 +63,14 @@ extension StoreMigrationError {
         /// The store needs a migration before it can be opened.
         public static let notCurrent = Code(value: .notCurrent)
 
-        /// The file system has no room for a copy of the store.
+        /// The hook failed, and the migrated store stays because somebody has written to it since.
+        public static let notUndone = Code(value: .notUndone)
+
+        /// The file system has no room for the copies that a migration needs.
         public static let outOfSpace = Code(value: .outOfSpace)
+
+        /// The file of the store has another name too, under which its log may lie.
+        public static let severalNames = Code(value: .severalNames)
 
         /// Another process or connection uses the store.
         public static let storeBusy = Code(value: .storeBusy)

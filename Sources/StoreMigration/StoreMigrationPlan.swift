@@ -1,63 +1,6 @@
 public import Foundation
 internal import MigrationSystem
 
-/// A step that changes a store from one version to another.
-public struct StoreStep: Sendable {
-    /// The version that the step begins at.
-    public let source: StoreVersion
-
-    /// The version that the step leads to.
-    public let target: StoreVersion
-
-    let change: @Sendable (StoreCopy) throws -> Void
-
-    /// Describes a step.
-    ///
-    /// - Parameters:
-    ///   - source: The version that the step begins at.
-    ///   - target: The version that the step leads to.
-    ///   - change: Changes a copy of the store and closes it. It may leave the version as it is: the
-    ///     migrator writes the version after the step.
-    public init(
-        from source: StoreVersion,
-        to target: StoreVersion,
-        _ change: @escaping @Sendable (StoreCopy) throws -> Void
-    ) {
-        self.source = source
-        self.target = target
-        self.change = change
-    }
-}
-
-extension StoreStep: CustomStringConvertible {
-    /// The two versions, such as `2 to 3`.
-    public var description: String { "\(source) to \(target)" }
-}
-
-/// The copy of a store that a step works on.
-///
-/// Nobody else knows the copy, and it is thrown away if the step fails or is cut off.
-public struct StoreCopy: Sendable {
-    /// The path of the copy, whose name is that of the store.
-    public let url: URL
-
-    /// The progress of the step, for it to update; it counts as one unit unless the step sets another
-    /// total.
-    public let progress: Progress
-
-    /// Runs SQL statements on a copy of a SQLite file.
-    ///
-    /// For a step that needs no more than that; another one opens ``url`` with the library of its choice.
-    ///
-    /// - Parameter statements: SQL statements, separated by semicolons, whose rows are dropped. They are
-    ///   one transaction.
-    /// - Throws: ``StoreMigrationError`` with SQLite's message.
-    public func execute(_ statements: String) throws {
-        let database = try SQLiteConnection.open(at: BytePath(of: url))
-        try database.execute("BEGIN; \(statements); COMMIT")
-    }
-}
-
 /// The current version of a store's format, and the steps that lead to it.
 ///
 /// ```swift
@@ -84,6 +27,9 @@ public struct StoreMigrationPlan: Sendable {
     /// The version that the program reads and writes.
     public let current: StoreVersion
 
+    /// Makes a store that is missing; `nil` where a missing store is an error.
+    let create: (@Sendable (StoreCopy) throws -> Void)?
+
     private let stepsBySource: [StoreVersion: StoreStep]
     private let knownVersions: Set<StoreVersion>
 
@@ -94,11 +40,14 @@ public struct StoreMigrationPlan: Sendable {
     ///   - steps: The steps, in any order, each from another version.
     ///   - released: Versions that stores may have and that no step begins at; a store of such a
     ///     version is ``Assessment/impossible(missing:)`` to migrate rather than unknown.
+    ///   - create: Makes a store of the current version at the path that it gets, and closes it; without
+    ///     it a missing store is an error. It may leave the version out.
     /// - Precondition: No two steps begin at the same version, and none at the current one.
     public init(
         current: StoreVersion,
         steps: [StoreStep],
-        released: Set<StoreVersion> = []
+        released: Set<StoreVersion> = [],
+        create: (@Sendable (StoreCopy) throws -> Void)? = nil
     ) {
         var stepsBySource: [StoreVersion: StoreStep] = [:]
         for step in steps {
@@ -107,16 +56,30 @@ public struct StoreMigrationPlan: Sendable {
             stepsBySource[step.source] = step
         }
         self.current = current
+        self.create = create
         self.stepsBySource = stepsBySource
         knownVersions = released.union(steps.flatMap { [$0.source, $0.target] }).union([current])
+    }
+
+    /// The part of a plan that leads to a version before the current one.
+    private init(of plan: StoreMigrationPlan, to target: StoreVersion) {
+        current = target
+        create = nil
+        stepsBySource = plan.stepsBySource.filter { $0.key != target }
+        knownVersions = plan.knownVersions
+    }
+
+    /// The same steps as far as `target`; the whole plan where that is its current version.
+    func ending(at target: StoreVersion) -> StoreMigrationPlan? {
+        if target == current { return self }
+        return knownVersions.contains(target) ? StoreMigrationPlan(of: self, to: target) : nil
     }
 
     /// Says what the plan can do for a store, which isn't changed.
     ///
     /// - Throws: ``StoreMigrationError`` with `missing`, `damaged`, `storeBusy` or `failed`.
     public func assess(_ store: VersionedStore) throws -> Assessment {
-        guard let version = try store.version else { return .unknownVersion }
-        return assess(version: version)
+        try assess(version: store.version)
     }
 
     /// Says what the plan can do for a store of a version.
@@ -155,22 +118,28 @@ public struct StoreMigrationPlan: Sendable {
             let message = "a migration was interrupted; migrate the store again to complete it"
             throw StoreMigrationError(.interrupted, message, at: place.description)
         }
-        let assessment = try assess(store)
+        let version = try store.version
+        let assessment = assess(version: version)
         if case .steps(let steps) = assessment {
             let message = "the store must be migrated first (\(steps.count) steps)"
             throw StoreMigrationError(.notCurrent, message, at: place.description)
         }
-        if let refusal = try refusal(of: store, assessment) { throw refusal }
+        if let refusal = refusal(of: version, assessment, at: place.description) { throw refusal }
         return try body(store.url)
+    }
+
+    /// Says what the plan can do for a store of a version, or of none.
+    func assess(version: StoreVersion?) -> Assessment {
+        version.map { assess(version: $0) } ?? .unknownVersion
     }
 
     /// The error of a store that the plan can't migrate; `nil` for any other.
     func refusal(
-        of store: VersionedStore,
-        _ assessment: Assessment
-    ) throws -> StoreMigrationError? {
-        let version = try store.version.map { "version '\($0)'" } ?? "no version"
-        let path = store.url.path
+        of version: StoreVersion?,
+        _ assessment: Assessment,
+        at path: String
+    ) -> StoreMigrationError? {
+        let version = version.map { "version '\($0)'" } ?? "no version"
         switch assessment {
         case .current, .steps:
             return nil

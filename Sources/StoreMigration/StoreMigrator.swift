@@ -3,12 +3,14 @@ internal import MigrationSystem
 
 /// Migrates a store to its current version: the store under its name is the old one or the new one.
 ///
-/// The steps work on a copy beside the store. The copy is checked and exchanged with the store in one
-/// step of the file system. The old store is kept until the new one was opened. A migration that was
-/// cut off at any point is completed or undone by the next one.
+/// The steps work on a copy beside the store. The content of a migrated SQLite file is then written into
+/// the store in one transaction; a migrated JSON document or directory is exchanged with the store in one
+/// step of the file system. A migration that was cut off at any point is completed or undone by the next
+/// one. Steps that work in place need no copy.
 ///
-/// Nobody else may use the store meanwhile. For a SQLite file SQLite itself keeps others away; a JSON
-/// document or a directory that changed is not replaced.
+/// Nobody else may use the store meanwhile. For a SQLite file SQLite itself keeps others away, and an app
+/// that waits for its lock gets the migrated store; a JSON document or a directory that changed is not
+/// replaced.
 ///
 /// ```swift
 /// try StoreMigrator(store).migrate(plan)
@@ -21,23 +23,27 @@ public struct StoreMigrator: Sendable {
         case current
         /// The store was migrated from a version.
         case migrated(from: StoreVersion)
-        /// A migration that was cut off after the exchange was completed.
+        /// A migration that was cut off once the migrated store was in place was completed.
         case completed
+        /// There was no store, and the plan made one.
+        case created
     }
 
     private let store: VersionedStore
-    private let afterMigration: @Sendable (URL) throws -> Void
+    private let afterMigration: (@Sendable (URL) throws -> Void)?
 
     /// Makes a migrator.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - afterMigration: Called with the store's path once the migrated store is in place, before the
-    ///     old one is removed. It must close what it opens. If it throws, the old store comes back. It
-    ///     is called again if the process ended before the old store was removed.
+    ///   - afterMigration: Called with the store's path once the migrated store is in place and unlocked.
+    ///     It must close what it opens. If it throws, the old store comes back, unless somebody has
+    ///     written to the new one since, the hook included. It is called again by the next migration if
+    ///     the process ended meanwhile or the new store stayed. With a hook, the old store is kept until
+    ///     it returns, and no step works in place.
     public init(
         _ store: VersionedStore,
-        afterMigration: @escaping @Sendable (URL) throws -> Void = { _ in }
+        afterMigration: (@Sendable (URL) throws -> Void)? = nil
     ) {
         self.store = store
         self.afterMigration = afterMigration
@@ -46,199 +52,248 @@ public struct StoreMigrator: Sendable {
     /// Migrates the store, or completes a migration that was cut off.
     ///
     /// It blocks its thread while it works. Cancelling the current task or `progress` stops it before
-    /// the exchange, with the store as it was.
+    /// the migrated store is in place, with the store as it was.
     ///
     /// - Parameters:
     ///   - plan: The current version and the steps to it.
-    ///   - progress: Updated while it works; its unit is a byte of the store, which the copy and each
-    ///     step go through once.
+    ///   - target: The version at which to stop; `nil` for the plan's current one.
+    ///   - progress: Updated while it works; its unit is a byte of the store, which the copy, each step
+    ///     and the writing of a SQLite file go through once.
+    ///   - findings: Is told what was found in a SQLite file that doesn't keep it from being migrated:
+    ///     rows that break a constraint or refer to no row, and what couldn't be checked. Steps that work
+    ///     in place look for nothing.
     /// - Returns: How it ended.
-    /// - Throws: ``StoreMigrationError`` with `newer`, `unknownVersion` or `missingStep` before anything
-    ///   is touched, with `storeBusy`, `storeChanged`, `stepFailed`, `damaged`, `outOfSpace` or
-    ///   `exchangeUnsupported` with the store as it was; the errors of steps and of the hook;
-    ///   `CancellationError`.
+    /// - Throws: ``StoreMigrationError`` with `newer`, `unknownVersion`, `missingStep` or `severalNames`
+    ///   before anything is touched, with `storeBusy`, `storeChanged`, `stepFailed`, `damaged`,
+    ///   `outOfSpace` or `exchangeUnsupported` with the store as it was, with `notUndone` after a hook
+    ///   that failed; the errors of steps and of the hook; `CancellationError`.
     @discardableResult
-    public func migrate(_ plan: StoreMigrationPlan, progress: Progress? = nil) throws -> Outcome {
-        let place = try StorePlace(of: store)
-        if try !place.hasWork {
-            let assessment = try plan.assess(store)
-            if case .current = assessment { return .current }
-            if let refusal = try plan.refusal(of: store, assessment) { throw refusal }
+    public func migrate(
+        _ plan: StoreMigrationPlan,
+        to target: StoreVersion? = nil,
+        progress: Progress? = nil,
+        findings: (@Sendable (String) -> Void)? = nil
+    ) throws -> Outcome {
+        guard let plan = plan.ending(at: target ?? plan.current) else {
+            let message = "the plan doesn't know the version '\(target ?? plan.current)'"
+            throw StoreMigrationError(.unknownVersion, message, at: store.url.path)
         }
-        let isLeft = try place.begin()
-        if isLeft, try resume(plan, at: place) { return .completed }
-        let migration = Migration(store: store, plan: plan, place: place, progress: progress)
-        // Another process may have migrated the store before the directory was locked.
-        let assessment = try plan.assess(store)
-        guard case .steps(let steps) = assessment, let version = try store.version else {
-            try place.end()
-            if let refusal = try plan.refusal(of: store, assessment) { throw refusal }
-            return .current
-        }
+        let work = MigrationWork(
+            store: store,
+            plan: plan,
+            progress: progress,
+            findings: findings ?? { _ in },
+            hook: afterMigration
+        )
         do {
-            try migration.run(steps)
-        } catch {
-            // What can't be removed here, or was exchanged already, is left to the next migration.
-            if let remains = try? place.remains(), remains == .original { try? place.end() }
-            throw error
+            return try work.run()
+        } catch let error as StoreMigrationError where error.code == .cancelled {
+            throw CancellationError()
         }
-        try open(plan, at: place)
-        return .migrated(from: version)
     }
 
-    /// Completes what an earlier process has left, or removes it; returns whether it was completed.
-    private func resume(_ plan: StoreMigrationPlan, at place: StorePlace) throws -> Bool {
-        switch try place.remains() {
-        case .exchanged where try store.version == plan.current:
-            try open(plan, at: place)
-            return true
-        case .exchanged:
-            // Another release of the program began it.
-            try bringBack(at: place)
-        case .original:
-            try place.end()
-        }
-        _ = try place.begin()
-        return false
-    }
-
-    /// Opens the migrated store and removes the old one, or brings the old one back.
-    private func open(_ plan: StoreMigrationPlan, at place: StorePlace) throws {
-        do {
-            guard try store.version == plan.current else {
-                let message = "the migrated store is not of version '\(plan.current)'"
-                throw StoreMigrationError(.damaged, message, at: place.description)
+    /// Migrates the store as ``migrate(_:to:progress:findings:)`` does, on a thread of its own.
+    ///
+    /// Cancelling the task stops it between two steps, or between two rows that a statement of a step
+    /// works on, with the store as it was.
+    ///
+    /// - Parameters:
+    ///   - plan: The current version and the steps to it.
+    ///   - target: The version at which to stop; `nil` for the plan's current one.
+    ///   - progress: Updated while it works, and cancelled with the task.
+    ///   - findings: Is told what was found in a SQLite file that doesn't keep it from being migrated:
+    ///     rows that break a constraint or refer to no row, and what couldn't be checked. Steps that work
+    ///     in place look for nothing.
+    /// - Returns: How it ended.
+    /// - Throws: What ``migrate(_:to:progress:findings:)`` throws.
+    @discardableResult
+    public func migrateInBackground(
+        _ plan: StoreMigrationPlan,
+        to target: StoreVersion? = nil,
+        progress: Progress? = nil,
+        findings: (@Sendable (String) -> Void)? = nil
+    ) async throws -> Outcome {
+        let progress = progress ?? Progress(totalUnitCount: 1)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                do throws(SystemError) {
+                    try SystemThread.start(named: "store-migration") {
+                        continuation.resume(
+                            with: Result {
+                                try migrate(
+                                    plan,
+                                    to: target,
+                                    progress: progress,
+                                    findings: findings
+                                )
+                            }
+                        )
+                    }
+                } catch {
+                    let message = "no thread can be started"
+                    continuation.resume(
+                        throwing: StoreMigrationError(
+                            .failed,
+                            message,
+                            at: store.url.path,
+                            cause: error
+                        )
+                    )
+                }
             }
-            try afterMigration(store.url)
-        } catch {
-            try bringBack(at: place)
-            throw error
+        } onCancel: {
+            progress.cancel()
         }
-        try place.end()
-    }
-
-    /// What the hook left in the log of the new store must not get to the old one.
-    private func bringBack(at place: StorePlace) throws {
-        if case .sqlite = store.form {
-            for suffix in ["-wal", "-shm", "-journal"] {
-                try place.remove(suffix: suffix, ofCopy: false)
-            }
-        }
-        try place.exchange()
-        try place.end()
     }
 }
 
 // MARK: - One migration
 
-/// The way from the old store to the exchange.
-private struct Migration {
+/// What the migration of one store needs to know, whatever the store is.
+struct MigrationWork: Sendable {
     let store: VersionedStore
     let plan: StoreMigrationPlan
-    let place: StorePlace
     let progress: Progress?
+    let findings: @Sendable (String) -> Void
+    let hook: (@Sendable (URL) throws -> Void)?
 
-    func run(_ steps: [StoreStep]) throws {
-        try place.makeCopyDirectory()
-        let before = try place.survey()
-        progress?.totalUnitCount = max(1, before.bytes) * Int64(steps.count + 1)
-        progress?.completedUnitCount = 0
-        // It keeps others away from a SQLite file until the exchange.
-        let original = try copy()
-        try checkCancellation()
-        for (index, step) in steps.enumerated() {
-            progress?.completedUnitCount = max(1, before.bytes) * Int64(index + 1)
-            try run(step, size: max(1, before.bytes))
-            try checkCancellation()
+    func run() throws -> StoreMigrator.Outcome {
+        if plan.create != nil, try store.isMissing, try create() { return .created }
+        let place = try StorePlace(of: store)
+        if try !place.hasWork {
+            let version = try store.version
+            if try steps(from: version, at: place) == nil { return .current }
         }
-        try checkCopy()
-        if original == nil {
-            guard try place.survey() == before else {
-                let message = "the store changed while it was being migrated"
-                throw StoreMigrationError(.storeChanged, message, at: place.description)
-            }
+        try place.checkNames()
+        let isLeft = try place.begin()
+        do {
+            let outcome =
+                if case .sqlite = store.form {
+                    try DatabaseMigration(work: self, place: place).run(isLeft: isLeft)
+                } else {
+                    try FileMigration(work: self, place: place).run(isLeft: isLeft)
+                }
+            progress?.completedUnitCount = progress?.totalUnitCount ?? 0
+            return outcome
+        } catch {
+            // What can't be removed here, or is still to be completed, is left to the next migration.
+            if let isInterrupted = try? place.isInterrupted, !isInterrupted { try? place.end() }
+            throw error
         }
-        try place.prepareExchange()
-        try place.exchange()
-        withExtendedLifetime(original) {}
-        progress?.completedUnitCount = progress?.totalUnitCount ?? 0
     }
 
-    private func checkCancellation() throws {
-        if progress?.isCancelled ?? false { throw CancellationError() }
-        try Task.checkCancellation()
+    /// The steps from a version; `nil` if it is the current one.
+    func steps(from version: StoreVersion?, at place: StorePlace) throws -> [StoreStep]? {
+        let assessment = plan.assess(version: version)
+        if let refusal = plan.refusal(of: version, assessment, at: place.description) {
+            throw refusal
+        }
+        if case .steps(let steps) = assessment { return steps }
+        return nil
     }
 
-    /// Copies the store; returns the connection that keeps a SQLite file as it is.
-    private func copy() throws -> SQLiteConnection? {
-        guard case .sqlite = store.form else {
-            try place.copyFiles { count in
-                progress?.completedUnitCount += count
-                try checkCancellation()
-            }
-            return nil
-        }
-        let original = try SQLiteConnection.openAlone(at: place.path)
-        try original.emptyLog()
-        guard try place.size(suffix: "-wal") == 0 else {
-            let message = "SQLite did not empty the store's write-ahead log"
-            throw StoreMigrationError(.storeBusy, message, at: place.description)
-        }
-        // A log that stayed would be taken for that of the new store.
-        for suffix in ["-wal", "-shm", "-journal"] {
-            try place.remove(suffix: suffix, ofCopy: false)
-        }
-        let copy = try SQLiteConnection.create(at: place.copyPath)
-        try original.copy(to: copy) { copied, _ in
-            progress?.completedUnitCount = copied
-            try checkCancellation()
-        }
-        try place.adoptStatusForCopy()
-        return original
-    }
-
-    private func run(_ step: StoreStep, size: Int64) throws {
-        let stepProgress = Progress(totalUnitCount: 1)
-        progress?.addChild(stepProgress, withPendingUnitCount: size)
-        try step.change(StoreCopy(url: URL(fileAtPath: place.copyPath), progress: stepProgress))
-        stepProgress.completedUnitCount = stepProgress.totalUnitCount
-        let reached = try store.version(at: place.copyPath)
-        if reached == step.target { return }
-        guard store.hasWritableVersion, reached == step.source else {
-            let version = reached.map { "version '\($0)'" } ?? "no version"
+    /// Says what a step left that led neither to its target nor left the version alone.
+    func check(
+        _ version: StoreVersion?,
+        after step: StoreStep,
+        at place: StorePlace
+    ) throws(StoreMigrationError) {
+        if version == step.target { return }
+        guard store.hasWritableVersion, version == step.source else {
+            let version = version.map { "version '\($0)'" } ?? "no version"
             let message = "the step from \(step) left the copy with \(version)"
             throw StoreMigrationError(.stepFailed, message, at: place.description)
         }
-        try store.write(step.target, at: place.copyPath)
     }
 
-    /// Proves that the copy can be opened, and leaves a SQLite file without a log.
-    private func checkCopy() throws {
-        if case .sqlite = store.form {
-            try closeCopy()
-            for suffix in ["-wal", "-journal"]
-            where try place.size(suffix: suffix, ofCopy: true) > 0 {
-                let message = "a step left the copy with '\(suffix)' that SQLite does not empty"
+    // MARK: A store that is missing
+
+    /// Makes the store aside and gives it its name; returns `false` where another process was faster.
+    private func create() throws -> Bool {
+        let place = try StorePlace(of: store, isNew: true)
+        if try place.begin() { try place.clear() }
+        do {
+            try place.makeDirectory(for: .copy)
+            let path = place.path(of: .copy)
+            try plan.create?(copy(at: path, progress: Progress(totalUnitCount: 1), isNew: true))
+            if case .sqlite = store.form {
+                try DatabaseMigration(work: self, place: place).settleNewStore()
+            } else if try store.version(at: path) != plan.current {
+                try store.write(plan.current, at: path)
+            }
+            guard try store.version(at: path) == plan.current else {
+                let message = "the plan did not make a store of version '\(plan.current)'"
                 throw StoreMigrationError(.stepFailed, message, at: place.description)
             }
-        }
-        guard try store.version(at: place.copyPath) == plan.current else {
-            let message = "the steps did not lead to version '\(plan.current)'"
-            throw StoreMigrationError(.stepFailed, message, at: place.description)
+            try checkCancellation()
+            try place.synchronize(.copy)
+            let isPlaced = try place.placeCopy()
+            try place.end()
+            return isPlaced
+        } catch {
+            try? place.end()
+            throw error
         }
     }
 
-    private func closeCopy() throws(StoreMigrationError) {
-        do throws(StoreMigrationError) {
-            let copy = try SQLiteConnection.openAlone(at: place.copyPath)
-            try copy.emptyLog()
-            try copy.checkPages()
-        } catch  where error.code == .storeBusy {
-            let message = "a step left the copy open"
-            throw StoreMigrationError(.stepFailed, message, at: place.description)
+    // MARK: Progress
+
+    var isCancelled: @Sendable () -> Bool {
+        { [progress] in Task.isCancelled || progress?.isCancelled ?? false }
+    }
+
+    func checkCancellation() throws {
+        if isCancelled() { throw CancellationError() }
+    }
+
+    /// What a step that works on a copy gets.
+    func copy(at path: BytePath, progress: Progress, isNew: Bool = false) -> StoreCopy {
+        StoreCopy(
+            url: URL(fileAtPath: path),
+            progress: progress,
+            isCancelled: isCancelled,
+            isNew: isNew
+        )
+    }
+
+    /// Counts a store of so many bytes once for each of `passes`.
+    func begin(passes: Int, bytes: Int64) -> Pass {
+        // Sparse files can be said to be larger than what can be counted.
+        let unit = min(max(1, bytes), 1 << 48)
+        progress?.totalUnitCount = unit * Int64(passes)
+        progress?.completedUnitCount = 0
+        return Pass(unit: unit)
+    }
+
+    /// One of the times that a migration goes through the bytes of a store.
+    struct Pass {
+        let unit: Int64
+        private(set) var number = 0
+
+        fileprivate init(unit: Int64) {
+            self.unit = unit
         }
-        for suffix in ["-wal", "-shm"] where try place.size(suffix: suffix, ofCopy: true) == 0 {
-            try place.remove(suffix: suffix, ofCopy: true)
-        }
+
+        /// The same, once more.
+        mutating func next() { number += 1 }
+    }
+
+    /// Tells that so many bytes of a pass are done.
+    func report(_ bytes: Int64, of pass: Pass) throws {
+        let done = min(bytes, pass.unit) + Int64(pass.number) * pass.unit
+        progress?.completedUnitCount = done
+        try checkCancellation()
+    }
+
+    /// Runs a step on a copy, with a part of the progress.
+    func run(
+        _ change: (StoreCopy) throws -> Void,
+        at path: BytePath,
+        _ pass: Pass
+    ) throws {
+        let part = Progress(totalUnitCount: 1)
+        progress?.addChild(part, withPendingUnitCount: pass.unit)
+        try change(copy(at: path, progress: part))
+        part.completedUnitCount = part.totalUnitCount
     }
 }

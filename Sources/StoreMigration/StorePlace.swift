@@ -3,12 +3,30 @@ internal import MigrationSystem
 
 /// The directory that has a store, with the work directory of a migration beside the store.
 ///
-/// The work directory is called `.<name>.migration`. It holds the copy, and the old store once the two
-/// were exchanged. `state.json` in it says which is which; without that file the copy isn't whole.
+/// The work directory is called `.<name>.migration`, and whoever migrates the store holds a lock on it. It
+/// has a directory for the copy and one for the old store, each under the store's name. `state.json` in it
+/// says what is still to be done once the migrated store is in place; without it the rest is of no use.
 final class StorePlace {
+    /// A file that a migration knows, beside others of that name.
+    enum File {
+        /// The store under its name.
+        case live
+        /// The copy that the steps work on; after an exchange, the old store.
+        case copy
+        /// The old content of a SQLite file.
+        case old
+
+        fileprivate var directory: [UInt8]? {
+            switch self {
+            case .live: nil
+            case .copy: [UInt8]("store".utf8)
+            case .old: [UInt8]("old".utf8)
+            }
+        }
+    }
+
     private static let stateName = [UInt8]("state.json".utf8)
     private static let newStateName = [UInt8]("state.partial".utf8)
-    private static let copyName = [UInt8]("store".utf8)
 
     /// The absolute path of the store, with no link in it.
     let path: BytePath
@@ -17,9 +35,9 @@ final class StorePlace {
     private let directory: OpenFile
     private var work: OpenFile?
 
-    /// Finds the place of `store`, which must exist.
-    init(of store: VersionedStore) throws(StoreMigrationError) {
-        let location = try store.location()
+    /// Finds the place of `store`, which must exist unless it `isNew`.
+    init(of store: VersionedStore, isNew: Bool = false) throws(StoreMigrationError) {
+        let location = try store.location(isNew: isNew)
         path = location
         name = location.lastComponent
         do {
@@ -32,22 +50,11 @@ final class StorePlace {
     /// The path, as it may be printed.
     var description: String { String(decoding: path.bytes, as: UTF8.self) }
 
-    /// The path of the copy.
-    var copyPath: BytePath { path.parent / workName / Self.copyName / name }
-
     private var workName: [UInt8] { [UInt8](utf8: ".") + name + [UInt8](utf8: ".migration") }
 
-    /// Whether there is a work directory that names an exchange.
-    var isInterrupted: Bool {
-        get throws(StoreMigrationError) {
-            try wrapping("can't look for a migration that was cut off") { () throws(SystemError) in
-                guard try directory.descriptor.statusIfPresent(of: workName) != nil else {
-                    return false
-                }
-                let work = try directory.descriptor.open(workName, .directory)
-                return try work.statusIfPresent(of: Self.stateName) != nil
-            }
-        }
+    /// The path of a file.
+    func path(of file: File) -> BytePath {
+        file.directory.map { path.parent / workName / $0 / name } ?? path
     }
 
     private func wrapping<Value>(
@@ -57,13 +64,18 @@ final class StorePlace {
         do throws(SystemError) {
             return try body()
         } catch {
-            let code: StoreMigrationError.Code? = error.isBusy ? .storeBusy : nil
-            if let code {
+            if error.isBusy {
                 let message = "another process is migrating the store"
-                throw StoreMigrationError(code, message, at: description)
+                throw StoreMigrationError(.storeBusy, message, at: description)
             }
             throw StoreMigrationError(error, message: message, at: path)
         }
+    }
+
+    private func parent(of file: File) throws(SystemError) -> OpenFile? {
+        guard let name = file.directory else { return directory }
+        guard let work, try work.descriptor.statusIfPresent(of: name) != nil else { return nil }
+        return OpenFile(try work.descriptor.open(name, .directory))
     }
 }
 
@@ -108,49 +120,156 @@ extension StorePlace {
         }
     }
 
-    /// Makes the directory for the copy.
-    func makeCopyDirectory() throws(StoreMigrationError) {
-        try wrapping("can't make a directory for the copy") { () throws(SystemError) in
-            try work?.descriptor.makeDirectory(Self.copyName, permissions: 0o700)
+    /// Removes what an earlier process has left, and keeps the lock.
+    func clear() throws(StoreMigrationError) {
+        try wrapping("can't remove what an earlier migration left") { () throws(SystemError) in
+            guard let work else { return }
+            try removeState(in: work)
+            let listing = try DirectoryListing(of: work.descriptor)
+            for index in 0..<listing.count { try work.descriptor.removeTree(listing[index]) }
         }
     }
 
     /// Removes the work directory with what is left in it.
-    ///
-    /// Without the state, the rest is of no use to anybody.
     func end() throws(StoreMigrationError) {
         guard let work else { return }
         try wrapping("can't remove the directory of the migration") { () throws(SystemError) in
-            if try work.descriptor.statusIfPresent(of: Self.stateName) != nil {
-                try work.descriptor.removeFile(Self.stateName)
-                try work.descriptor.synchronize()
-            }
+            try removeState(in: work)
             try directory.descriptor.removeTree(workName)
         }
         self.work = nil
     }
 
-    private func copyDirectory() throws(SystemError) -> OpenFile? {
-        guard let work, try work.descriptor.statusIfPresent(of: Self.copyName) != nil else {
-            return nil
+    /// Without the state, the rest is of no use to anybody.
+    private func removeState(in work: OpenFile) throws(SystemError) {
+        guard try work.descriptor.statusIfPresent(of: Self.stateName) != nil else { return }
+        try work.descriptor.removeFile(Self.stateName)
+        try work.descriptor.synchronize()
+    }
+
+    /// Makes the directory for a file.
+    func makeDirectory(for file: File) throws(StoreMigrationError) {
+        try wrapping("can't make a directory for the copy") { () throws(SystemError) in
+            guard let name = file.directory else { return }
+            try work?.descriptor.makeDirectory(name, permissions: 0o700)
         }
-        return OpenFile(try work.descriptor.open(Self.copyName, .directory))
+    }
+
+    /// Makes a file with all that is in it survive a power loss.
+    func synchronize(_ file: File) throws(StoreMigrationError) {
+        try wrapping("can't write the copy to the disk") { () throws(SystemError) in
+            guard let work, let parent = try parent(of: file) else { return }
+            try StoreFiles.synchronize(name, in: parent.descriptor)
+            try parent.descriptor.synchronize()
+            try work.descriptor.synchronize()
+        }
     }
 }
 
-// MARK: - Copying
+// MARK: - What is still to be done
 
 extension StorePlace {
-    /// Whether the store is a directory.
-    var isDirectory: Bool {
+    /// Whether a migration was cut off once the migrated store was in place, or nearly.
+    var isInterrupted: Bool {
         get throws(StoreMigrationError) {
-            try wrapping("can't look at the store") { () throws(SystemError) in
-                try directory.descriptor.status(of: name).kind == .directory
+            try wrapping("can't look for a migration that was cut off") { () throws(SystemError) in
+                guard try directory.descriptor.statusIfPresent(of: workName) != nil else {
+                    return false
+                }
+                let work = try directory.descriptor.open(workName, .directory)
+                return try work.statusIfPresent(of: Self.stateName) != nil
             }
         }
     }
 
+    /// The state that was left; `nil` if there is none.
+    func state<State: Decodable>(
+        _ type: State.Type = State.self
+    ) throws(StoreMigrationError) -> State? {
+        let bytes: [UInt8]? = try wrapping("can't read the migration's state") {
+            () throws(SystemError) in
+            guard let work, try work.descriptor.statusIfPresent(of: Self.stateName) != nil else {
+                return nil
+            }
+            return try work.descriptor.open(Self.stateName, .reading).readAll(limit: 4096) ?? []
+        }
+        guard let bytes else { return nil }
+        guard let state = try? JSONDecoder().decode(State.self, from: Data(bytes)) else {
+            let message = "the state of the migration that was cut off can't be read"
+            throw StoreMigrationError(.interrupted, message, at: description)
+        }
+        return state
+    }
+
+    /// Writes the state in one step, with the directory of the store as it is now.
+    func write(_ state: some Encodable) throws(StoreMigrationError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        // Numbers and texts can always be encoded.
+        let bytes = [UInt8]((try? encoder.encode(state)) ?? Data())
+        try wrapping("can't write the migration's state") { () throws(SystemError) in
+            guard let work else { return }
+            if try work.descriptor.statusIfPresent(of: Self.newStateName) != nil {
+                try work.descriptor.removeFile(Self.newStateName)
+            }
+            let file = try work.descriptor.open(
+                Self.newStateName,
+                .creating(permissions: 0o600)
+            )
+            try file.writeAll(bytes.span)
+            try file.synchronize()
+            try work.descriptor.rename(Self.newStateName, to: Self.stateName, in: work.descriptor)
+            try work.descriptor.synchronize()
+            // The name of the work directory is part of what must survive.
+            try directory.descriptor.synchronize()
+        }
+    }
+}
+
+// MARK: - The files
+
+extension StorePlace {
+    /// Whether the store is a directory.
+    var isDirectory: Bool {
+        get throws(StoreMigrationError) { try status(of: .live)?.kind == .directory }
+    }
+
+    /// How many names the store has; 1 for a directory.
+    var nameCount: Int {
+        get throws(StoreMigrationError) {
+            let status = try status(of: .live)
+            return status?.kind == .regular ? Int(clamping: status?.linkCount ?? 1) : 1
+        }
+    }
+
+    /// Refuses a store that has other names: its log may lie under one of those, and a new file would
+    /// come under this one alone.
+    func checkNames() throws(StoreMigrationError) {
+        let count = try nameCount
+        guard count > 1 else { return }
+        let message =
+            "the store has \(count) names (hard links), and its log may lie under another one; copy it "
+            + "while no app uses it, and move the copy to its place"
+        throw StoreMigrationError(.severalNames, message, at: description)
+    }
+
+    /// The status of a file, read by its name: closing a descriptor would release SQLite's locks.
+    func status(of file: File) throws(StoreMigrationError) -> FileStatus? {
+        try wrapping("can't look at the store") { () throws(SystemError) in
+            try parent(of: file)?.descriptor.statusIfPresent(of: name)
+        }
+    }
+
+    /// Sets the modification time of the store.
+    func setModificationTime(_ time: FileTime) throws(StoreMigrationError) {
+        try wrapping("can't set the time of the store") { () throws(SystemError) in
+            try directory.descriptor.setModificationTime(time, of: name)
+        }
+    }
+
     /// Whether the store is empty or begins like a SQLite file (sqlite.org/fileformat2.html, 1.3).
+    ///
+    /// - Precondition: This process has no connection to the store, whose locks this would release.
     var beginsLikeSQLite: Bool {
         get throws(StoreMigrationError) {
             try wrapping("can't read the store") { () throws(SystemError) in
@@ -162,17 +281,18 @@ extension StorePlace {
         }
     }
 
-    /// Looks at the files of the store.
-    func survey() throws(StoreMigrationError) -> StoreFiles.Survey {
+    /// Looks at all that a file consists of.
+    func survey(of file: File = .live) throws(StoreMigrationError) -> StoreFiles.Survey {
         try wrapping("can't look at the store's files") { () throws(SystemError) in
-            try StoreFiles.Survey(of: name, in: directory.descriptor)
+            guard let parent = try parent(of: file) else { throw SystemError.missing("lstat") }
+            return try StoreFiles.Survey(of: name, in: parent.descriptor)
         }
     }
 
     /// Copies the files of the store.
     func copyFiles(report: StoreFiles.Report) throws {
         do {
-            guard let copies = try copyDirectory() else { return }
+            guard let copies = try parent(of: .copy) else { return }
             try StoreFiles.copy(
                 name,
                 in: directory.descriptor,
@@ -184,131 +304,45 @@ extension StorePlace {
         }
     }
 
-    /// Gives the copy of a SQLite file the mode and the owner of the file, without opening that:
-    /// closing it would release SQLite's locks.
-    func adoptStatusForCopy() throws(StoreMigrationError) {
-        try wrapping("can't set the mode of the copy") { () throws(SystemError) in
-            let status = try directory.descriptor.status(of: name)
-            guard let copies = try copyDirectory() else { return }
-            let copy = try copies.descriptor.open(name, .reading)
-            do throws(SystemError) {
-                try copy.adoptOwner(of: status)
-            } catch {
-                guard error.isDenied else { throw error }
-            }
-            try copy.setPermissions(status.permissions)
-        }
-    }
-
-    /// The bytes of a file beside the store, or beside its copy; 0 if there is none.
-    func size(suffix: String, ofCopy: Bool = false) throws(StoreMigrationError) -> UInt64 {
+    /// The bytes of a file beside the store; 0 if there is none.
+    func size(suffix: String) throws(StoreMigrationError) -> UInt64 {
         try wrapping("can't look beside the store") { () throws(SystemError) in
-            let place = ofCopy ? try copyDirectory() : directory
             let file = name + [UInt8](utf8: suffix)
-            return try place?.descriptor.statusIfPresent(of: file)?.size ?? 0
+            return try directory.descriptor.statusIfPresent(of: file)?.size ?? 0
         }
     }
 
-    /// Removes a file beside the store, or beside its copy, if it is there.
-    func remove(suffix: String, ofCopy: Bool) throws(StoreMigrationError) {
+    /// Removes the shared memory that a crash left beside a SQLite file which is locked alone.
+    func removeSharedMemory() throws(StoreMigrationError) {
         try wrapping("can't remove a file beside the store") { () throws(SystemError) in
-            guard let place = ofCopy ? try copyDirectory() : directory else { return }
-            let file = name + [UInt8](utf8: suffix)
-            guard try place.descriptor.statusIfPresent(of: file) != nil else { return }
-            try place.descriptor.removeFile(file)
+            let file = name + [UInt8](utf8: "-shm")
+            guard try directory.descriptor.statusIfPresent(of: file) != nil else { return }
+            try directory.descriptor.removeFile(file)
+        }
+    }
+
+    /// Removes the rollback journal beside a SQLite file which is locked alone, where its transaction has
+    /// ended: SQLite then overwrites the mark at its start (sqlite.org/fileformat2.html, 3).
+    func removeFinishedJournal() throws(StoreMigrationError) {
+        try wrapping("can't remove a file beside the store") { () throws(SystemError) in
+            let file = name + [UInt8](utf8: "-journal")
+            guard try directory.descriptor.statusIfPresent(of: file) != nil else { return }
+            var start = [UInt8](repeating: 0, count: 8)
+            let journal = try directory.descriptor.open(file, .reading)
+            let count = try journal.read(at: 0, into: &start, count: start.count)
+            guard count == 0 || start.allSatisfy({ $0 == 0 }) else { return }
+            try directory.descriptor.removeFile(file)
         }
     }
 }
 
-// MARK: - Exchanging
+// MARK: - Names
 
 extension StorePlace {
-    /// Which of the two is which, as `state.json` keeps it.
-    private struct State: Codable {
-        let version: Int
-        let original: File
-        let copy: File
-
-        struct File: Codable, Equatable {
-            let device: UInt64
-            let inode: UInt64
-
-            init(_ identity: FileStatus.Identity) {
-                device = identity.device
-                inode = identity.inode
-            }
-        }
-    }
-
-    /// What an earlier process has left.
-    enum Remains {
-        /// The store is as it was, whatever else is left.
-        case original
-        /// The store is the migrated one, which nobody has opened yet; the old one lies aside.
-        case exchanged
-    }
-
-    /// Finds out how far the process came that has left the work directory.
-    func remains() throws(StoreMigrationError) -> Remains {
-        guard let state = try state() else { return .original }
-        return try wrapping("can't look at the two stores") { () throws(SystemError) in
-            let live = try directory.descriptor.status(of: name).identity
-            guard let aside = try copyDirectory()?.descriptor.statusIfPresent(of: name) else {
-                return .original
-            }
-            let isExchanged =
-                State.File(live) == state.copy && State.File(aside.identity) == state.original
-            return isExchanged ? .exchanged : .original
-        }
-    }
-
-    private func state() throws(StoreMigrationError) -> State? {
-        let bytes: [UInt8]? = try wrapping("can't read the migration's state") {
-            () throws(SystemError) in
-            guard let work, try work.descriptor.statusIfPresent(of: Self.stateName) != nil else {
-                return nil
-            }
-            return try work.descriptor.open(Self.stateName, .reading).readAll(limit: 4096) ?? []
-        }
-        guard let bytes else { return nil }
-        guard let state = try? JSONDecoder().decode(State.self, from: Data(bytes)),
-            state.version == 1
-        else {
-            let message = "the state of the migration that was cut off can't be read"
-            throw StoreMigrationError(.interrupted, message, at: description)
-        }
-        return state
-    }
-
-    /// Writes down that the copy is whole, with everything on the disk.
-    func prepareExchange() throws(StoreMigrationError) {
-        try wrapping("can't prepare the exchange of the store") { () throws(SystemError) in
-            guard let work, let copies = try copyDirectory() else { return }
-            let state = State(
-                version: 1,
-                original: State.File(try directory.descriptor.status(of: name).identity),
-                copy: State.File(try copies.descriptor.status(of: name).identity)
-            )
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = .sortedKeys
-            // Numbers can always be encoded.
-            let bytes = [UInt8]((try? encoder.encode(state)) ?? Data())
-            let file = try work.descriptor.open(
-                Self.newStateName,
-                .creating(permissions: 0o600)
-            )
-            try file.writeAll(bytes.span)
-            // With the copy, and with the log that is no longer beside the store.
-            try work.descriptor.synchronizeFileSystem()
-            try work.descriptor.rename(Self.newStateName, to: Self.stateName, in: work.descriptor)
-            try work.descriptor.synchronize()
-        }
-    }
-
     /// Exchanges the store and the copy in one step; called again, it undoes that.
     func exchange() throws(StoreMigrationError) {
         do throws(SystemError) {
-            guard let copies = try copyDirectory() else { return }
+            guard let copies = try parent(of: .copy) else { return }
             try directory.descriptor.exchange(name, with: name, in: copies.descriptor)
             try directory.descriptor.synchronize()
             try copies.descriptor.synchronize()
@@ -322,6 +356,39 @@ extension StorePlace {
                 at: description,
                 cause: error
             )
+        }
+    }
+
+    /// Gives the copy the name of the store; returns `false` where there is a store by now.
+    func placeCopy() throws(StoreMigrationError) -> Bool {
+        try moveCopy(to: name)
+    }
+
+    /// Gives the copy a name beside the store that is free, and returns that name.
+    func keepCopyBeside() throws(StoreMigrationError) -> String {
+        var number = 1
+        while true {
+            let free = name + [UInt8](utf8: ".saved-\(number)")
+            if try moveCopy(to: free) { return String(decoding: free, as: UTF8.self) }
+            number += 1
+        }
+    }
+
+    private func moveCopy(to newName: [UInt8]) throws(StoreMigrationError) -> Bool {
+        try wrapping("can't move the copy to its place") { () throws(SystemError) in
+            guard let copies = try parent(of: .copy) else { throw SystemError.missing("rename") }
+            do throws(SystemError) {
+                try copies.descriptor.renameExclusively(
+                    name,
+                    to: newName,
+                    in: directory.descriptor
+                )
+            } catch {
+                guard error.isExisting else { throw error }
+                return false
+            }
+            try directory.descriptor.synchronize()
+            return true
         }
     }
 }

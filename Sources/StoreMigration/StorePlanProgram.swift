@@ -21,13 +21,13 @@ public protocol StorePlanProgram: SendableMetatype {
     /// Describes the store at a path.
     static func store(at url: URL) -> VersionedStore
 
-    /// Is called as ``StoreMigrator/init(_:afterMigration:)`` says; does nothing by default.
-    static func afterMigration(_ url: URL) throws
+    /// Is called as ``StoreMigrator/init(_:afterMigration:)`` says; `nil` by default.
+    static var afterMigration: (@Sendable (URL) throws -> Void)? { get }
 }
 
 extension StorePlanProgram {
-    /// Does nothing.
-    public static func afterMigration(_ url: URL) throws {}
+    /// There is no hook.
+    public static var afterMigration: (@Sendable (URL) throws -> Void)? { nil }
 
     /// Runs the program.
     public static func main() {
@@ -53,8 +53,9 @@ extension StorePlanProgram {
         on store: VersionedStore,
         isDry: Bool
     ) throws -> StorePlanMessage.Report {
-        let version = try store.version
-        let assessment = try plan.assess(store)
+        let isMissing = try plan.create != nil && store.isMissing
+        let version = isMissing ? nil : try store.version
+        let assessment = plan.assess(version: version)
         var report = StorePlanMessage.Report(
             store: store.url.path,
             from: version?.text,
@@ -71,16 +72,23 @@ extension StorePlanProgram {
         case .newer: report.outcome = .newer
         case .current: break
         }
+        if isMissing { report.outcome = .missing }
         if isDry { return report }
         let progress = Progress(totalUnitCount: 1)
         let reporter = ProgressReporter(progress)
         defer { reporter.stop() }
-        let migrator = StoreMigrator(store) { try afterMigration($0) }
-        switch try migrator.migrate(plan, progress: progress) {
-        case .current: break
+        let findings = Monitor<[String]>([])
+        let outcome = try StoreMigrator(store, afterMigration: afterMigration)
+            .migrate(plan, progress: progress) { finding in
+                findings.withLock { $0.append(finding) }
+            }
+        switch outcome {
+        case .current: report.outcome = .current
         case .migrated: report.outcome = .migrated
         case .completed: report.outcome = .completed
+        case .created: report.outcome = .created
         }
+        report.findings = findings.withLock { $0 }
         return report
     }
 }
@@ -121,7 +129,8 @@ package enum StorePlanMessage: Codable, Sendable {
     package struct Report: Codable, Sendable {
         /// How it ended, or what a migration would have to do.
         package enum Outcome: String, Codable, Sendable {
-            case completed, current, impossible, migrated, needed, newer, unknownVersion
+            case completed, created, current, impossible, migrated, missing, needed, newer
+            case unknownVersion
         }
 
         /// The path of the store.
@@ -134,6 +143,9 @@ package enum StorePlanMessage: Codable, Sendable {
         package internal(set) var steps: [String]
         /// How it ended.
         package internal(set) var outcome: Outcome
+        /// What was found that doesn't keep the store from being migrated; `nil` where nothing was looked
+        /// for.
+        package internal(set) var findings: [String]?
     }
 
     /// Reads a line; `nil` for a line that isn't a message.

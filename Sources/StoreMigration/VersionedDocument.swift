@@ -12,10 +12,11 @@ struct VersionedDocument {
     init(at path: BytePath) throws(StoreMigrationError) {
         self.path = path
         bytes = try StoreFiles.contents(of: path)
-        let object = try? JSONSerialization.jsonObject(with: Data(bytes))
-        guard object is [String: Any], String(validating: bytes, as: UTF8.self) != nil else {
-            throw damage("it is not a JSON object")
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw damage("it is neither a SQLite file nor a JSON object; perhaps it is encrypted")
         }
+        let object = try? JSONSerialization.jsonObject(with: Data(bytes))
+        guard object is [String: Any] else { throw damage("it is not a JSON object") }
     }
 
     /// The text or the number of `key` in the outermost object; `nil` if it hasn't the key.

@@ -99,25 +99,42 @@ extension VersionedStore {
 
     /// The version of the store, or of a copy of it, at `path`.
     func version(at path: BytePath) throws(StoreMigrationError) -> StoreVersion? {
-        let text: String? =
-            switch form {
-            case .sqlite(let version):
-                try version.read(from: SQLiteConnection.openForReading(at: path), at: path)
-            case .json(let key):
-                try VersionedDocument(at: path).version(ofKey: key)
-            case .directory(let file):
-                try StoreFiles.text(of: path / BytePath(file), store: path)
-            }
-        return text.map { StoreVersion($0) } ?? unwrittenVersion
+        switch form {
+        case .sqlite: return try version(in: .openForReading(at: path), at: path)
+        case .json(let key): return try written(VersionedDocument(at: path).version(ofKey: key))
+        case .directory(let file):
+            return try written(StoreFiles.text(of: path / BytePath(file), store: path))
+        }
     }
 
-    /// Writes the version into a copy of the store.
+    /// The version that a database holds.
+    func version(
+        in database: SQLiteConnection,
+        at path: BytePath
+    ) throws(StoreMigrationError) -> StoreVersion? {
+        guard case .sqlite(let version) = form else { return unwrittenVersion }
+        return try written(version.read(from: database, at: path).text)
+    }
+
+    private func written(_ text: String?) -> StoreVersion? {
+        text.map { StoreVersion($0) } ?? unwrittenVersion
+    }
+
+    /// Writes the version into a database.
+    func write(
+        _ version: StoreVersion,
+        to database: SQLiteConnection,
+        at path: BytePath
+    ) throws(StoreMigrationError) {
+        guard case .sqlite(let place) = form else { return }
+        try place.write(version, to: database, at: path)
+    }
+
+    /// Writes the version into a copy of the store that isn't a database.
     func write(_ version: StoreVersion, at path: BytePath) throws(StoreMigrationError) {
         switch form {
-        case .sqlite(let place):
-            try place.write(version, to: SQLiteConnection.open(at: path), at: path)
-        case .json(let key):
-            try VersionedDocument(at: path).write(version, key: key)
+        case .sqlite: break
+        case .json(let key): try VersionedDocument(at: path).write(version, key: key)
         case .directory(let file):
             try StoreFiles.replace(
                 path / BytePath(file),
@@ -133,10 +150,23 @@ extension VersionedStore {
         return true
     }
 
+    /// Whether there is nothing at the store's path.
+    var isMissing: Bool {
+        get throws(StoreMigrationError) {
+            do throws(StoreMigrationError) {
+                _ = try location()
+                return false
+            } catch  where error.code == .missing {
+                return true
+            }
+        }
+    }
+
     /// The name of the store in its directory, with all links resolved.
-    func location() throws(StoreMigrationError) -> BytePath {
+    func location(isNew: Bool = false) throws(StoreMigrationError) -> BytePath {
+        let path = BytePath(of: url)
         do {
-            return try BytePath(resolvingWhole: BytePath(of: url))
+            return try isNew ? BytePath(resolving: path) : BytePath(resolvingWhole: path)
         } catch {
             let code: StoreMigrationError.Code = error.isMissing ? .missing : .failed
             let message = error.isMissing ? "there is no store" : "can't reach the store"
@@ -149,19 +179,20 @@ extension SQLiteVersion {
     fileprivate func read(
         from database: SQLiteConnection,
         at path: BytePath
-    ) throws(StoreMigrationError) -> String? {
+    ) throws(StoreMigrationError) -> SQLiteValue {
         switch place {
         case .userVersion:
-            return try database.text("PRAGMA user_version")
+            return try database.values("PRAGMA user_version").first ?? .null
         case .statements(let query, _):
-            let rows = try database.column(query)
+            let rows = try database.values(query, limit: 2)
             guard rows.count <= 1 else {
                 let path = String(decoding: path.bytes, as: UTF8.self)
                 throw StoreMigrationError(.damaged, "several rows hold the version", at: path)
             }
-            return rows.first.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
+            return rows.first ?? .null
         case .coreDataMetadata:
-            return try CoreDataMetadata(in: database, at: path)?.versionIdentifier
+            let identifier = try CoreDataMetadata(in: database, at: path)?.versionIdentifier
+            return identifier.map { .text($0) } ?? .null
         }
     }
 
@@ -170,22 +201,43 @@ extension SQLiteVersion {
         to database: SQLiteConnection,
         at path: BytePath
     ) throws(StoreMigrationError) {
-        let path = String(decoding: path.bytes, as: UTF8.self)
+        let failure = { (message: String) in
+            let path = String(decoding: path.bytes, as: UTF8.self)
+            return StoreMigrationError(.stepFailed, message, at: path)
+        }
         switch place {
         case .userVersion:
             guard let number = Int32(version.text) else {
-                let message = "version '\(version)' is not a whole number, as user_version is"
-                throw StoreMigrationError(.stepFailed, message, at: path)
+                throw failure("version '\(version)' is not a whole number, as user_version is")
             }
             try database.execute("PRAGMA user_version = \(number)")
         case .statements(_, let statement):
-            guard try database.change(statement, to: version.text) == 1 else {
-                let message = "writing the version does not change exactly one row"
-                throw StoreMigrationError(.stepFailed, message, at: path)
+            let old = try read(from: database, at: path)
+            guard let value = Self.value(of: version, like: old) else {
+                throw failure("version '\(version)' is not a number, as '\(old.text ?? "")' is")
+            }
+            guard try database.change(statement, to: value) == 1 else {
+                throw failure("writing the version does not change exactly one row")
+            }
+            let written = try read(from: database, at: path)
+            guard written.text == version.text, old == .null || old.isAlike(written) else {
+                let text = written.text ?? "NULL"
+                throw failure("version '\(version)' is '\(text)' once it is written")
             }
         case .coreDataMetadata:
-            let message = "Core Data did not write version '\(version)'"
-            throw StoreMigrationError(.stepFailed, message, at: path)
+            throw failure("Core Data did not write version '\(version)'")
+        }
+    }
+
+    /// The version as SQLite stores the one before it; a program may compare the two as numbers.
+    private static func value(of version: StoreVersion, like old: SQLiteValue) -> SQLiteValue? {
+        let number = Int64(version.text).flatMap { "\($0)" == version.text ? $0 : nil }
+        return switch old {
+        case .integer: number.map { .integer($0) }
+        case .real: Double(version.text).map { .real($0) }
+        case .text: .text(version.text)
+        case .blob: .blob([UInt8](version.text.utf8))
+        case .null: number.map { .integer($0) } ?? .text(version.text)
         }
     }
 }

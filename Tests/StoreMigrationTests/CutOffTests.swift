@@ -8,7 +8,8 @@ import Testing
 @Suite(.scratchDirectory, .enabled(if: Injector.isAvailable))
 struct CutOffTests {
     enum Kind: String, CaseIterable {
-        case database = "db", document = "doc.json", directory = "dir.notes"
+        case database = "db", light = "light.db", hooked = "hooked.db"
+        case document = "doc.json", directory = "dir.notes"
     }
 
     /// Makes the store anew, in the state that a crash leaves a database in.
@@ -16,7 +17,7 @@ struct CutOffTests {
         for name in try place.names { try FileManager.default.removeItem(at: place[name]) }
         let store = place[kind.rawValue]
         switch kind {
-        case .database: try place.makeCrashedDatabase(kind.rawValue)
+        case .database, .light, .hooked: try place.makeCrashedDatabase(kind.rawValue)
         case .document: try Data(#"{"note":"Old","version":1}"#.utf8).write(to: store)
         case .directory:
             try FileManager.default.createDirectory(at: store, withIntermediateDirectories: false)
@@ -29,8 +30,9 @@ struct CutOffTests {
     private func version(_ kind: Kind, in place: Place) throws -> String {
         let store = place[kind.rawValue]
         switch kind {
-        case .database:
+        case .database, .light, .hooked:
             let database = try TestDatabase(at: store)
+            #expect(try database.texts("PRAGMA journal_mode") == ["wal"])
             #expect(try database.texts("PRAGMA integrity_check") == ["ok"])
             let titles = try database.texts("SELECT title FROM note ORDER BY id")
             #expect(titles == ["Old", "In the log"])
@@ -93,71 +95,76 @@ struct CutOffTests {
         #expect(versions == ["1", "3"])
     }
 
-    @Test func `an exchange that nobody has opened yet is completed before the store is`() throws {
-        let place = try Place()
-        try make(.database, in: place)
-        let store = place["db"].path
-        // The last exchange is the only one; what follows it is synchronizing.
-        let counts = try Injector.run("none", at: "none", 0, on: store).counts
-        try make(.database, in: place)
-        let last = try #require(counts["fsync"])
-        let run = try Injector.run("kill", at: "fsync", last, on: store)
+    /// Ends a migration in its hook, when the migrated store is in place.
+    private func dieInHook(_ store: String, in place: Place) throws {
+        try Data().write(to: place[store + ".die"])
+        let run = try Injector.run("none", at: "none", 0, on: place[store].path)
         #expect(run.wasKilled)
-        let opened = VersionedStore(at: place["db"], .sqlite(.userVersion))
-        #expect(try opened.version == 3)
-        let plan = StoreMigrationPlan(current: 3, steps: [])
-        let isLeft = try place.names.contains(".db.migration")
-        #expect(isLeft)
-        if try StoreFacts(of: place["db"]).isInterrupted {
-            expect(.interrupted) { try plan.open(opened) { _ in } }
-            #expect(try StoreMigrator(opened).migrate(plan) == .completed)
-        } else {
-            _ = try StoreMigrator(opened).migrate(plan)
+        try FileManager.default.removeItem(at: place[store + ".die"])
+    }
+
+    private func makeHooked(_ store: String, in place: Place) throws -> VersionedStore {
+        if store.hasSuffix("json") {
+            try Data(#"{"note":"Old","version":1}"#.utf8).write(to: place[store])
+            return VersionedStore(at: place[store], .json(key: "version"))
         }
-        #expect(try plan.open(opened) { $0 } == place["db"])
-        #expect(try place.names == ["db"])
+        try place.makeCrashedDatabase(store)
+        return VersionedStore(at: place[store], .sqlite(.userVersion))
     }
 
-    @Test func `another release that finds an exchange begins with the old store`() throws {
+    @Test(arguments: ["hooked.db", "hooked.json"])
+    func `a migrated store that the hook has not seen is completed first`(
+        _ name: String
+    ) throws {
         let place = try Place()
-        let versions = try interruptedVersions(place)
-        #expect(versions == (live: "3", plan: "4"))
-        #expect(try place.names == ["db"])
+        let store = try makeHooked(name, in: place)
+        try dieInHook(name, in: place)
+        #expect(try store.version == 3)
+        let plan = StoreMigrationPlan(current: 3, steps: [])
+        expect(.interrupted) { try plan.open(store) { _ in } }
+        #expect(try StoreFacts(of: place[name]).isInterrupted)
+        let calls = place["calls"]
+        let migrator = StoreMigrator(store) { try Data($0.path.utf8).write(to: calls) }
+        #expect(try migrator.migrate(plan) == .completed)
+        #expect(try Data(contentsOf: calls) == Data(place[name].path.utf8))
+        #expect(try plan.open(store) { $0 } == place[name])
+        #expect(try place.names == [name, "calls"])
     }
 
-    /// Cuts a migration off in its hook, where the exchange is done, and migrates to version 4 then.
-    private func interruptedVersions(_ place: Place) throws -> (live: String, plan: String) {
-        try make(.database, in: place)
-        let store = VersionedStore(at: place["db"], .sqlite(.userVersion))
-        let kept = place["kept"]
-        try FileManager.default.createDirectory(at: kept, withIntermediateDirectories: false)
-        try StoreMigrator(store) { url in
-            // Other names of the same files outlive the end of the migration.
-            let work = place[".db.migration"]
-            try FileManager.default.createDirectory(
-                at: kept.appending(path: "store"),
-                withIntermediateDirectories: false
-            )
-            for name in ["state.json", "store/db"] {
-                try FileManager.default.linkItem(
-                    at: work.appending(path: name),
-                    to: kept.appending(path: name)
-                )
-            }
-        }.migrate(notesPlan())
-        try FileManager.default.moveItem(at: kept, to: place[".db.migration"])
-        let live = try version(.database, in: place)
+    @Test(arguments: ["hooked.db", "hooked.json"])
+    func `another release that finds it begins with the old store`(_ name: String) throws {
+        let place = try Place()
+        let store = try makeHooked(name, in: place)
+        try dieInHook(name, in: place)
         let plan = StoreMigrationPlan(
             current: 4,
             steps: [
-                StoreStep(from: 1, to: 4) { try $0.execute("ALTER TABLE note ADD COLUMN x TEXT") }
+                StoreStep(from: 1, to: 4) {
+                    if !name.hasSuffix("json") { try $0.execute("ALTER TABLE note ADD x TEXT") }
+                }
             ]
         )
         #expect(try StoreMigrator(store).migrate(plan) == .migrated(from: 1))
-        let columns = try TestDatabase(at: place["db"])
+        #expect(try store.version == 4)
+        #expect(try place.names == [name])
+        guard name.hasSuffix("db") else { return }
+        let columns = try TestDatabase(at: place[name])
             .texts("SELECT name FROM pragma_table_info('note')")
         #expect(columns == ["id", "title", "x"])
-        return (live, try store.version?.text ?? "")
+    }
+
+    @Test func `another release keeps what was written into the migrated store`() throws {
+        let place = try Place()
+        let store = try makeHooked("hooked.db", in: place)
+        try dieInHook("hooked.db", in: place)
+        try TestDatabase(at: place["hooked.db"]).run("INSERT INTO note (title) VALUES ('New')")
+        let plan = StoreMigrationPlan(
+            current: 4,
+            steps: [StoreStep(from: 3, to: 4) { try $0.execute("ALTER TABLE note ADD x TEXT") }]
+        )
+        #expect(try StoreMigrator(store).migrate(plan) == .migrated(from: 3))
+        let titles = try TestDatabase(at: place["hooked.db"]).texts("SELECT title FROM note")
+        #expect(titles == ["Old", "In the log", "New"])
     }
 }
 
@@ -165,7 +172,7 @@ struct CutOffTests {
 private enum Injector {
     /// The calls after which another process sees other names.
     static let decisive: Set = [
-        "mkdirat", "renameat", "renameat2", "syncfs", "unlink", "unlinkat",
+        "mkdirat", "renameat", "renameat2", "fsync", "fdatasync", "ftruncate", "unlink", "unlinkat",
     ]
 
     struct Run {

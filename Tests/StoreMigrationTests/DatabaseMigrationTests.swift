@@ -193,14 +193,13 @@ struct DatabaseMigrationTests {
 struct MigratorTests {
     private struct Failure: Error {}
 
-    @Test func `brings the old store back where the hook fails, whatever it wrote`() throws {
+    @Test(arguments: ["WAL", "DELETE"])
+    func `brings the old store back where the hook fails`(_ journal: String) throws {
         let place = try Place()
-        try TestDatabase.make(at: place["db"], titles: ["Old"], journal: "WAL")
+        try TestDatabase.make(at: place["db"], titles: ["Old"], journal: journal)
         let store = VersionedStore(at: place["db"], .sqlite(.userVersion))
         let migrator = StoreMigrator(store) { url in
-            let log = URL(filePath: url.path + "-wal")
-            // SQLite removes the log when the database is closed; it comes back, as after a crash.
-            try Self.log(ofInsertionInto: url, at: log).write(to: log)
+            #expect(try TestDatabase(at: url).texts("PRAGMA user_version") == ["3"])
             throw Failure()
         }
         #expect(throws: Failure.self) { try migrator.migrate(notesPlan()) }
@@ -209,12 +208,28 @@ struct MigratorTests {
         let database = try TestDatabase(at: place["db"])
         #expect(try database.texts("SELECT title FROM note") == ["Old"])
         #expect(try database.texts("PRAGMA integrity_check") == ["ok"])
+        #expect(try database.texts("PRAGMA journal_mode") == [journal.lowercased()])
     }
 
-    private static func log(ofInsertionInto url: URL, at log: URL) throws -> Data {
-        let database = try TestDatabase(at: url)
-        try database.run("INSERT INTO note (title) VALUES ('By the hook')")
-        return try Data(contentsOf: log)
+    @Test(arguments: ["WAL", "DELETE"])
+    func `keeps the migrated store where somebody wrote to it before the hook failed`(
+        _ journal: String
+    ) throws {
+        let place = try Place()
+        try TestDatabase.make(at: place["db"], titles: ["Old"], journal: journal)
+        let store = VersionedStore(at: place["db"], .sqlite(.userVersion))
+        let migrator = StoreMigrator(store) { url in
+            try TestDatabase(at: url).run("INSERT INTO note (title) VALUES ('New')")
+            throw Failure()
+        }
+        expect(.notUndone) { try migrator.migrate(notesPlan()) }
+        #expect(try store.version == 3)
+        let titles = try TestDatabase(at: place["db"]).texts("SELECT title FROM note")
+        #expect(titles == ["Old", "New"])
+        // The hook has not succeeded yet.
+        expect(.interrupted) { try notesPlan().open(store) { _ in } }
+        #expect(try StoreMigrator(store).migrate(notesPlan()) == .completed)
+        #expect(try place.names == ["db"])
     }
 
     @Test func `calls the hook with the migrated store, once`() throws {
@@ -233,7 +248,7 @@ struct MigratorTests {
         #expect(try Data(contentsOf: record) == Data("x".utf8))
     }
 
-    @Test func `goes through every byte for the copy and for each step`() throws {
+    @Test func `goes through every byte for the copy, each step and the writing`() throws {
         let place = try Place()
         try TestDatabase.make(at: place["db"], titles: (0..<2000).map { "Title \($0)" })
         let size = try Data(contentsOf: place["db"]).count
@@ -246,7 +261,7 @@ struct MigratorTests {
             },
             progress: progress
         )
-        #expect(progress.totalUnitCount == Int64(3 * size))
+        #expect(progress.totalUnitCount == Int64(4 * size))
         #expect(progress.completedUnitCount == progress.totalUnitCount)
     }
 

@@ -52,7 +52,8 @@ struct StoreCheckCommand: Command {
         let answer = StoreCheckAnswer(facts, model: verdict)
         try context.console.output.write(answer, inJSON: answersInJSON)
         let opens = verdict?.canOpen ?? true
-        return facts.damage == nil && !facts.isInterrupted && opens ? .success : .findings
+        let canMigrate = facts.damage == nil && !facts.isInterrupted && facts.nameCount == 1
+        return canMigrate && opens ? .success : .findings
     }
 }
 
@@ -64,11 +65,14 @@ struct StoreCheckAnswer: Answer {
     let bytes: Int64
     let damage: String?
     let entities: [String]?
+    let findings: [String]?
     let interrupted: Bool
     let kind: StoreFacts.Kind
     let logBytes: Int64
     let model: ModelAnswer?
     let modelIdentifiers: [String]?
+    let names: Int?
+    let notChecked: [String]?
     let userVersion: Int?
     let version: String?
 
@@ -76,13 +80,20 @@ struct StoreCheckAnswer: Answer {
         bytes = facts.bytes
         damage = facts.damage.map { PrintableText.escaping($0) }
         entities = facts.coreData?.entityVersionHashes.keys.sorted()
+        findings = Self.escaping(facts.findings)
         interrupted = facts.isInterrupted
         kind = facts.kind
         logBytes = facts.logBytes
         self.model = model
         modelIdentifiers = facts.coreData?.versionIdentifiers
+        names = facts.nameCount > 1 ? facts.nameCount : nil
+        notChecked = Self.escaping(facts.notChecked)
         userVersion = facts.userVersion
         version = facts.documentVersion
+    }
+
+    private static func escaping(_ texts: [String]) -> [String]? {
+        texts.isEmpty ? nil : texts.map { PrintableText.escaping($0) }
     }
 
     var text: String {
@@ -90,7 +101,10 @@ struct StoreCheckAnswer: Answer {
             ("kind", kind.rawValue), ("size", "\(ByteCount(UInt64(clamping: bytes)))"),
             ("user_version", userVersion.map { "\($0)" }), ("version", version),
             ("log", logBytes > 0 ? "\(ByteCount(UInt64(clamping: logBytes))) in -wal" : nil),
-            ("damage", damage), ("entities", entities?.joined(separator: ", ")),
+            ("damage", damage), ("findings", findings?.joined(separator: "; ")),
+            ("not checked", notChecked?.joined(separator: "; ")),
+            ("names", names.map { "\($0) (hard links): an upgrade refuses the store" }),
+            ("entities", entities?.joined(separator: ", ")),
             ("identifiers", modelIdentifiers?.joined(separator: ", ")),
             ("model", model?.text),
             ("migration", interrupted ? "interrupted; the next one completes it" : nil),

@@ -76,9 +76,14 @@ private final class PlanRun {
     /// Starts the program.
     static func start(plan: BytePath, store: BytePath, isDry: Bool) throws -> PlanRun {
         let name = PrintableText.escaping(store)
-        let path = try resolve(store, message: "can't reach the store", code: .missing, at: name)
+        // A plan may make a store that is missing, so only the directory must be there.
+        let path = try resolving("can't reach the store", .missing, at: name) {
+            () throws(SystemError) in try BytePath(resolving: store)
+        }
         let message = "the plan \(PrintableText.escaping(plan)) can't be run"
-        let program = try resolve(plan, message: message, code: .failed, at: name)
+        let program = try resolving(message, .failed, at: name) { () throws(SystemError) in
+            try BytePath(resolvingWhole: plan)
+        }
         let words = [program.bytes, [UInt8](utf8: "--store"), path.bytes]
         let configuration = ChildProcess.Configuration(
             executable: program,
@@ -94,14 +99,14 @@ private final class PlanRun {
         }
     }
 
-    private static func resolve(
-        _ path: BytePath,
-        message: String,
-        code: StoreMigrationError.Code,
-        at store: String
+    private static func resolving(
+        _ message: String,
+        _ code: StoreMigrationError.Code,
+        at store: String,
+        _ body: () throws(SystemError) -> BytePath
     ) throws -> BytePath {
         do {
-            return try BytePath(resolvingWhole: path)
+            return try body()
         } catch {
             throw StoreMigrationError(code, message, at: store, cause: error)
         }
@@ -176,6 +181,7 @@ private final class PlanRun {
 /// The answer of `migrate store upgrade`.
 struct StoreUpgradeAnswer: Answer {
     let schema = "migrate/store-upgrade/1"
+    let findings: [String]?
     let from: String?
     let outcome: String
     let steps: [String]
@@ -183,6 +189,7 @@ struct StoreUpgradeAnswer: Answer {
     let to: String
 
     init(report: StorePlanMessage.Report) {
+        findings = report.findings.flatMap { $0.isEmpty ? nil : $0 }
         from = report.from
         outcome = report.outcome.rawValue
         steps = report.steps
@@ -192,7 +199,7 @@ struct StoreUpgradeAnswer: Answer {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case schema, from, outcome, steps, store, to
+        case schema, findings, from, outcome, steps, store, to
     }
 
     /// Whether the plan can't migrate the store, as a dry run finds out.
@@ -204,13 +211,17 @@ struct StoreUpgradeAnswer: Answer {
             switch outcome {
             case "current": "the store is current (version \(to))"
             case "completed": "completed an interrupted migration to version \(to)"
+            case "created": "made a store of version \(to)"
+            case "missing": "a store of version \(to) would be made"
             case "migrated": "migrated from \(version) to version \(to)"
             case "needed": "\(version) would become version \(to)"
             case "newer": "\(version) was made by a newer program than version \(to)"
             case "impossible": "no steps lead from \(version) to version \(to)"
             default: "\(version) is unknown to the plan, which leads to version \(to)"
             }
-        let lines = [sentence] + steps.map { "  step \($0)" }
+        let lines =
+            [sentence] + steps.map { "  step \($0)" }
+            + (findings ?? []).map { "  found: \($0)" }
         return lines.map { PrintableText.escaping($0) + "\n" }.joined()
     }
 }

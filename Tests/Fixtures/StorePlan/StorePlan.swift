@@ -1,15 +1,30 @@
 import Foundation
+import Glibc
 import StoreMigration
 
 /// Migrates stores of notes, whatever they are made of, from version 1 to version 3.
+///
+/// The name of a store says more: the steps of `light` stores work in place, those of `slow` ones take a
+/// while, and `hooked` ones have a hook, which dies where `<store>.die` is a file.
 @main
 struct StorePlan: StorePlanProgram {
+    private static let name = URL(filePath: CommandLine.arguments.last { $0.contains("/") } ?? "")
+        .lastPathComponent
+
     static let plan = StoreMigrationPlan(
         current: 3,
-        steps: [
-            StoreStep(from: 1, to: 2) { try add("tags", to: $0) },
-            StoreStep(from: 2, to: 3) { try add("folder", to: $0) },
-        ],
+        steps: name.contains("light")
+            ? [
+                .inPlace(from: 1, to: 2) { try $0.execute(addition(of: "tags")) },
+                .inPlace(from: 2, to: 3) { try $0.execute(addition(of: "folder")) },
+            ]
+            : [
+                StoreStep(from: 1, to: 2) { try add("tags", to: $0) },
+                StoreStep(from: 2, to: 3) {
+                    if name.contains("slow") { usleep(200_000) }
+                    try add("folder", to: $0)
+                },
+            ],
         released: [0]
     )
 
@@ -19,6 +34,17 @@ struct StorePlan: StorePlanProgram {
         case "notes": VersionedStore(at: url, .directory(versionFile: "version"))
         default: VersionedStore(at: url, .sqlite(.userVersion))
         }
+    }
+
+    static var afterMigration: (@Sendable (URL) throws -> Void)? {
+        guard name.contains("hooked") else { return nil }
+        return { url in
+            if access(url.path + ".die", F_OK) == 0 { kill(getpid(), SIGKILL) }
+        }
+    }
+
+    private static func addition(of field: String) -> String {
+        "ALTER TABLE note ADD COLUMN \(field) TEXT NOT NULL DEFAULT ''"
     }
 
     /// Adds a field to every note.
@@ -33,7 +59,7 @@ struct StorePlan: StorePlanProgram {
             )
             try changed.write(to: copy.url)
         case "notes": try Data().write(to: copy.url.appending(path: field))
-        default: try copy.execute("ALTER TABLE note ADD COLUMN \(field) TEXT NOT NULL DEFAULT ''")
+        default: try copy.execute(addition(of: field))
         }
     }
 }

@@ -48,7 +48,7 @@ struct StoreTests {
 
     @Test(arguments: [
         ("v9", 1, "newer program"), ("v0", 1, "no step leads on from version '0'"),
-        ("none", 1, "can't reach the store"),
+        ("none", 1, "there is no store"),
     ])
     func `says why it can't migrate a store`(
         _ store: String,

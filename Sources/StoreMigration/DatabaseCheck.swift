@@ -1,0 +1,83 @@
+/// What SQLite finds wrong with a database, told apart by what it means for the store.
+struct DatabaseCheck {
+    /// As many findings as are listed.
+    private static let limit = 100
+
+    /// What is wrong with the structure of the pages.
+    private(set) var damage: [String] = []
+
+    /// Rows that break a constraint, which the store may live with: the constraint came later.
+    private(set) var rows: [String] = []
+
+    /// What couldn't be checked, and why.
+    private(set) var notChecked: [String] = []
+
+    /// Checks everything that can be checked with this SQLite.
+    ///
+    /// - Throws: ``StoreMigrationError`` with `cancelled`, `storeBusy` or `outOfSpace`.
+    init(of database: SQLiteConnection) throws(StoreMigrationError) {
+        let query = "PRAGMA quick_check(\(Self.limit))"
+        guard let reason = try add(findingsOf: query, in: database) else { return }
+        // One table that needs what only the app has keeps the others from being checked.
+        var names: [SQLiteValue] = []
+        do throws(StoreMigrationError) {
+            names = try database.values("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        } catch {
+            notChecked = ["the pages: \(reason)"]
+            return
+        }
+        for case .text(let name) in names {
+            let table = try add(
+                findingsOf: "SELECT * FROM pragma_quick_check(?1)",
+                in: database,
+                .text(name)
+            )
+            if let table { notChecked.append("table '\(name)': \(table)") }
+        }
+        if notChecked.isEmpty { notChecked = ["the pages: \(reason)"] }
+    }
+
+    /// Adds the findings of a query; returns why it can't be carried out.
+    private mutating func add(
+        findingsOf query: String,
+        in database: SQLiteConnection,
+        _ parameters: SQLiteValue...
+    ) throws(StoreMigrationError) -> String? {
+        do throws(StoreMigrationError) {
+            try database.forEachRow(of: query, parameters) { row in
+                if let finding = row[0].text, finding != "ok" { add(finding) }
+                return true
+            }
+            return nil
+        } catch {
+            switch error.code {
+            case .cancelled, .storeBusy, .outOfSpace: throw error
+            case .damaged where !error.isAboutUnknownSchema:
+                damage.append(error.message)
+                return nil
+            default: return error.message
+            }
+        }
+    }
+
+    private mutating func add(_ finding: String) {
+        let isOfRow =
+            finding.hasPrefix("NULL value in ") || finding.hasPrefix("CHECK constraint failed in ")
+            || finding.hasPrefix("TEXT value in ") || finding.hasPrefix("NUMERIC value in ")
+            || finding.hasPrefix("non-unique entry in index ")
+            || (finding.hasPrefix("non-") && finding.contains(" value in "))
+        if isOfRow { rows.append(finding) } else { damage.append(finding) }
+    }
+}
+
+extension StoreMigrationError {
+    /// Whether the reason lies in the schema, so that the store can go on without the check.
+    var mayBeLeftUnchecked: Bool { code == .failed || isAboutUnknownSchema }
+
+    /// Whether the schema is one that this SQLite can't read, rather than a broken one.
+    var isAboutUnknownSchema: Bool {
+        guard message.contains("malformed database schema") else { return false }
+        return message.contains(") - ") && !message.contains(" - invalid rootpage")
+            && !message.contains(" - orphan index")
+    }
+}

@@ -1,0 +1,354 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// Migrates a SQLite file, which this process alone can use from the first look to the commit.
+///
+/// Steps that work in place are one transaction in the file. Others work on a copy, and SQLite writes the
+/// copy's pages into the file in one transaction. So the file keeps its identity, and with it what an app
+/// that waits for the lock is about to open; an exchange would leave that app with the log of another file.
+struct DatabaseMigration {
+    let work: MigrationWork
+    let place: StorePlace
+
+    private var store: VersionedStore { work.store }
+
+    /// What is still to be done once the migrated store is in place.
+    private struct State: Codable {
+        /// The format of this state.
+        let version: Int
+        /// The journal mode to come back to; `nil` where it wasn't changed.
+        var journalMode: String?
+        /// Whether the hook must be called before the old store is forgotten.
+        let hasHook: Bool
+        /// The file as the migration left it; `nil` as long as that isn't known.
+        var mark: Mark?
+
+        init(journalMode: String?, hasHook: Bool) {
+            version = 2
+            self.journalMode = journalMode
+            self.hasHook = hasHook
+        }
+    }
+
+    /// What changes of a file with every transaction of another connection.
+    private struct Mark: Codable, Equatable {
+        private let inode: UInt64
+        private let size: UInt64
+        private let seconds: Int64
+        private let nanoseconds: UInt32
+
+        init(_ status: FileStatus) {
+            inode = status.identity.inode
+            size = status.size
+            (seconds, nanoseconds) = (
+                status.modificationTime.seconds, status.modificationTime.nanoseconds
+            )
+        }
+    }
+
+    /// Migrates the store; `isLeft` says that an earlier process has left something.
+    func run(isLeft: Bool) throws -> StoreMigrator.Outcome {
+        let original = try SQLiteConnection.openAlone(
+            at: place.path,
+            isCancelled: work.isCancelled
+        )
+        // Until now another process may have migrated or replaced the store.
+        try place.checkNames()
+        if isLeft, try resume(original) {
+            original.close()
+            try callHook()
+            return .completed
+        }
+        let version = try store.version(in: original, at: place.path)
+        guard let version, let steps = try work.steps(from: version, at: place) else {
+            if version == nil { _ = try work.steps(from: version, at: place) }
+            original.close()
+            try place.end()
+            return .current
+        }
+        let isInPlace = work.hook == nil && steps.allSatisfy(\.isInPlace)
+        do {
+            try isInPlace ? migrateInPlace(original, steps) : migrateByCopy(original, steps)
+        } catch {
+            // The error of the migration is the one to be told.
+            try? place.removeFinishedJournal()
+            throw error
+        }
+        try settle(original)
+        original.close()
+        isInPlace || work.hook == nil ? try place.end() : try callHook()
+        return .migrated(from: version)
+    }
+
+    /// Leaves no log behind that the next one to open the store would have to take over.
+    private func settle(_ database: SQLiteConnection) throws {
+        try database.settleLog()
+        try place.removeSharedMemory()
+        try place.removeFinishedJournal()
+    }
+}
+
+// MARK: - In place
+
+extension DatabaseMigration {
+    private func migrateInPlace(_ original: SQLiteConnection, _ steps: [StoreStep]) throws {
+        let pass = work.begin(passes: steps.count, bytes: try place.survey().bytes)
+        try original.transaction { try runInPlace(original, steps, pass) }
+    }
+
+    private func runInPlace(
+        _ original: SQLiteConnection,
+        _ steps: [StoreStep],
+        _ first: MigrationWork.Pass
+    ) throws {
+        let keys = try ForeignKeyViolations(beforeChangesOf: original)
+        let guardian = StatementGuard(isInPlace: true) { tables throws(StoreMigrationError) in
+            try keys.add(tables, in: original)
+        }
+        var pass = first
+        for step in steps {
+            guard case .inPlace(let change, let verify) = step.change else { continue }
+            try run(change, verify, of: step, in: original, guardian)
+            pass.next()
+            try work.report(0, of: pass)
+        }
+        try check(keys.news(in: original))
+        try checkPlace(of: original)
+    }
+
+    private func run(
+        _ change: (StoreStatements) throws -> Void,
+        _ verify: (StoreQueries) throws -> Void,
+        of step: StoreStep,
+        in database: SQLiteConnection,
+        _ guardian: StatementGuard
+    ) throws {
+        try change(StoreStatements(database: database, guardian: guardian))
+        try settleVersion(after: step, in: database)
+        try verify(StoreQueries(database: database))
+    }
+
+    /// Writes the step's version, unless the step did.
+    private func settleVersion(after step: StoreStep, in database: SQLiteConnection) throws {
+        let reached = try store.version(in: database, at: place.path)
+        try work.check(reached, after: step, at: place)
+        if reached != step.target { try store.write(step.target, to: database, at: place.path) }
+    }
+
+    private func check(_ violations: [String]) throws(StoreMigrationError) {
+        if violations.isEmpty { return }
+        let message = "the steps break foreign keys: " + violations.joined(separator: "; ")
+        throw StoreMigrationError(.stepFailed, message, at: place.description)
+    }
+
+    /// Refuses to write into a file that has lost its name.
+    private func checkPlace(of original: SQLiteConnection) throws(StoreMigrationError) {
+        try place.checkNames()
+        guard !original.hasMoved else {
+            let message = "another file took the place of the store while it was being migrated"
+            throw StoreMigrationError(.storeChanged, message, at: place.description)
+        }
+    }
+}
+
+// MARK: - By a copy
+
+extension DatabaseMigration {
+    private func migrateByCopy(_ original: SQLiteConnection, _ steps: [StoreStep]) throws {
+        try original.judge()
+        let keys = try ForeignKeyViolations(in: original)
+        keys.descriptions.forEach(work.findings)
+        var pass = work.begin(passes: steps.count + 2, bytes: try place.survey().bytes)
+        try copy(original, to: .copy, pass)
+        if work.hook != nil {
+            try copy(original, to: .old, pass)
+            try place.synchronize(.old)
+        }
+        pass.next()
+        for step in steps {
+            try work.report(0, of: pass)
+            try run(step, pass)
+            pass.next()
+        }
+        try work.checkCancellation()
+        let copy = try settleCopy(keys)
+        try write(copy, into: original, pass)
+    }
+
+    private func copy(
+        _ original: SQLiteConnection,
+        to file: StorePlace.File,
+        _ pass: MigrationWork.Pass
+    ) throws {
+        try place.makeDirectory(for: file)
+        let copy = try SQLiteConnection.create(
+            at: place.path(of: file),
+            isCancelled: work.isCancelled
+        )
+        try original.copy(to: copy) { try work.report($0, of: pass) }
+    }
+
+    private func run(_ step: StoreStep, _ pass: MigrationWork.Pass) throws {
+        let path = place.path(of: .copy)
+        switch step.change {
+        case .copy(let change):
+            try work.run(change, at: path, pass)
+            let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
+            try settleVersion(after: step, in: copy)
+        case .inPlace(let change, let verify):
+            let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
+            try copy.transaction {
+                let guardian = StatementGuard(isInPlace: true)
+                try run(change, verify, of: step, in: copy, guardian)
+            }
+        }
+    }
+
+    /// Proves that the copy can be opened and is sound, and leaves it without a log.
+    private func settleCopy(_ keys: ForeignKeyViolations) throws -> SQLiteConnection {
+        let copy = try openCopyAlone()
+        guard try store.version(in: copy, at: place.path) == work.plan.current else {
+            let message = "the steps did not lead to version '\(work.plan.current)'"
+            throw StoreMigrationError(.stepFailed, message, at: place.description)
+        }
+        let check = try DatabaseCheck(of: copy)
+        guard check.damage.isEmpty else {
+            let message = "a check of the pages finds: " + check.damage.joined(separator: "; ")
+            throw StoreMigrationError(.damaged, message, at: place.description)
+        }
+        try self.check(keys.news(in: copy))
+        check.rows.forEach(work.findings)
+        (keys.notChecked + check.notChecked).forEach { work.findings("not checked: \($0)") }
+        // What the copy says of its journal would become part of the store.
+        try copy.setJournalMode("delete")
+        return copy
+    }
+
+    private func openCopyAlone() throws(StoreMigrationError) -> SQLiteConnection {
+        let path = place.path(of: .copy)
+        do {
+            let copy = try SQLiteConnection.openAlone(at: path, isCancelled: work.isCancelled)
+            try copy.judge()
+            return copy
+        } catch {
+            guard error.code == .storeBusy else { throw error }
+            let message = "a step left the copy open"
+            throw StoreMigrationError(.stepFailed, message, at: place.description)
+        }
+    }
+
+    /// Checks a store that the plan has just made, and writes its version.
+    func settleNewStore() throws {
+        let copy = try openCopyAlone()
+        if try store.version(in: copy, at: place.path) != work.plan.current {
+            try store.write(work.plan.current, to: copy, at: place.path)
+        }
+        try copy.settleLog()
+    }
+
+    /// Writes the content of a database into the store, all of it or nothing.
+    private func write(
+        _ source: SQLiteConnection,
+        into original: SQLiteConnection,
+        _ pass: MigrationWork.Pass
+    ) throws {
+        let mode = try original.journalMode
+        // SQLite can't change the size of pages while there is a log.
+        let changesMode = try mode == "wal" && source.pageSize != original.pageSize
+        let hasHook = work.hook != nil
+        var state = State(journalMode: changesMode ? mode : nil, hasHook: hasHook)
+        if changesMode || hasHook { try place.write(state) }
+        do {
+            try checkPlace(of: original)
+            if changesMode { try original.setJournalMode("delete") }
+            try source.copy(to: original) { try work.report($0, of: pass) }
+        } catch {
+            if changesMode { try original.setJournalMode(mode) }
+            try place.clear()
+            throw error
+        }
+        if changesMode { try original.setJournalMode(mode) }
+        guard hasHook else { return }
+        try original.settleLog()
+        state.journalMode = nil
+        state.mark = try mark()
+        try place.write(state)
+    }
+
+    /// Gives the store a time that no clock gives, by which a later change shows.
+    private func mark() throws(StoreMigrationError) -> Mark? {
+        guard let time = try place.status(of: .live)?.modificationTime else { return nil }
+        let nanoseconds = time.nanoseconds < 999_999_999 ? time.nanoseconds + 1 : 1
+        try place.setModificationTime(FileTime(seconds: time.seconds, nanoseconds: nanoseconds))
+        return try place.status(of: .live).map { Mark($0) }
+    }
+}
+
+// MARK: - What is left to do
+
+extension DatabaseMigration {
+    /// Goes on where an earlier process ended; returns whether only the hook is still to be called.
+    private func resume(_ original: SQLiteConnection) throws -> Bool {
+        guard let state = try place.state(State.self) else {
+            try place.clear()
+            return false
+        }
+        if let mode = state.journalMode, try original.journalMode != mode {
+            try original.setJournalMode(mode)
+            try original.settleLog()
+        }
+        let version = try store.version(in: original, at: place.path)
+        if version == work.plan.current, state.hasHook { return true }
+        // Another release of the program began it, and its hook has not been called.
+        if state.hasHook, version != work.plan.current, try isUnchanged(since: state.mark) {
+            try bringBack(original)
+        }
+        try place.clear()
+        return false
+    }
+
+    private func isUnchanged(since mark: Mark?) throws(StoreMigrationError) -> Bool {
+        guard let mark, try place.size(suffix: "-wal") == 0 else { return false }
+        return try place.status(of: .live).map { Mark($0) } == mark
+    }
+
+    /// Writes the old content back into the store.
+    private func bringBack(_ original: SQLiteConnection) throws {
+        let path = place.path(of: .old)
+        let old = try SQLiteConnection.openAlone(at: path, isCancelled: { false })
+        let mode = try original.journalMode
+        let changesMode = try mode == "wal" && old.pageSize != original.pageSize
+        if changesMode { try original.setJournalMode("delete") }
+        try old.copy(to: original) { _ in }
+        if changesMode { try original.setJournalMode(mode) }
+        try settle(original)
+    }
+
+    /// Lets the hook open the migrated store; the old content comes back where it can't.
+    private func callHook() throws {
+        do {
+            try work.hook?(store.url)
+        } catch {
+            try undo(after: error)
+            throw error
+        }
+        try place.end()
+    }
+
+    private func undo(after failure: any Error) throws {
+        let reason = "afterMigration failed (\(failure)), and the migrated store stays: somebody "
+        let original: SQLiteConnection
+        do {
+            original = try SQLiteConnection.openAlone(at: place.path, isCancelled: { false })
+        } catch {
+            guard error.code == .storeBusy else { throw error }
+            throw StoreMigrationError(.notUndone, reason + "uses it", at: place.description)
+        }
+        guard try isUnchanged(since: place.state(State.self)?.mark) else {
+            let message = reason + "has written to it"
+            throw StoreMigrationError(.notUndone, message, at: place.description)
+        }
+        try bringBack(original)
+        try place.end()
+    }
+}

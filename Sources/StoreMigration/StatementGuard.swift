@@ -1,0 +1,78 @@
+internal import CSQLite
+internal import MigrationSystem
+
+/// Watches the statements of a step: it refuses those that would end the step's transaction or have no
+/// effect in it, and tells which tables they are about to change.
+@safe
+final class StatementGuard {
+    private let isInPlace: Bool
+    private let willChange: (Set<String>) throws(StoreMigrationError) -> Void
+    private var refused: String?
+    private var seen: Set<String> = []
+    private var new: Set<String> = []
+
+    /// Makes a guard.
+    ///
+    /// - Parameters:
+    ///   - isInPlace: Whether the statements work in the store itself.
+    ///   - willChange: Is called with tables before the first statement runs that changes rows of them.
+    init(
+        isInPlace: Bool,
+        willChange: @escaping (Set<String>) throws(StoreMigrationError) -> Void = { _ in }
+    ) {
+        self.isInPlace = isInPlace
+        self.willChange = willChange
+    }
+
+    /// The error of the statement that was refused; `nil` where none was.
+    func refusal(at path: String) -> StoreMigrationError? {
+        refused.map { StoreMigrationError(.stepFailed, $0, at: path) }
+    }
+
+    /// Tells of the tables that the statement which was just prepared is the first to change.
+    func tellChanges() throws(StoreMigrationError) {
+        let told = new.subtracting(seen)
+        new = []
+        if told.isEmpty { return }
+        seen.formUnion(told)
+        try willChange(told)
+    }
+
+    private func allows(_ action: CInt, _ first: String?, _ second: String?) -> Bool {
+        switch action {
+        case SQLITE_TRANSACTION:
+            refused = "a step is one transaction, so it can't run \(first ?? "COMMIT")"
+        case SQLITE_PRAGMA:
+            guard let name = first?.lowercased(), let value = second?.lowercased() else { break }
+            if name == "foreign_keys", !["0", "off", "no", "false"].contains(value) {
+                refused =
+                    "'PRAGMA foreign_keys' has no effect inside a step; foreign keys are checked "
+                    + "after the steps"
+            } else if isInPlace, ["journal_mode", "locking_mode", "writable_schema"].contains(name)
+            {
+                refused = "a step that works in place can't set '\(name)'"
+            }
+        case SQLITE_ATTACH where isInPlace, SQLITE_DETACH where isInPlace:
+            refused = "a step that works in place can't attach other databases"
+        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_DROP_TABLE:
+            if let first, !first.hasPrefix("sqlite_") { new.insert(first) }
+        default: break
+        }
+        return refused == nil
+    }
+
+    /// What SQLite calls for each thing that a statement does.
+    static let authorize:
+        @convention(c) (
+            UnsafeMutableRawPointer?, CInt, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+            UnsafePointer<CChar>?, UnsafePointer<CChar>?
+        ) -> CInt = { context, action, first, second, _, _ in
+            guard let context = unsafe context else { return SQLITE_OK }
+            let guardian = unsafe Unmanaged<StatementGuard>.fromOpaque(context)
+                .takeUnretainedValue()
+            let words = unsafe (
+                first.map { unsafe String(cString: $0) }, second.map { unsafe String(cString: $0) }
+            )
+            return guardian.allows(action, words.0, words.1) ? SQLITE_OK : SQLITE_DENY
+        }
+}

@@ -1,0 +1,144 @@
+public import Foundation
+internal import MigrationSystem
+
+/// A step that changes a store from one version to another.
+///
+/// A step made with ``init(from:to:_:)`` works on a copy of the store. A light one for a SQLite file, such
+/// as a new column or index, is made with ``inPlace(from:to:_:verify:)`` and costs no copy.
+public struct StoreStep: Sendable {
+    /// What a step does, and to what.
+    enum Change: Sendable {
+        case copy(@Sendable (StoreCopy) throws -> Void)
+        case inPlace(
+            @Sendable (StoreStatements) throws -> Void,
+            verify: @Sendable (StoreQueries) throws -> Void
+        )
+    }
+
+    /// The version that the step begins at.
+    public let source: StoreVersion
+
+    /// The version that the step leads to.
+    public let target: StoreVersion
+
+    let change: Change
+
+    /// Describes a step that works on a copy of the store.
+    ///
+    /// - Parameters:
+    ///   - source: The version that the step begins at.
+    ///   - target: The version that the step leads to.
+    ///   - change: Changes a copy of the store and closes it. It may leave the version as it is: the
+    ///     migrator writes the version after the step.
+    public init(
+        from source: StoreVersion,
+        to target: StoreVersion,
+        _ change: @escaping @Sendable (StoreCopy) throws -> Void
+    ) {
+        self.init(source, target, .copy(change))
+    }
+
+    private init(_ source: StoreVersion, _ target: StoreVersion, _ change: Change) {
+        self.source = source
+        self.target = target
+        self.change = change
+    }
+
+    /// Describes a step that can work in a SQLite file itself.
+    ///
+    /// If all steps that a store needs are made this way and there is no hook, they and the version are
+    /// one transaction in the store, and no copy is made. Otherwise they work on the copy.
+    ///
+    /// - Parameters:
+    ///   - source: The version that the step begins at.
+    ///   - target: The version that the step leads to.
+    ///   - change: Runs statements. It may leave the version as it is.
+    ///   - verify: Looks at what the statements did; an error of it undoes the migration.
+    /// - Returns: The step.
+    public static func inPlace(
+        from source: StoreVersion,
+        to target: StoreVersion,
+        _ change: @escaping @Sendable (StoreStatements) throws -> Void,
+        verify: @escaping @Sendable (StoreQueries) throws -> Void = { _ in }
+    ) -> StoreStep {
+        StoreStep(source, target, .inPlace(change, verify: verify))
+    }
+
+    var isInPlace: Bool {
+        if case .inPlace = change { true } else { false }
+    }
+}
+
+extension StoreStep: CustomStringConvertible {
+    /// The two versions, such as `2 to 3`.
+    public var description: String { "\(source) to \(target)" }
+}
+
+// MARK: - What a step gets
+
+/// The copy of a store that a step works on.
+///
+/// Nobody else knows the copy, and it is thrown away if the step fails or is cut off.
+public struct StoreCopy: Sendable {
+    /// The path of the copy, whose name is that of the store.
+    public let url: URL
+
+    /// The progress of the step, for it to update; it counts as one unit unless the step sets another
+    /// total.
+    public let progress: Progress
+
+    let isCancelled: @Sendable () -> Bool
+    let isNew: Bool
+
+    /// Runs SQL statements on a copy of a SQLite file.
+    ///
+    /// For a step that needs no more than that; another one opens ``url`` with the library of its choice.
+    ///
+    /// - Parameter statements: SQL statements, separated by semicolons, whose rows are dropped. They are
+    ///   one transaction, which they can't end. Foreign keys aren't enforced meanwhile, but checked
+    ///   after the steps.
+    /// - Throws: ``StoreMigrationError`` with SQLite's message.
+    public func execute(_ statements: String) throws {
+        let database = try SQLiteConnection.open(
+            at: BytePath(of: url),
+            isCancelled: isCancelled,
+            creating: isNew
+        )
+        try database.transaction {
+            try database.execute(statements, by: StatementGuard(isInPlace: false))
+        }
+    }
+}
+
+/// The transaction in which the statements of a step run that works in place.
+public struct StoreStatements {
+    let database: SQLiteConnection
+    let guardian: StatementGuard
+
+    /// Runs SQL statements in the step's transaction.
+    ///
+    /// - Parameter statements: SQL statements, separated by semicolons, whose rows are dropped. They can't
+    ///   end the transaction, attach databases or change the journal mode.
+    /// - Throws: ``StoreMigrationError`` with SQLite's message.
+    public func execute(_ statements: String) throws {
+        try database.execute(statements, by: guardian)
+    }
+}
+
+@available(*, unavailable)
+extension StoreStatements: Sendable {}
+
+/// What a step that works in place can ask of the store before its transaction is committed.
+public struct StoreQueries {
+    let database: SQLiteConnection
+
+    /// The first column of the first row of a query as a text; `nil` for NULL and where there is no row.
+    ///
+    /// - Throws: ``StoreMigrationError`` with SQLite's message.
+    public func text(_ query: String) throws -> String? {
+        try database.values(query, limit: 1).first?.text
+    }
+}
+
+@available(*, unavailable)
+extension StoreQueries: Sendable {}
