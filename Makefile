@@ -5,7 +5,7 @@ PORT ?= 8000
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store transfer fleet docs docs-serve clean
+.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store transfer fleet stores docs docs-serve clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):[a-z ]* ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -69,6 +69,9 @@ transfer: ## kills transfers over ssh at random bytes, K=250, and finishes them
 
 streams: ## kills exports into a command at random bytes, K=1000 of each kind
 	@Scripts/prove streams $(if $(K),--kills $(K))
+
+stores: ## migrates stores while apps wait, kills migrations and tries random schemas, SEED=1 repeats the choices
+	@Scripts/prove stores $(if $(SEED),--seed $(SEED))
 
 soak: ## mixes operations, kills and faults at random, T=3600 seconds, SEED=1 repeats the choices
 	@Scripts/prove soak $(if $(T),--seconds $(T)) $(if $(SEED),--seed $(SEED))

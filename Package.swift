@@ -153,7 +153,7 @@ let package = Package(
             name: "Proofs",
             dependencies: ["TestSupport"],
             path: "Proofs",
-            exclude: ["allocations.c"],
+            exclude: ["allocations.c", "stores.py"],
             swiftSettings: settings
         ),
         .testTarget(

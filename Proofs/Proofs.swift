@@ -44,6 +44,13 @@ enum Proofs {
                      make of its archive.
         store-size   Migrates a large SQLite store with a plan, and measures the memory that it takes.
                        --megabytes <n>       how large (default: 2048)
+        stores       Migrates SQLite stores while apps wait for them, while it is killed at random moments,
+                     and stores of random schemas. No commit that an app was told of is lost, a killed
+                     migration leaves the old store or the new one, and what no step touches stays equal.
+                       --apps <n>            how many apps (default: 100)
+                       --kills <n>           how many kills (default: 200)
+                       --schemas <n>         how many schemas (default: 1000)
+                       --seed <n>            repeats the choices of a run
         streams      Kills exports whose archive a command takes, their guards and their process groups, at
                      random bytes. The command never takes what it has for a whole archive.
                        --kills <n>           how many of each, with each of three commands (default: 1000)
@@ -102,7 +109,9 @@ enum Proofs {
                 ("bounds", ["--share", "200"]),
                 ("round-trip", [Tools.root + "/Sources"]), ("encryption", ["--megabytes", "64"]),
                 ("odd-container", []),
-                ("store-size", ["--megabytes", "128"]), ("streams", ["--kills", "5"]),
+                ("store-size", ["--megabytes", "128"]),
+                ("stores", ["--apps", "16", "--kills", "10", "--schemas", "10"]),
+                ("streams", ["--kills", "5"]),
                 ("object-store", ["--kills", "1"]), ("transfer", ["--kills", "4"]),
                 ("fleet", ["--jobs", "40", "--files", "5"]),
                 ("soak", ["--seconds", "30"]),
@@ -148,6 +157,10 @@ enum Proofs {
             let storeSize = try StoreSize(tools, &options)
             try options.finish()
             return try storeSize.run()
+        case "stores":
+            let stores = try Stores(tools, &options)
+            try options.finish()
+            return try stores.run()
         case "streams":
             let streams = Streams(tools, kills: try options.number("kills") ?? 1000)
             try options.finish()

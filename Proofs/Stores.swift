@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// Migrates SQLite stores while apps wait for them, while it is killed, and stores of odd schemas.
+struct Stores {
+    private let tools: Tools
+    private let apps: Int
+    private let kills: Int
+    private let schemas: Int
+    private let seed: Int
+    private let plan: String
+
+    init(_ tools: Tools, _ options: inout Options) throws {
+        self.tools = tools
+        apps = try options.number("apps") ?? 100
+        kills = try options.number("kills") ?? 200
+        schemas = try options.number("schemas") ?? 1000
+        seed = try options.number("seed") ?? Int.random(in: 1...1_000_000)
+        // Beside the programs of the proofs, whatever migrate is.
+        plan =
+            URL(filePath: tools.injector).deletingLastPathComponent()
+            .appending(path: "store-plan").path
+    }
+
+    /// Returns how much of it failed.
+    func run() throws -> Int {
+        var failures = 0
+        let count = ["apps": apps, "kills": kills, "schemas": schemas]
+        for part in ["apps", "kills", "schemas"] {
+            let directory = tools.scratch / BytePath(part)
+            try directory.makeDirectory()
+            let ended = try Tools.run(
+                [
+                    "python3", Tools.root + "/Proofs/stores.py", part, "\(count[part] ?? 0)",
+                    "\(seed)", tools.migrate, plan,
+                ],
+                in: directory,
+                limit: 7200,
+                scratch: tools.scratch
+            )
+            print(ended.output, terminator: "")
+            if ended.code != 0 {
+                failures += 1
+                print("  \(part) WRONG (--seed \(seed)): \(ended.description)")
+            }
+            try directory.removeAll()
+        }
+        return failures
+    }
+}
