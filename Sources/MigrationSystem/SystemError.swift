@@ -53,6 +53,9 @@ extension SystemError {
         SystemError(call, code: ENOTDIR)
     }
 
+    /// The error for a path that leads to a directory and not to a file.
+    package static func directory(_ call: String) -> SystemError { SystemError(call, code: EISDIR) }
+
     /// The error for a file of a kind that the call doesn't apply to.
     package static func invalid(_ call: String) -> SystemError { SystemError(call, code: EINVAL) }
 

@@ -1,9 +1,9 @@
-internal import MigrationSystem
+package import MigrationSystem
 
 /// Records kept for later, in memory while they are few and in an unnamed file when they are many.
 ///
 /// Records can be read from the first to the last or back from the last to the first.
-final class RecordSpool {
+package final class RecordSpool {
     private static let memoryLimit = 1 << 20
 
     private let makeFile: () throws(SystemError) -> FileDescriptor
@@ -12,13 +12,13 @@ final class RecordSpool {
     private var memory: [UInt8] = []
 
     /// Makes an empty spool; `makeFile` is called when memory does not suffice.
-    init(makeFile: @escaping () throws(SystemError) -> FileDescriptor) {
+    package init(makeFile: @escaping () throws(SystemError) -> FileDescriptor) {
         self.makeFile = makeFile
     }
 
     /// Adds `record` with its length before and after it; returns its position.
     @discardableResult
-    func append(_ record: [UInt8]) throws(SystemError) -> UInt64 {
+    package func append(_ record: [UInt8]) throws(SystemError) -> UInt64 {
         let position = fileSize + UInt64(memory.count)
         memory.appendLittleEndian(UInt32(record.count))
         memory += record
@@ -58,7 +58,7 @@ final class RecordSpool {
     }
 
     /// Passes every record to `body`, the last one first.
-    func forEachReversed(_ body: ([UInt8]) throws -> Void) throws {
+    package func forEachReversed(_ body: ([UInt8]) throws -> Void) throws {
         var end = fileSize + UInt64(memory.count)
         while end > 0 {
             let count = Int(try bytes(at: end - 4, count: 4).littleEndian(at: 0, as: UInt32.self))

@@ -42,6 +42,7 @@ extension ArchiveSource {
         only paths: [EntryPath],
         matching patterns: [PathPattern] = [],
         keepsGoing: Bool = false,
+        policy: StagedPlacement.Policy = .separate,
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
@@ -54,6 +55,7 @@ extension ArchiveSource {
                 paths: paths,
                 patterns: PatternSearch(patterns),
                 keepsGoing: keepsGoing,
+                policy: policy,
                 options: options,
                 progress: progress,
                 cancellation: cancellation
@@ -63,16 +65,34 @@ extension ArchiveSource {
     }
 }
 
+extension ArchiveSource {
+    /// The paths among `paths` at which, or below which, an archive in a file has entries.
+    @concurrent
+    package func paths(among paths: [EntryPath]) async throws -> Set<EntryPath> {
+        try await withOperationThread { cancellation in
+            let reader = try ArchiveReader(open(cancellation), access: .selective)
+            // If the reader can't look for them, it returns everything.
+            _ = try reader.select(paths)
+            var found: Set<EntryPath> = []
+            while found.count < paths.count, let entry = try reader.next() {
+                try cancellation.check()
+                found.formUnion(paths.filter(entry.path.isEqual(toOrBelow:)))
+            }
+            return found
+        }
+    }
+}
+
 /// One extraction: entries restored in a directory of their own, then moved in one by one.
 struct Extraction {
-    private static let stagingName = [UInt8](utf8: ".migration-extracting")
-
     let source: ArchiveSource
     let directory: BytePath
     let paths: [EntryPath]
     let patterns: PatternSearch
     /// Whether damaged entries are omitted, instead of failing everything.
     let keepsGoing: Bool
+    /// How the entries meet what is there.
+    let policy: StagedPlacement.Policy
     let options: ImportOptions
     let progress: Progress?
     let cancellation: CancellationFlag
@@ -161,7 +181,7 @@ struct Extraction {
         let staging = try makeStaging(in: root)
         // Best effort; the caller needs the first error.
         var isMovedIn = false
-        defer { if !isMovedIn { try? root.descriptor.removeTree(Self.stagingName) } }
+        defer { if !isMovedIn { try? root.descriptor.removeTree(StagedPlacement.stagingName) } }
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
         extraction.selection = paths
         if !patterns.isEmpty { extraction.selects = patterns.finds }
@@ -191,13 +211,15 @@ struct Extraction {
 
     private func makeStaging(in root: OpenFile) throws(MigrationError) -> OpenFile {
         do throws(SystemError) {
-            try StagingDirectory.removeLeftover(Self.stagingName, in: root)
-            try root.descriptor.makeDirectory(Self.stagingName, permissions: 0o700)
+            try StagingDirectory.removeLeftover(StagedPlacement.stagingName, in: root)
+            try root.descriptor.makeDirectory(StagedPlacement.stagingName, permissions: 0o700)
             do {
                 return try openStaging(in: root)
             } catch {
                 // Best effort; the caller needs the first error.
-                if !error.isBusy { try? root.descriptor.removeDirectory(Self.stagingName) }
+                if !error.isBusy {
+                    try? root.descriptor.removeDirectory(StagedPlacement.stagingName)
+                }
                 throw error
             }
         } catch {
@@ -211,54 +233,32 @@ struct Extraction {
     }
 
     private func openStaging(in root: OpenFile) throws(SystemError) -> OpenFile {
-        let staging = OpenFile(try root.descriptor.open(Self.stagingName, .directory))
+        let staging = OpenFile(try root.descriptor.open(StagedPlacement.stagingName, .directory))
         try staging.descriptor.lock(.exclusive)
         // Another extraction may have removed it as a leftover before it was locked.
-        let named = try root.descriptor.status(of: Self.stagingName).identity
+        let named = try root.descriptor.status(of: StagedPlacement.stagingName).identity
         guard try staging.descriptor.status().identity == named else { throw .busy }
         return staging
     }
 
-    /// Moves all restored items to their places; removes them there if a move fails.
-    private func moveIn(_ staging: OpenFile, to root: OpenFile) throws(MigrationError) {
-        let listing: DirectoryListing
+    /// Moves all restored items to their places.
+    private func moveIn(_ staging: OpenFile, to root: OpenFile) throws {
+        let placement = StagedPlacement(
+            of: staging,
+            in: root,
+            called: directory,
+            policy: policy,
+            cancellation: cancellation
+        )
+        try placement.run()
         do throws(SystemError) {
-            listing = try DirectoryListing(of: staging.descriptor)
+            try root.descriptor.removeTree(StagedPlacement.stagingName)
         } catch {
-            let message = "the restored items can't be listed"
-            throw MigrationError(.outputFailed, message, path: directory, cause: error)
-        }
-        for index in 0..<listing.count {
-            do throws(SystemError) {
-                try staging.descriptor.move(listing[index], into: root.descriptor)
-            } catch {
-                // Best effort; the caller needs the first error.
-                for moved in 0..<index { try? root.descriptor.removeTree(listing[moved]) }
-                throw failure(error, moving: listing[index])
-            }
-        }
-        do throws(SystemError) {
-            try root.descriptor.removeTree(Self.stagingName)
-        } catch {
-            for moved in 0..<listing.count { try? root.descriptor.removeTree(listing[moved]) }
+            placement.undo()
             let message = "the temporary directory of the extraction can't be removed"
-            let path = directory / Self.stagingName
+            let path = directory / StagedPlacement.stagingName
             throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
-    }
-
-    private func failure(_ error: SystemError, moving name: [UInt8]) -> MigrationError {
-        let path = directory / name
-        if name == Self.stagingName {
-            let message = "the archive holds a name that extractions use themselves"
-            return MigrationError(.outputExists, message, path: path)
-        }
-        if error.isExisting {
-            let message = "the directory already holds an item of that name"
-            return MigrationError(.outputExists, message, path: path)
-        }
-        let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
-        return MigrationError(code, "can't be moved to its place", path: path, cause: error)
     }
 }
 

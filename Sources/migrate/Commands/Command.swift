@@ -60,7 +60,11 @@ extension Command {
     private func hint(for error: any Error) -> ErrorMessage.Hint? {
         switch error {
         case let error as ArchiveError:
-            DecryptionFlags.hint(for: error.code) ?? hint(for: error.code)
+            DecryptionFlags.hint(for: error.code) ?? PathArguments.hint(
+                for: error,
+                among: Self.description.flags
+            )
+                ?? hint(for: error.code)
         case let error as MigrationError: hint(for: error) ?? error.cause.flatMap(hint)
         default: nil
         }
@@ -92,6 +96,11 @@ extension Command {
     private func hint(for error: MigrationError) -> ErrorMessage.Hint? {
         switch error.code {
         case .containerBusy: (self as? any LockingCommand)?.waitHint
+        case .outputExists where (self as? ExtractCommand)?.merges == false:
+            ErrorMessage.Hint(
+                flag: "--merge",
+                advice: "use --merge to extract into directories that are there"
+            )
         case .outputExists where (self as? any ReplacingCommand)?.replacesExisting == false:
             ErrorMessage.Hint(flag: "--force", advice: "use --force to replace it")
         case .containerHoldsData where self is ImportCommand || self is ReceiveCommand:

@@ -3,7 +3,7 @@ internal import MigrationCore
 internal import MigrationSystem
 
 /// `migrate extract`: extracts some or all entries into a directory.
-struct ExtractCommand: Command {
+struct ExtractCommand: ReplacingCommand {
     private(set) var archive = ArchiveName()
     private(set) var selection = PathArguments()
     private var keys = DecryptionFlags()
@@ -13,6 +13,8 @@ struct ExtractCommand: Command {
     private var isQuiet = false
     private var isVerbose = false
     private var keepsGoing = false
+    private(set) var merges = false
+    private(set) var replacesExisting = false
     private var metadata = RestoredMetadataFlags()
     private var progress = ProgressMode.auto
 
@@ -31,6 +33,11 @@ struct ExtractCommand: Command {
             )
             .about(.container)
             .required
+        merge
+        Flag("force", short: "f", sets: \.replacesExisting)
+            .help("With '--merge', replace files that are there.")
+            .about(.container)
+            .needing(merge)
         PathArguments.pattern.included(at: \.selection)
         PathArguments.included(at: \.selection)
         Flag.externalLinks(to: \.options.externalLinks)
@@ -60,14 +67,21 @@ struct ExtractCommand: Command {
         ),
     ]
 
+    private static let merge = Flag<Self>("merge", sets: \.merges)
+        .help(
+            "Extract into directories that are there, which keep their permissions and times; a file "
+                + "that is there is an error."
+        )
+        .about(.container)
+
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         metadata.apply(to: &options)
         guard isToStandardOutput else { return }
         guard selection.paths.count == 1, selection.patterns.isEmpty else {
             throw UsageError("'--to -' needs the path of exactly one file")
         }
-        guard !answersInJSON, !keepsGoing else {
-            let flag = answersInJSON ? "--json" : "--keep-going"
+        let flags = [(answersInJSON, "--json"), (keepsGoing, "--keep-going"), (merges, "--merge")]
+        if let flag = flags.first(where: \.0)?.1 {
             throw UsageError("'--to -' can't be given together with '\(flag)'")
         }
     }
@@ -86,7 +100,10 @@ struct ExtractCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let source = try archive.source(on: console, keys: keys)
-        if isToStandardOutput { return try await writeFile(of: source, on: console) }
+        let selection = try await selection.resolved(in: source, called: archive)
+        guard !isToStandardOutput else {
+            return try await write(selection.paths[0], of: source, on: console)
+        }
         var options = options
         options.entryHandler = console.entryLog(isVerbose: isVerbose)
         let report = try await ProgressDisplay.showing(
@@ -98,6 +115,7 @@ struct ExtractCommand: Command {
                 only: selection.paths,
                 matching: selection.patterns,
                 keepsGoing: keepsGoing,
+                policy: merges ? .merged(replacesFiles: replacesExisting) : .separate,
                 options: options,
                 progress: progress
             )
@@ -118,13 +136,17 @@ struct ExtractCommand: Command {
         return report.isIncomplete ? .failure : .success
     }
 
-    private func writeFile(of source: ArchiveSource, on console: Console) async throws -> ExitCode {
+    private func write(
+        _ path: EntryPath,
+        of source: ArchiveSource,
+        on console: Console
+    ) async throws -> ExitCode {
         let inspection = try await ProgressDisplay.showing(
             isQuiet ? .none : progress,
             on: console
         ) { progress in
             try await source.readFile(
-                at: selection.paths[0],
+                at: path,
                 expecting: options.expectedFingerprint,
                 progress: progress
             ) { try console.output.write($0) }

@@ -65,9 +65,11 @@ struct ListCommand: Command {
         let clock = LocalClock()
         let tree = Monitor(NcduTree())
         try rows.begin(ListHead(archive: archive))
+        let source = try archive.source(on: console, keys: keys)
+        let selection = try await selection.resolved(in: source, called: archive)
         let search = selection.search()
         let inspection = try await BackupOperations.inspect(
-            archive.source(on: console, keys: keys),
+            source,
             at: backup.place(of: archive, on: console),
             spoolingTo: TemporaryDirectory.path,
             paths: selection.patterns.isEmpty ? selection.paths : []

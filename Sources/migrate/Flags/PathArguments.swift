@@ -34,8 +34,53 @@ struct PathArguments: FlagGroup {
             .help("An entry, with everything below it; without any, all entries.")
     }
 
+    /// Takes away the first word, which names something else than an entry.
+    mutating func takeFirst() -> BytePath {
+        let path = named.removeFirst()
+        return path.bytes.isEmpty ? "." : BytePath(path.bytes)
+    }
+
     /// The entries; none stands for all.
     var paths: [EntryPath] { named.contains(EntryPath("")) ? [] : named }
+
+    /// The same, with the paths as the archive has them.
+    ///
+    /// A word that is no entry's path in the archive file may be one as it is printed, with escapes.
+    func resolved(in source: ArchiveSource, called name: ArchiveName) async throws -> PathArguments
+    {
+        let printed = named.filter { PrintableText.unescaping($0.bytes) != nil }
+        guard !printed.isEmpty, !name.isStream,
+            try FileDescriptor.statusIfPresent(atPath: name.path)?.kind == .regular
+        else { return self }
+        let exact: Set<EntryPath>
+        do {
+            exact = try await source.paths(among: printed)
+        } catch is ArchiveError {
+            // The command reads the archive, too, and says what is wrong with it.
+            return self
+        }
+        var resolved = self
+        resolved.named = named.map { path in
+            guard !exact.contains(path), let bytes = PrintableText.unescaping(path.bytes) else {
+                return path
+            }
+            return EntryPath(bytes: bytes)
+        }
+        return resolved
+    }
+
+    /// The flag that helps if a pattern is given where a command with `flags` takes a path.
+    static func hint(
+        for error: ArchiveError,
+        among flags: [FlagDescription]
+    ) -> ErrorMessage.Hint? {
+        let wildcards = [UInt8]("*?[".utf8)
+        guard error.code == .notFound, let entry = error.entry,
+            entry.bytes.contains(where: wildcards.contains),
+            flags.contains(pattern)
+        else { return nil }
+        return ErrorMessage.Hint(flag: "--glob", advice: "'--glob' takes patterns")
+    }
 
     /// Makes a search for the entries.
     func search() -> PathSearch { PathSearch(paths, patterns) }

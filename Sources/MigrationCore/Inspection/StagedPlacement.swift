@@ -1,0 +1,250 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// Moves what an extraction has staged to its place: all of it, or nothing.
+package struct StagedPlacement {
+    /// How the items of the archive meet those that are there.
+    package enum Policy: Sendable {
+        /// No item of the archive may be there.
+        case separate
+        /// Items go into directories that are there; a file that is there is replaced, or refused.
+        case merged(replacesFiles: Bool)
+    }
+
+    /// The staging directory's own name, which no item of the archive may have.
+    static let stagingName = [UInt8](utf8: ".migration-extracting")
+
+    /// The name of a file in the staging directory while another takes its place.
+    private static let replacedName = [UInt8](utf8: ".migration-replaced")
+
+    private let directory: BytePath
+    private let policy: Policy
+    private let staged: DirectoryCursor<OpenFile>
+    private let present: DirectoryCursor<OpenFile>
+    private let cancellation: CancellationFlag
+    /// The paths of moved items, each after a byte that says whether it was exchanged.
+    private let moved: RecordSpool
+
+    /// Places what is in `staging` in `root`, which messages call `directory`.
+    init(
+        of staging: OpenFile,
+        in root: OpenFile,
+        called directory: BytePath,
+        policy: Policy,
+        cancellation: CancellationFlag
+    ) {
+        self.directory = directory
+        self.policy = policy
+        self.cancellation = cancellation
+        staged = Self.cursor(staging)
+        present = Self.cursor(root)
+        moved = RecordSpool { () throws(SystemError) in try root.descriptor.openTemporary() }
+    }
+
+    private static func cursor(_ root: OpenFile) -> DirectoryCursor<OpenFile> {
+        DirectoryCursor(root: root) { directory, name throws(SystemError) in
+            OpenFile(try directory.descriptor.open(name, .directory))
+        }
+    }
+
+    /// Moves everything; what was moved is taken back if something can't be.
+    ///
+    /// - Throws: ``MigrationError`` of codes `outputExists`, `outputFailed` and `outOfSpace`; `CancellationError`.
+    func run() throws {
+        if case .merged = policy { try walk { try meeting(of: $0, $1) == .directories } }
+        do {
+            try walk(move)
+        } catch {
+            undo()
+            throw error
+        }
+    }
+
+    /// A directory of the archive, and the one that is there.
+    private struct Pair {
+        let path: [UInt8]
+        let staged: OpenFile
+        let present: OpenFile
+
+        func path(of name: [UInt8]) -> [UInt8] {
+            path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
+        }
+    }
+
+    /// Passes each item to `body`, and goes into the directories for which it returns `true`.
+    private func walk(_ body: ([UInt8], Pair) throws -> Bool) throws {
+        var pending: [[UInt8]] = [[]]
+        while let path = pending.popLast() {
+            let pair = try pair(at: path)
+            let listing = try attempt(path) { () throws(SystemError) in
+                try DirectoryListing(of: pair.staged.descriptor)
+            }
+            for index in 0..<listing.count {
+                try cancellation.check()
+                let name = listing[index]
+                if try body(name, pair) { pending.append(pair.path(of: name)) }
+            }
+        }
+    }
+
+    private func pair(at path: [UInt8]) throws(MigrationError) -> Pair {
+        let components = path.split(separator: UInt8(ascii: "/"))
+        return try attempt(path) { () throws(SystemError) in
+            Pair(
+                path: path,
+                staged: try staged.directory(at: components),
+                present: try present.directory(at: components)
+            )
+        }
+    }
+
+    private func attempt<Result>(
+        _ path: [UInt8],
+        _ body: () throws(SystemError) -> Result
+    ) throws(MigrationError) -> Result {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw failure(error, at: path)
+        }
+    }
+}
+
+// MARK: - Moving
+
+extension StagedPlacement {
+    private enum Meeting {
+        case nothing, directories, files
+    }
+
+    /// What is there where `name` of the archive belongs.
+    private func meeting(of name: [UInt8], _ pair: Pair) throws(MigrationError) -> Meeting {
+        guard case .merged(let replacesFiles) = policy else { return .nothing }
+        let path = pair.path(of: name)
+        return try attempt(path) { () throws(SystemError) in
+            let there = try pair.present.descriptor.statusIfPresent(of: name)?.kind
+            guard let there else { return .nothing }
+            let staged = try pair.staged.descriptor.status(of: name).kind
+            guard staged == .directory, there == .directory else {
+                guard staged != .directory, there != .directory else {
+                    throw there == .directory ? .directory("rename") : .notDirectory("rename")
+                }
+                guard replacesFiles else { throw .existing("rename") }
+                return .files
+            }
+            // It is listed, emptied and removed, whatever its permissions are.
+            try pair.staged.descriptor.setPermissions(0o700, of: name)
+            return .directories
+        }
+    }
+
+    /// Moves `name`, or returns whether it is a directory on both sides.
+    private func move(_ name: [UInt8], _ pair: Pair) throws -> Bool {
+        let path = pair.path(of: name)
+        guard path != Self.stagingName else {
+            let message = "the archive holds a name that extractions use themselves"
+            throw MigrationError(.outputExists, message, path: place(of: path))
+        }
+        let meeting = try meeting(of: name, pair)
+        if meeting == .directories { return true }
+        let isExchanged = meeting == .files
+        try attempt(path) { () throws(SystemError) in
+            try keepingTime(of: pair) { () throws(SystemError) in
+                if isExchanged {
+                    try Self.exchange(name, of: pair.staged, with: pair.present)
+                } else {
+                    try pair.staged.descriptor.move(name, into: pair.present.descriptor)
+                }
+            }
+            do throws(SystemError) {
+                try moved.append([isExchanged ? 1 : 0] + path)
+            } catch {
+                takeBack(name, isExchanged: isExchanged, pair)
+                throw error
+            }
+        }
+        return false
+    }
+
+    /// Takes back every move, the last one first.
+    func undo() {
+        // The caller needs the first error.
+        try? moved.forEachReversed { record in
+            let path = BytePath(Array(record.dropFirst()))
+            let parent = path.bytes.contains(UInt8(ascii: "/")) ? path.parent.bytes : []
+            guard let pair = try? pair(at: parent) else { return }
+            takeBack(path.lastComponent, isExchanged: record.first == 1, pair)
+        }
+    }
+
+    private func takeBack(_ name: [UInt8], isExchanged: Bool, _ pair: Pair) {
+        // Best effort; the caller needs the first error.
+        try? keepingTime(of: pair) { () throws(SystemError) in
+            if isExchanged {
+                try Self.exchange(name, of: pair.staged, with: pair.present)
+            } else {
+                try pair.present.descriptor.removeTree(name)
+            }
+        }
+    }
+
+    /// Leaves the time of a directory that was there before as it is; that of the destination itself changes.
+    private func keepingTime(
+        of pair: Pair,
+        _ body: () throws(SystemError) -> Void
+    ) throws(SystemError) {
+        guard !pair.path.isEmpty else { return try body() }
+        let time = try pair.present.descriptor.status().modificationTime
+        try body()
+        try pair.present.descriptor.setModificationTime(time)
+    }
+
+    /// Exchanges two files of one name, in three steps where the system can't in one.
+    private static func exchange(
+        _ name: [UInt8],
+        of staged: OpenFile,
+        with present: OpenFile
+    ) throws(SystemError) {
+        do {
+            return try staged.descriptor.exchange(name, with: name, in: present.descriptor)
+        } catch {
+            guard error.isExchangeImpossible else { throw error }
+        }
+        let aside = replacedName
+        try present.descriptor.renameExclusively(name, to: aside, in: staged.descriptor)
+        do {
+            try staged.descriptor.renameExclusively(name, to: name, in: present.descriptor)
+        } catch {
+            // The caller needs the first error.
+            try? staged.descriptor.renameExclusively(aside, to: name, in: present.descriptor)
+            throw error
+        }
+        try staged.descriptor.renameExclusively(aside, to: name, in: staged.descriptor)
+    }
+}
+
+// MARK: - Failures
+
+extension StagedPlacement {
+    private func place(of path: [UInt8]) -> BytePath {
+        path.isEmpty ? directory : directory / BytePath(path)
+    }
+
+    private func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
+        let place = place(of: path)
+        guard !error.isExisting else {
+            var message = "the directory already holds an item of that name"
+            if case .merged = policy { message = "a file of that name is there already" }
+            return MigrationError(.outputExists, message, path: place)
+        }
+        if case .merged = policy, error.isDirectory || error.isNotDirectory {
+            let message =
+                error.isDirectory
+                ? "a directory is there where the archive has a file"
+                : "a file is there where the archive has a directory"
+            return MigrationError(.outputFailed, message, path: place)
+        }
+        let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
+        return MigrationError(code, "can't be moved to its place", path: place, cause: error)
+    }
+}
