@@ -73,12 +73,16 @@ public final class ArchiveReader: RestorableArchive {
     private let source: any ChunkSource
     private let knownIndex: ArchiveIndex?
     private let table: LargeFileTable?
+    /// The same, even if entries are not to be taken from it because the archive may be damaged.
+    private let listing: LargeFileTable?
     private let input: ArchiveInput
     /// Whether a client reads, whose task may be cancelled; operations of this project have a flag.
     private var followsTask = false
     private var failure: (any Error)?
     /// Whether something was passed over because it is damaged.
     private var hasGap = false
+    /// Where reading went on behind the last damage, from the first piece.
+    private var passedOver: UInt64 = 0
 
     /// Looks at the start of `input`, and at its end if that can be reached.
     ///
@@ -113,6 +117,7 @@ public final class ArchiveReader: RestorableArchive {
                 prefetcher = nil
                 let listing = LargeFileTable(of: input, after: frame, index: knownIndex)
                 table = toleratingDamage ? nil : listing
+                self.listing = listing
                 source =
                     if let selection = access.selectionAhead {
                         try PiecePrefetcher(
@@ -127,7 +132,7 @@ public final class ArchiveReader: RestorableArchive {
                         try FrameSeeker(reading: input, after: frame, index: knownIndex)
                     }
             } else {
-                table = nil
+                (table, listing) = (nil, nil)
                 let prefetcher = try FramePrefetcher(
                     reading: FrameSource(reading: input, after: frame, index: knownIndex),
                     threadCount: access.threadCount,
@@ -147,7 +152,8 @@ public final class ArchiveReader: RestorableArchive {
             entries = strict
             return
         }
-        (header, strict, prefetcher, knownIndex, table) = (nil, nil, nil, nil, nil)
+        (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
+        (table, listing) = (nil, nil)
         entries = ForeignTarReader(reading: TarStream(source), holding: foreignMetadata)
     }
 
@@ -378,6 +384,83 @@ extension ArchiveReader {
     }
 }
 
+// MARK: - Comparing with another archive
+
+extension ArchiveReader {
+    /// Whether the entries come in the order of a tree; `false` from a pipe and for other programs' tar files.
+    package var isInTreeOrder: Bool {
+        get throws {
+            guard strict != nil, prefetcher == nil, let knownIndex else { return false }
+            return try readEntryIndex(listedIn: knownIndex).isInTreeOrder
+        }
+    }
+
+    /// Where the current entry lies, from its first header to the end of its content, counted from the first piece.
+    package var entryRange: Range<UInt64> {
+        get throws {
+            guard let strict else { return 0..<0 }
+            let start = strict.entryOffset - strict.firstOffset
+            return start..<max(start, try strict.nextOffset - strict.firstOffset)
+        }
+    }
+
+    /// Whether `range` holds the same bytes as `other` holds at its own range, as far as the hashes of pieces prove it.
+    package func holds(
+        _ range: Range<UInt64>,
+        asHeldBy other: ArchiveReader,
+        at otherRange: Range<UInt64>
+    ) -> Bool {
+        let chunk = UInt64(FrameFormat.chunkSize)
+        guard let index = knownIndex, let otherIndex = other.knownIndex, !range.isEmpty,
+            range.count == otherRange.count,
+            range.lowerBound % chunk == otherRange.lowerBound % chunk
+        else { return false }
+        let first = Int(range.lowerBound / chunk)
+        let otherFirst = Int(otherRange.lowerBound / chunk)
+        return (0...Int((range.upperBound - 1) / chunk) - first).allSatisfy { number in
+            index.digest(of: first + number) == otherIndex.digest(of: otherFirst + number)
+        }
+    }
+
+    /// The hash of the content of the entry that begins at `start` from the first piece.
+    package func contentDigest(ofEntryAt start: UInt64) throws -> [UInt8] {
+        guard let strict, let knownIndex else {
+            throw ArchiveError(.inputFailed, "the archive can only be read in order")
+        }
+        // The totals are no longer those of the archive.
+        hasGap = true
+        let target = strict.firstOffset + start
+        let piece = Int(start / UInt64(FrameFormat.chunkSize))
+        let first = try readEntryIndex(listedIn: knownIndex).firstEntry(inPiece: piece) ?? 0
+        // The times of a piece are counted from its first entry.
+        if !(strict.firstOffset + first..<target).contains(strict.entryOffset) {
+            try strict.seek(to: strict.firstOffset + first)
+        }
+        while try strict.next() != nil, strict.entryOffset < target { continue }
+        guard strict.entryOffset == target else {
+            throw ArchiveError(.damaged, "the archive holds no entry where it did", offset: target)
+        }
+        return try contentDigest()
+    }
+
+    /// The hash of the content of the current entry, which is read.
+    package func contentDigest() throws -> [UInt8] {
+        let zeros = [UInt8](repeating: 0, count: 64 * 1024)
+        var hasher = SHA256Hasher()
+        var position: UInt64 = 0
+        try readContent { offset, piece in
+            while position < offset {
+                let count = min(UInt64(zeros.count), offset - position)
+                hasher.update(zeros.span.extracting(..<Int(count)))
+                position += count
+            }
+            hasher.update(piece)
+            position += UInt64(piece.count)
+        }
+        return hasher.finish()
+    }
+}
+
 // MARK: - Going on behind damage
 
 extension ArchiveReader {
@@ -386,28 +469,40 @@ extension ArchiveReader {
     /// The totals and the index of entries are then not compared with the archive. An archive that is
     /// read in order, or whose index is damaged, can't be read on.
     ///
+    /// `lost` gets the path of each entry that was passed over and that the archive's end names.
+    ///
     /// - Returns: Whether there is such an entry.
-    package func passOverDamage() throws -> Bool {
+    /// - Throws: The errors of ``next()`` that are not about the archive, and those of `lost`.
+    package func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Bool {
         hasGap = true
-        guard let strict, entries === strict, prefetcher == nil, let knownIndex else {
-            return false
-        }
-        let entryIndex: EntryIndex
+        guard let strict, entries === strict, prefetcher == nil, let listing else { return false }
         do {
-            entryIndex = try readEntryIndex(listedIn: knownIndex)
+            // The last entry that was returned is known; those behind it are lost.
+            let offset = strict.entryOffset
+            let known = offset < strict.firstOffset ? 0 : offset - strict.firstOffset + 1
+            let start = max(known, passedOver)
+            let next = try nextSoundEntry(of: strict, by: listing.index())
+            passedOver = next ?? .max
+            if start < passedOver { try listing.forEachPath(in: start..<passedOver, lost) }
+            return next != nil
         } catch let error as ArchiveError where error.isOfArchive {
             return false
         }
+    }
+
+    /// Goes to the first entry in a later piece that is sound; returns where it begins from the first piece.
+    private func nextSoundEntry(of strict: StrictTarReader, by index: EntryIndex) throws -> UInt64?
+    {
         var piece = strict.piece + 1
-        while let start = entryIndex.start(inPieceOrAfter: piece) {
+        while let start = index.start(inPieceOrAfter: piece) {
             do {
                 try strict.seek(to: strict.firstOffset + start)
-                return true
+                return start
             } catch let error as ArchiveError where error.isOfArchive {
                 piece = Int(start / UInt64(FrameFormat.chunkSize)) + 1
             }
         }
-        return false
+        return nil
     }
 }
 

@@ -36,6 +36,25 @@ package enum ArchiveVerifier {
         }
     }
 
+    /// The parts of a damaged archive that can't be read, by an extraction with `options` that restores nothing.
+    ///
+    /// State that does not fit into memory is kept in files that `makeFile` makes.
+    package static func losses(
+        of input: ArchiveInput,
+        options: ArchiveExtractor.Options,
+        makeFile: @escaping () throws(SystemError) -> FileDescriptor
+    ) throws -> ArchiveExtractor {
+        let reader = try ArchiveReader(input, access: .selective, toleratingDamage: true)
+        var options = options
+        options.passesOverDamage = true
+        options.isLenient = reader.header == nil
+        options.externalLinks = .keep
+        options.extraMetadata = reader.header?.extraMetadata ?? []
+        let extractor = ArchiveExtractor(restoringNothing: options, makeFile: makeFile)
+        try extractor.extract(from: reader) { _ in }
+        return extractor
+    }
+
     private static func verifyHashes(
         of input: ArchiveInput,
         threadCount: Int,

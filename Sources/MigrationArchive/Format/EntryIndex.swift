@@ -128,8 +128,7 @@ extension EntryIndex {
     }
 
     private func firstKey(inPiece piece: Int) -> WindowKey? {
-        let path = EntryPath(bytes: [UInt8](path(at: Int(pieces[piece]) + 4)))
-        guard !path.bytes.isEmpty else { return nil }
+        guard let path = firstPath(inPiece: piece) else { return nil }
         return switch bytes[Int(pieces[piece]) + 2] {
         case 1: WindowKey(.symbolicLink(target: []), at: path)
         case 2: WindowKey(.file(size: 0), at: path)
@@ -149,6 +148,12 @@ extension EntryIndex {
         guard bytes[Int(pieces[piece]) + 2] > 0 else { return nil }
         let block = UInt64(bytes.littleEndian(at: Int(pieces[piece]), as: UInt16.self))
         return UInt64(piece) * UInt64(FrameFormat.chunkSize) + block * UInt64(TarFormat.blockSize)
+    }
+
+    /// The path of the first entry that begins in `piece`; `nil` if none does, or its path is left out.
+    func firstPath(inPiece piece: Int) -> EntryPath? {
+        let path = EntryPath(bytes: [UInt8](path(at: Int(pieces[piece]) + 4)))
+        return path.bytes.isEmpty ? nil : path
     }
 
     /// Whether the table of large files holds all entries that begin in `piece`.

@@ -45,7 +45,9 @@ package protocol RestorableArchive: EntryReader {
     var cancellation: CancellationFlag { get }
 
     /// Goes on behind what is damaged; returns `false` where nothing can be read on.
-    func passOverDamage() throws -> Bool
+    ///
+    /// `lost` gets the path of each entry that was passed over, as far as the archive names it elsewhere.
+    func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Bool
 }
 
 // MARK: - Omissions

@@ -59,6 +59,44 @@ final class LargeFileTable {
         return nil
     }
 
+    /// Passes to `body` what the archive's end says of the entries that begin in `range` of the stream: the
+    /// path of each large file, and that of the first entry of each piece.
+    ///
+    /// Frames of the table that are damaged are passed over.
+    func forEachPath(in range: Range<UInt64>, _ body: (EntryPath) throws -> Void) throws {
+        let index = try index()
+        let chunk = UInt64(FrameFormat.chunkSize)
+        let first = Int(clamping: range.lowerBound / chunk)
+        var number = Self.table(of: first, in: index.tables) ?? index.tables.count
+        while number < index.tables.count {
+            let isLast = UInt64(index.tables[number].piece) * chunk >= range.upperBound
+            try forEachFile(inTable: number) { file in
+                if range.contains(file.start) { try body(file.entry.path) }
+            }
+            number = isLast ? index.tables.count : number + 1
+        }
+        for piece in first..<max(first, archive.frames.count)
+        where UInt64(piece) * chunk < range.upperBound {
+            guard let start = index.firstEntry(inPiece: piece), range.contains(start),
+                let path = index.firstPath(inPiece: piece)
+            else { continue }
+            // A frame that is damaged has named nothing.
+            if (try? file(at: start)) == nil { try body(path) }
+        }
+    }
+
+    private func forEachFile(
+        inTable number: Int,
+        _ body: (LargeFile) throws -> Void
+    ) throws {
+        do {
+            if number != table { try read(try index().tables[number], numbered: number) }
+        } catch let error as ArchiveError where error.isOfArchive {
+            return
+        }
+        for file in files { try body(file) }
+    }
+
     /// The number of the first frame that lies behind `piece` or a later one.
     static func table(of piece: Int, in tables: [EntryIndex.Table]) -> Int? {
         var range = 0..<tables.count

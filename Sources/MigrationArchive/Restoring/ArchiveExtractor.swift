@@ -292,7 +292,10 @@ package final class ArchiveExtractor {
         of archive: any RestorableArchive,
         because reason: String
     ) throws {
-        isCutOff = try !archive.passOverDamage()
+        isCutOff = try !archive.passOverDamage { path in
+            guard isSelected(path, isDirectory: false) else { return }
+            tally.note(EntryOmission(path: path, kind: .damaged("it lies in a damaged part")))
+        }
         let gap =
             isCutOff
             ? "everything that follows it is missing" : "what follows it may be missing in part"

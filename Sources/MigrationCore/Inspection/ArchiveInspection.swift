@@ -155,6 +155,37 @@ extension ArchiveSource {
     }
 }
 
+extension ArchiveSource {
+    /// The entries of a damaged archive that are lost, as far as it names them; empty unless it is a file.
+    @concurrent
+    package func losses() async throws -> OmissionList {
+        guard
+            case .everything(let options, let makeFile) = VerificationScope.everything
+                .verifierScope(.keep)
+        else { return OmissionList() }
+        return try await withOperationThread { cancellation in
+            let input = try open(cancellation)
+            guard input.size != nil else { return OmissionList() }
+            let extractor = try ArchiveVerifier.losses(
+                of: input,
+                options: options,
+                makeFile: makeFile
+            )
+            return extractor.omissions.onlyDamaged
+        }
+    }
+}
+
+extension OmissionList {
+    /// The omissions of what is damaged; those that are only counted are taken for such.
+    fileprivate var onlyDamaged: OmissionList {
+        var list = OmissionList()
+        for item in items where item.reason == .damaged { list.append(item) }
+        list.countFurther(count - items.count)
+        return list
+    }
+}
+
 /// The entries of a window, until they are listed in the order of a walk.
 private struct WindowListing {
     /// The bytes of paths, targets and attributes that are held at a time.

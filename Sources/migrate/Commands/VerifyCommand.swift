@@ -68,10 +68,10 @@ struct VerifyCommand: Command {
                 try await source.verify(scope, externalLinks: externalLinks, progress: progress)
             }
         } catch let error as ArchiveError where ExitCode(error.code) == .badArchive {
-            if answersInJSON {
-                let answer = UnsoundAnswer(archive: archive, checked: scope)
-                try console.output.write(answer, inJSON: true)
-            }
+            var answer = UnsoundAnswer(archive: archive, checked: scope)
+            // What can't be opened again was a stream, or the same error ends this too.
+            if !archive.isStream { answer.lost = try? await source.losses() }
+            try console.output.write(answer, inJSON: answersInJSON)
             throw error
         }
         try expected?.check(inspection.fingerprint)
@@ -132,18 +132,22 @@ private struct UnsoundAnswer: Answer {
     let archive: ArchiveName
     let checked: VerificationScope
 
+    /// The entries that can't be read.
+    var lost: OmissionList?
+
     var schema: String { "migrate/verify/1" }
 
-    var text: String { "" }
+    var text: String { lost.map { OmissionLines(title: "lost", omissions: $0).text } ?? "" }
 
     private enum CodingKeys: String, CodingKey {
-        case archive, archiveBase64, checked, sound
+        case archive, archiveBase64, checked, lost, sound
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
         try container.encode(checked, forKey: .checked)
+        try container.encodeIfPresent(lost, forKey: .lost)
         try container.encode(false, forKey: .sound)
     }
 }

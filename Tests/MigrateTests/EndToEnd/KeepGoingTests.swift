@@ -127,4 +127,40 @@ struct KeepGoingTests {
         #expect(result.errors.contains("'migrate verify'"))
         #expect(result.errors.contains("'migrate extract --keep-going'"))
     }
+
+    @Test func `names every large file that is lost, from the index`() throws {
+        let place = try Workplace()
+        let made = try place.shell(
+            """
+            mkdir -p source && for n in $(seq 20); do head -c 1000000 /dev/urandom >source/$n; done
+            $migrate export -c source -o archive && cp archive bad
+            printf XXXX | dd of=bad bs=1 seek=10000000 conv=notrunc 2>/dev/null
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let extracted = try place.shell(
+            "$migrate extract bad -t out -k; ls source | sort >all; ls out | sort >some"
+        )
+        let missing = try place.shell("comm -23 all some")
+        let lost = Set(missing.output.split(separator: "\n").map(String.init))
+        #expect(lost.count > 2)
+        #expect(Set(named(in: extracted.output, as: "not restored")) == lost, "\(extracted.output)")
+        let verified = try place.shell("$migrate verify bad")
+        #expect(verified.exitCode == 65)
+        #expect(Set(named(in: verified.output, as: "lost")) == lost, "\(verified.output)")
+        let json = try place.shell("$migrate verify bad --json")
+        let document = try JSONSerialization.jsonObject(with: Data(json.standardOutput))
+        let items = try #require(
+            ((document as? [String: Any])?["lost"] as? [String: Any])?["items"] as? [[String: Any]]
+        )
+        #expect(lost.isSubset(of: items.compactMap { $0["path"] as? String }))
+    }
+
+    /// The paths that an answer names as lost, with the file at whose end the damage begins.
+    private func named(in output: String, as title: String) -> [String] {
+        output.split(separator: "\n").compactMap { line in
+            guard line.hasPrefix("\(title): ") else { return nil }
+            return line.dropFirst(title.count + 2).split(separator: " ").first.map(String.init)
+        }
+    }
 }
