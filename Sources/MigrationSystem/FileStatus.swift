@@ -289,13 +289,19 @@ public struct FileTime: Hashable, Sendable, Comparable {
 }
 
 extension FileTime {
-    /// The seconds since 1970 with nine decimal places, as they may be printed.
-    package var decimal: String {
-        var (whole, fraction) = (seconds, Int64(nanoseconds))
-        let isNegative = seconds < 0
-        if isNegative && fraction > 0 { (whole, fraction) = (whole + 1, 1_000_000_000 - fraction) }
-        let digits = String(fraction)
-        let padding = String(repeating: "0", count: 9 - digits.count)
-        return "\(isNegative ? "-" : "")\(whole.magnitude).\(padding)\(digits)"
+    /// UTC to the nanosecond, as ISO 8601 writes it; the seconds since 1970 for years that the C library can't represent.
+    package var universal: String {
+        var seconds = time_t(seconds)
+        var parts = unsafe tm()
+        let digits = String(nanoseconds)
+        let fraction = String(repeating: "0", count: 9 - digits.count) + digits
+        guard unsafe gmtime_r(&seconds, &parts) != nil else { return "@\(seconds).\(fraction)" }
+        let day = unsafe [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday]
+        let time = unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec]
+        return "\(Self.joined(day, "-"))T\(Self.joined(time, ":")).\(fraction)Z"
+    }
+
+    private static func joined(_ numbers: [Int32], _ separator: String) -> String {
+        numbers.map { (0..<10).contains($0) ? "0\($0)" : "\($0)" }.joined(separator: separator)
     }
 }

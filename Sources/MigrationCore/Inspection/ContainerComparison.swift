@@ -12,6 +12,12 @@ public struct ArchiveDifference: Hashable, Sendable {
         /// Only the container holds the entry.
         case onlyInContainer
 
+        /// Only the first of two archives, or of two directories, holds the entry.
+        case onlyInFirst
+
+        /// Only the second of two archives, or of two directories, holds the entry.
+        case onlyInSecond
+
         /// The kinds of the two entries, such as a file and a directory.
         case kind
 
@@ -158,6 +164,7 @@ private final class ContainerComparison {
     private let cancellation: CancellationFlag
     private let progress: Progress?
     private let report: (ArchiveDifference) throws -> Void
+    private var onlyInSecond = ArchiveDifference.Kind.onlyInContainer
     private var count = 0
     private var shownBytes: UInt64 = 0
 
@@ -186,6 +193,7 @@ private final class ContainerComparison {
         var comparator = try EntryComparator(
             root: root,
             holding: reader.header?.extraMetadata ?? [],
+            sides: ("archive", "container"),
             step: { [self] in try step(reader) },
             report: add
         )
@@ -193,8 +201,37 @@ private final class ContainerComparison {
             try step(reader)
             guard isCompared(entry.path) else { continue }
             seen.insert(entry.path.hashValue)
-            try comparator.compare(entry, from: reader)
+            try comparator.compare(entry, from: .archive(reader))
         }
+        try findOthers()
+        return count
+    }
+
+    /// Compares everything with another directory, which `first` is; returns the number of differences.
+    func run(_ first: OpenFile) throws -> Int {
+        var comparator = try EntryComparator(
+            root: root,
+            holding: [],
+            sides: ("first", "second"),
+            step: { [cancellation] in try cancellation.check() },
+            report: add
+        )
+        onlyInSecond = .onlyInSecond
+        var entries = DirectoryEntries(of: first)
+        try ContainerListing.list(first, selecting: selection, cancellation: cancellation) {
+            entry,
+            omission in
+            guard omission == nil, isCompared(entry.path) else { return }
+            seen.insert(entry.path.hashValue)
+            let (whole, content) = try entries.complete(entry)
+            try comparator.compare(whole, from: .file(content))
+        }
+        try findOthers()
+        return count
+    }
+
+    /// Looks in the container for entries that the first side doesn't have.
+    private func findOthers() throws {
         var visitor = Visitor(comparison: self)
         var walker = SourceWalker(
             root: try root.descriptor.duplicate(),
@@ -202,10 +239,9 @@ private final class ContainerComparison {
         )
         try walker.walk(&visitor)
         if let path = paths.first(where: missing.contains) {
-            let message = "neither the archive nor the container has such an entry"
+            let message = "neither side has such an entry"
             throw ArchiveError(.notFound, message, entry: path)
         }
-        return count
     }
 
     /// Shows how far the reader is, and ends everything where that was asked for.
@@ -260,8 +296,102 @@ private final class ContainerComparison {
             return isDirectory && paths.contains { $0.isEqual(toOrBelow: path) }
         }
         if !seen.contains(path.hashValue) {
-            try add(ArchiveDifference(path: path, kind: .onlyInContainer, detail: ""))
+            try add(ArchiveDifference(path: path, kind: onlyInSecond, detail: ""))
         }
         return true
+    }
+}
+
+/// Completes the entries of a directory's listing by what is read of each file.
+private struct DirectoryEntries {
+    private let root: OpenFile
+    private let cursor: DirectoryCursor<OpenFile>
+    /// The first path of each file with several names.
+    private var linked: [FileStatus.Identity: EntryPath] = [:]
+
+    init(of root: OpenFile) {
+        self.root = root
+        cursor = DirectoryCursor(root: root) { directory, name throws(SystemError) in
+            OpenFile(try directory.descriptor.open(name, .directory))
+        }
+    }
+
+    /// The entry with its attributes and targets, and the file that has its content.
+    mutating func complete(_ entry: ArchiveEntry) throws -> (ArchiveEntry, OpenFile) {
+        do throws(SystemError) {
+            return try completed(entry)
+        } catch {
+            throw SourceWalker.unreadable(entry.path.bytes, error)
+        }
+    }
+
+    private mutating func completed(
+        _ entry: ArchiveEntry
+    ) throws(SystemError) -> (ArchiveEntry, OpenFile) {
+        let name = [UInt8](entry.path.lastComponent)
+        let directory = try cursor.directory(at: entry.path.components.dropLast())
+        let status = try directory.descriptor.status(of: name)
+        var kind = entry.kind
+        var file = root
+        switch kind {
+        case .symbolicLink:
+            kind = .symbolicLink(target: try directory.descriptor.symbolicLinkTarget(name))
+        case .hardLink: kind = .hardLink(target: linked[status.identity] ?? entry.path)
+        case .file:
+            if status.linkCount > 1 { linked[status.identity] = entry.path }
+            file = OpenFile(try directory.descriptor.open(name, .reading))
+        case .directory: file = OpenFile(try directory.descriptor.open(name, .directory))
+        }
+        var attributes: [ExtendedAttribute] = []
+        if case .symbolicLink = kind {
+        } else {
+            for attribute in try file.descriptor.knownExtendedAttributeNames()
+            where ExtendedAttribute.isOfUser(attribute) {
+                let value = try file.descriptor.extendedAttribute(attribute)
+                attributes.append(ExtendedAttribute(name: attribute, value: value))
+            }
+        }
+        let whole = ArchiveEntry(
+            path: entry.path,
+            kind: kind,
+            permissions: entry.permissions,
+            modificationTime: entry.modificationTime,
+            extendedAttributes: attributes
+        )
+        return (whole, file)
+    }
+}
+
+extension MigrationHost {
+    /// Compares two directories, as an export of them would see them.
+    ///
+    /// If `paths` holds any, only what is at them and below them is compared.
+    ///
+    /// - Returns: The number of differences.
+    @concurrent
+    package func compare(
+        _ first: MigrationDataContainer,
+        with second: MigrationDataContainer,
+        only paths: [EntryPath],
+        includesCaches: Bool,
+        _ body: @Sendable (ArchiveDifference) throws -> Void
+    ) async throws -> Int {
+        try await withOperationThread { cancellation in
+            let lock = try wait(cancellation).lockForReading(first.rootPath)
+            defer { lock.release() }
+            let other = try wait(cancellation).lockForReading(second.rootPath)
+            defer { other.release() }
+            return try withoutActuallyEscaping(body) { body in
+                let comparison = ContainerComparison(
+                    root: other.root,
+                    selection: ContainerSelection(includesCaches: includesCaches, exclusions: []),
+                    paths: paths,
+                    cancellation: cancellation,
+                    progress: nil,
+                    report: body
+                )
+                return try comparison.run(lock.root)
+            }
+        }
     }
 }

@@ -11,6 +11,8 @@ struct EntryComparator {
     }
 
     private let cursor: DirectoryCursor<OpenFile>
+    /// What the sides are called in details.
+    private let sides: (first: String, second: String)
     /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
     private let report: (ArchiveDifference) throws -> Void
@@ -23,19 +25,21 @@ struct EntryComparator {
     init(
         root: OpenFile,
         holding extra: ExtraMetadata,
+        sides: (first: String, second: String),
         step: @escaping () throws -> Void,
         report: @escaping (ArchiveDifference) throws -> Void
     ) throws {
         self.step = step
         self.extra = extra
+        self.sides = sides
         cursor = DirectoryCursor(root: try root.descriptor.duplicate())
         self.report = report
     }
 
-    /// Reports the differences of `entry`, whose content `reader` reads next, from the container.
-    mutating func compare(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
+    /// Reports the differences of `entry`, whose content `content` reads next, from the container.
+    mutating func compare(_ entry: ArchiveEntry, from content: ComparedContent) throws {
         guard let present = try counterpart(of: entry.path) else {
-            return try add(entry, kind: .onlyInArchive, detail: "")
+            return try add(entry, kind: onlyInFirst, detail: "")
         }
         let kind = present.status.kind
         guard kind == entry.kind.expectedKind ?? kind else {
@@ -49,7 +53,7 @@ struct EntryComparator {
         try compareOwner(of: entry, with: present)
         try compareNames(of: entry, with: present)
         do {
-            try compareContents(of: entry, with: present, from: reader)
+            try compareContents(of: entry, with: present, from: content)
         } catch let error as SystemError {
             throw SourceWalker.unreadable(entry.path.bytes, error)
         }
@@ -86,7 +90,7 @@ struct EntryComparator {
         try add(
             entry,
             kind: kind,
-            detail: "\(archived) in the archive, \(present) in the container"
+            detail: "\(archived) in the \(sides.first), \(present) in the \(sides.second)"
         )
     }
 }
@@ -110,7 +114,12 @@ extension EntryComparator {
     private func compareModificationTime(of entry: ArchiveEntry, with present: Counterpart) throws {
         let (archived, time) = (entry.modificationTime, present.status.modificationTime)
         if archived == time { return }
-        try add(entry, kind: .modificationTime, archived: archived.decimal, present: time.decimal)
+        try add(
+            entry,
+            kind: .modificationTime,
+            archived: archived.universal,
+            present: time.universal
+        )
     }
 
     private func compareOwner(of entry: ArchiveEntry, with present: Counterpart) throws {
@@ -134,7 +143,7 @@ extension EntryComparator {
             try add(
                 entry,
                 kind: .hardLink,
-                detail: "another file than \(first) in the archive alone"
+                detail: "another file than \(first) in the \(sides.first) alone"
             )
         } else {
             linked[status.identity] = entry.path
@@ -150,7 +159,7 @@ extension EntryComparator {
             return try add(
                 entry,
                 kind: .hardLink,
-                detail: "the same file as \(target) in the archive alone"
+                detail: "the same file as \(target) in the \(sides.first) alone"
             )
         }
     }
@@ -162,7 +171,7 @@ extension EntryComparator {
     private func compareContents(
         of entry: ArchiveEntry,
         with present: Counterpart,
-        from reader: ArchiveReader
+        from content: ComparedContent
     ) throws {
         let (directory, name) = (present.directory, present.name)
         switch entry.kind {
@@ -172,7 +181,7 @@ extension EntryComparator {
         case .file:
             let file = OpenFile(try directory.descriptor.open(name, .reading))
             try compareAttributes(of: entry, with: file)
-            try compareContent(of: entry, with: file, size: present.status.size, from: reader)
+            try compareContent(of: entry, with: file, size: present.status.size, from: content)
         case .directory:
             let opened = OpenFile(try directory.descriptor.open(name, .directory))
             try compareAttributes(of: entry, with: opened)
@@ -211,7 +220,7 @@ extension EntryComparator {
         of entry: ArchiveEntry,
         with file: OpenFile,
         size: UInt64,
-        from reader: ArchiveReader
+        from content: ComparedContent
     ) throws {
         guard size == entry.contentSize else {
             return try add(
@@ -222,6 +231,26 @@ extension EntryComparator {
             )
         }
         var comparator = ContentComparator(file, size: size)
+        switch content {
+        case .file(let other):
+            try other.readContent(size) { offset, piece in
+                try step()
+                try comparator.compare(piece, at: offset)
+            }
+        case .archive(let reader):
+            try comparePieces(of: reader, with: file, by: &comparator)
+        }
+        try comparator.finish(size: size)
+        if let offset = comparator.firstDifference {
+            try add(entry, kind: .content, detail: "the first difference is at byte \(offset)")
+        }
+    }
+
+    private func comparePieces(
+        of reader: ArchiveReader,
+        with file: OpenFile,
+        by comparator: inout ContentComparator
+    ) throws {
         if let pieces = try reader.contentPieces() {
             let hashes = try PieceHashes(pieces, of: file, reader.cancellation)
             try reader.readContent(passingOver: pieces) { piece in
@@ -240,9 +269,34 @@ extension EntryComparator {
                 try comparator.compare(piece, at: offset)
             }
         }
-        try comparator.finish(size: size)
-        if let offset = comparator.firstDifference {
-            try add(entry, kind: .content, detail: "the first difference is at byte \(offset)")
+    }
+
+    private var onlyInFirst: ArchiveDifference.Kind {
+        sides.first == "archive" ? .onlyInArchive : .onlyInFirst
+    }
+}
+
+/// What the content of an entry is read from.
+enum ComparedContent {
+    case archive(ArchiveReader)
+    /// A file of another directory; anything but a file has no content.
+    case file(OpenFile)
+}
+
+extension OpenFile {
+    /// Passes `size` bytes of the file to `body`, piece by piece.
+    fileprivate func readContent(
+        _ size: UInt64,
+        _ body: (UInt64, Span<UInt8>) throws -> Void
+    ) throws {
+        var buffer = [UInt8](repeating: 0, count: Int(min(size, 256 * 1024)))
+        var position: UInt64 = 0
+        while position < size {
+            let count = Int(min(UInt64(buffer.count), size - position))
+            let read = try descriptor.read(at: position, into: &buffer, count: count)
+            guard read > 0 else { return }
+            try body(position, buffer.span.extracting(..<read))
+            position += UInt64(read)
         }
     }
 }

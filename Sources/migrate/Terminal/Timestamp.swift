@@ -33,11 +33,7 @@ struct Timestamp: Hashable, Sendable {
     }
 
     /// UTC to the nanosecond, as ISO 8601 writes it.
-    var universalNanoseconds: String {
-        let fraction = padded(time.nanoseconds, to: 9)
-        guard let clock = clock(gmtime_r) else { return "@\(time.seconds).\(fraction)" }
-        return Self.day(clock) + "T" + hours(clock) + "." + fraction + "Z"
-    }
+    var universalNanoseconds: String { time.universal }
 
     /// The parts of the local time; `nil` for years that the C library can't represent.
     var localParts: tm? { clock(localtime_r) }

@@ -1,0 +1,311 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+extension ArchiveSource {
+    /// Compares an archive with another: content, kind, permissions, times, links and attributes.
+    ///
+    /// Of two archive files in tree order, as exports write them, only headers are read, and the content of files
+    /// of one size that no equal pieces prove to be the same.
+    ///
+    /// - Parameters:
+    ///   - other: The other archive.
+    ///   - paths: The entries to compare, each with everything below it; an empty list means all.
+    ///   - body: Called for each difference.
+    /// - Returns: The number of differences.
+    /// - Throws: `ArchiveError` if an archive is damaged, if neither has an entry of `paths`, or if one that is not in
+    ///   tree order has too many entries; errors of `body`; `CancellationError`.
+    @concurrent
+    package func compare(
+        with other: ArchiveSource,
+        only paths: [EntryPath] = [],
+        _ body: @Sendable (ArchiveDifference) throws -> Void
+    ) async throws -> Int {
+        try await withOperationThread { cancellation in
+            try withoutActuallyEscaping(body) { body in
+                let comparison = ArchiveComparison(
+                    paths: paths,
+                    cancellation: cancellation,
+                    report: body
+                )
+                return try comparison.run(
+                    { try ArchiveReader(self.open(cancellation), access: $0) },
+                    { try ArchiveReader(other.open(cancellation), access: $0) }
+                )
+            }
+        }
+    }
+}
+
+/// Compares two archives by their entries.
+private final class ArchiveComparison {
+    typealias Opening = (ArchiveReader.Access) throws -> ArchiveReader
+
+    /// Two files of one path and size whose content is still to be compared.
+    private struct Suspect {
+        let path: EntryPath
+        let first: UInt64
+        let second: UInt64
+    }
+
+    /// The suspects that are collected before they are read, in the order of the first archive.
+    private static let suspectLimit = 4096
+    private static let suspectBytesLimit = 4 << 20
+
+    private let paths: [EntryPath]
+    private var missing: Set<EntryPath>
+    private let cancellation: CancellationFlag
+    private let report: (ArchiveDifference) throws -> Void
+    private var count = 0
+    private var suspects: [Suspect] = []
+    private var suspectBytes = 0
+
+    init(
+        paths: [EntryPath],
+        cancellation: CancellationFlag,
+        report: @escaping (ArchiveDifference) throws -> Void
+    ) {
+        self.paths = paths
+        missing = Set(paths)
+        self.cancellation = cancellation
+        self.report = report
+    }
+
+    /// Compares everything; returns the number of differences.
+    func run(_ openFirst: Opening, _ openSecond: Opening) throws -> Int {
+        let (first, second) = (try openFirst(.listing), try openSecond(.listing))
+        if try first.isInTreeOrder, try second.isInTreeOrder {
+            // The fingerprint covers every entry and every byte of content.
+            if paths.isEmpty, first.fingerprint == second.fingerprint { return 0 }
+            let contents = try Contents(
+                first: openFirst(.selective),
+                second: openSecond(.selective)
+            )
+            try merge(OrderedEntries(first), OrderedEntries(second), reading: contents)
+        } else {
+            try compareInMemory(first, second)
+        }
+        if let path = paths.first(where: missing.contains) {
+            let message = "neither archive has such an entry"
+            throw ArchiveError(.notFound, message, entry: path)
+        }
+        return count
+    }
+
+    private func isCompared(_ path: EntryPath) -> Bool {
+        if paths.isEmpty { return true }
+        let found = paths.filter(path.isEqual(toOrBelow:))
+        missing.subtract(found)
+        return !found.isEmpty
+    }
+
+    private func add(_ path: EntryPath, _ kind: ArchiveDifference.Kind, _ detail: String = "")
+        throws
+    {
+        count += 1
+        try report(ArchiveDifference(path: path, kind: kind, detail: detail))
+    }
+
+    private func add(
+        _ path: EntryPath,
+        _ kind: ArchiveDifference.Kind,
+        _ first: String,
+        _ second: String
+    ) throws {
+        if first != second { try add(path, kind, "\(first) in the first, \(second) in the second") }
+    }
+}
+
+// MARK: - In tree order
+
+/// An entry, and where it lies in its archive.
+private struct PlacedEntry {
+    let entry: ArchiveEntry
+    /// From the first header to the end of the content, counted from the first piece.
+    let range: Range<UInt64>
+}
+
+/// The entries of an archive in tree order, a directory after everything in it.
+private struct OrderedEntries {
+    let reader: ArchiveReader
+    private var window: [PlacedEntry] = []
+    private var following: PlacedEntry?
+
+    init(_ reader: ArchiveReader) { self.reader = reader }
+
+    mutating func next() throws -> PlacedEntry? {
+        if window.isEmpty { try fill() }
+        return window.popLast()
+    }
+
+    /// Takes the entries of the next window, the last one first.
+    private mutating func fill() throws {
+        if let following { window = [following] }
+        following = nil
+        while let entry = try reader.next() {
+            let placed = PlacedEntry(entry: entry, range: try reader.entryRange)
+            guard reader.place != .first || window.isEmpty else {
+                following = placed
+                break
+            }
+            window.append(placed)
+        }
+        window.sort { $1.entry.path.isLeft(before: $0.entry.path) }
+    }
+}
+
+/// Readers of the content of two archives.
+private struct Contents {
+    let first: ArchiveReader
+    let second: ArchiveReader
+}
+
+extension ArchiveComparison {
+    private func merge(
+        _ first: consuming OrderedEntries,
+        _ second: consuming OrderedEntries,
+        reading contents: Contents
+    ) throws {
+        var (left, right) = (try first.next(), try second.next())
+        while left != nil || right != nil {
+            try cancellation.check()
+            if let entry = left, right.map({ entry.isLeft(before: $0) }) ?? true {
+                if isCompared(entry.entry.path) { try add(entry.entry.path, .onlyInFirst) }
+                left = try first.next()
+            } else if let entry = right, left.map({ entry.isLeft(before: $0) }) ?? true {
+                if isCompared(entry.entry.path) { try add(entry.entry.path, .onlyInSecond) }
+                right = try second.next()
+            } else if let one = left, let other = right {
+                if isCompared(one.entry.path) {
+                    try compare(one, other, contents)
+                }
+                (left, right) = (try first.next(), try second.next())
+            }
+        }
+        try readSuspects(contents)
+    }
+
+    private func compare(
+        _ first: PlacedEntry,
+        _ second: PlacedEntry,
+        _ contents: Contents
+    ) throws {
+        let path = first.entry.path
+        guard try compareHeaders(first.entry, second.entry), first.entry.contentSize > 0,
+            !contents.first.holds(first.range, asHeldBy: contents.second, at: second.range)
+        else { return }
+        let suspect = Suspect(
+            path: path,
+            first: first.range.lowerBound,
+            second: second.range.lowerBound
+        )
+        suspects.append(suspect)
+        suspectBytes += path.bytes.count
+        if suspects.count >= Self.suspectLimit || suspectBytes >= Self.suspectBytesLimit {
+            try readSuspects(contents)
+        }
+    }
+
+    /// Compares the content of all suspects, in the order in which the first archive holds them.
+    private func readSuspects(_ contents: Contents) throws {
+        for suspect in suspects.sorted(by: { $0.first < $1.first }) {
+            try cancellation.check()
+            let digest = try contents.first.contentDigest(ofEntryAt: suspect.first)
+            if try contents.second.contentDigest(ofEntryAt: suspect.second) != digest {
+                try add(suspect.path, .content)
+            }
+        }
+        (suspects, suspectBytes) = ([], 0)
+    }
+}
+
+extension PlacedEntry {
+    func isLeft(before other: PlacedEntry) -> Bool { entry.path.isLeft(before: other.entry.path) }
+}
+
+// MARK: - In any order
+
+extension ArchiveComparison {
+    /// An entry and the hash of its content.
+    private typealias Known = (entry: ArchiveEntry, digest: [UInt8])
+
+    /// The bytes that the entries of an archive may take that is not in tree order.
+    private static let memoryLimit = 64 << 20
+
+    /// Compares archives of which one may hold its entries in any order.
+    private func compareInMemory(_ first: ArchiveReader, _ second: ArchiveReader) throws {
+        var known: [EntryPath: Known] = [:]
+        var bytes = 0
+        while let entry = try first.next() {
+            try cancellation.check()
+            guard isCompared(entry.path) else { continue }
+            bytes += 256 + 2 * entry.path.bytes.count
+            guard bytes <= Self.memoryLimit else {
+                let message =
+                    "it has too many entries to compare with another archive in any order: extract it, and "
+                    + "compare the directory"
+                throw ArchiveError(.unsupported, message, entry: entry.path)
+            }
+            known[entry.path] = (entry, try first.contentDigest())
+        }
+        while let entry = try second.next() {
+            try cancellation.check()
+            guard isCompared(entry.path) else { continue }
+            guard let other = known.removeValue(forKey: entry.path) else {
+                try add(entry.path, .onlyInSecond)
+                continue
+            }
+            if try compareHeaders(other.entry, entry), try second.contentDigest() != other.digest {
+                try add(entry.path, .content)
+            }
+        }
+        for path in known.keys.sorted() { try add(path, .onlyInFirst) }
+    }
+}
+
+// MARK: - Headers
+
+extension ArchiveComparison {
+    /// Compares all but the content; returns whether both are files of one size.
+    private func compareHeaders(_ first: ArchiveEntry, _ second: ArchiveEntry) throws -> Bool {
+        let path = first.path
+        guard first.kind.name == second.kind.name else {
+            try add(path, .kind, first.kind.name, second.kind.name)
+            return false
+        }
+        switch (first.kind, second.kind) {
+        case (.symbolicLink(let target), .symbolicLink(let other)):
+            let (target, other) = (PrintableText.escaping(target), PrintableText.escaping(other))
+            try add(path, .linkTarget, target, other)
+        case (.hardLink(let target), .hardLink(let other)):
+            try add(path, .hardLink, "\(target)", "\(other)")
+            // The rest is that of the file.
+            return false
+        default:
+            try add(path, .permissions, first.octalPermissions, second.octalPermissions)
+        }
+        try add(
+            path,
+            .modificationTime,
+            first.modificationTime.universal,
+            second.modificationTime.universal
+        )
+        if let owner = first.owner, let other = second.owner {
+            try add(path, .owner, "\(owner.user):\(owner.group)", "\(other.user):\(other.group)")
+        }
+        let differing = Set(first.extendedAttributes).symmetricDifference(second.extendedAttributes)
+        if !differing.isEmpty {
+            let names = Set(differing.map(\.name)).map(PrintableText.escaping).sorted()
+            try add(path, .extendedAttributes, names.joined(separator: ", "))
+        }
+        guard case .file = first.kind else { return false }
+        guard first.contentSize == second.contentSize else {
+            try add(path, .content, "\(first.contentSize) bytes", "\(second.contentSize)")
+            return false
+        }
+        return true
+    }
+}
+
+extension ArchiveEntry {
+    fileprivate var octalPermissions: String { String(permissions & 0o777, radix: 8) }
+}
