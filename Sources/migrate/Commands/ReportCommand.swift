@@ -30,7 +30,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
 
     static var flags: [Flag<Self>] {
         Flag("out", short: "o", value: "file", as: .path, to: \.page)
-            .help("The page to write; by default standard output.")
+            .help("The page to write; by default standard output, unless it is a terminal.")
         Flag("container", short: "c", value: "dir", as: .directory, to: \.shown)
             .help("Show this container instead of an archive, and what an export leaves out.")
             .about(.container)
@@ -121,6 +121,9 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         if let results {
             try sumUp(results, on: console)
             return .success
+        }
+        guard page != nil || !StandardStream.output.isTerminal else {
+            throw UsageError("standard output is a terminal: name the page to write with '--out'")
         }
         let log = try session.map { try SessionLog.read($0) }
         var page: ReportPage

@@ -9,8 +9,7 @@ struct FleetReport: Answer {
 
     private var facts: [(name: String, value: String)] {
         let elapsed = summary.elapsed
-        let rate =
-            elapsed > 0 ? Self.text(Double(summary.runs) / elapsed) + " a second" : "one at a time"
+        let rate = elapsed > 0 ? Self.rate(Double(summary.runs) / elapsed) : "one at a time"
         return [
             ("jobs", "\(GroupedCount(summary.jobs))"),
             ("moved", "\(GroupedCount(summary.moved))"),
@@ -19,7 +18,7 @@ struct FleetReport: Answer {
             ("runs", "\(GroupedCount(summary.runs)), \(rate)"),
             ("content", "\(ByteCount(summary.bytes))"),
             ("archives", "\(ByteCount(summary.archiveBytes))"),
-            ("elapsed", "\(Self.text(elapsed)) s, \(Self.text(summary.seconds)) s in all runs"),
+            ("elapsed", "\(Self.duration(elapsed)), \(Self.duration(summary.seconds)) in all runs"),
         ] + (summary.unreadable > 0 ? [("not understood", "\(summary.unreadable) lines")] : [])
     }
 
@@ -27,6 +26,21 @@ struct FleetReport: Answer {
         number.formatted(
             .number.precision(.fractionLength(1)).grouping(.never).locale(.init(identifier: "en"))
         )
+    }
+
+    /// A number of runs a second in the unit that gives it a digit before the point.
+    private static func rate(_ perSecond: Double) -> String {
+        if perSecond >= 1 { return text(perSecond) + " a second" }
+        if perSecond * 60 >= 1 { return text(perSecond * 60) + " a minute" }
+        return text(perSecond * 3600) + " an hour"
+    }
+
+    /// Seconds as seconds, minutes or hours.
+    private static func duration(_ seconds: Double) -> String {
+        let whole = Int(clamping: Int64(exactly: seconds.rounded()) ?? .max)
+        if whole < 60 { return text(seconds) + " s" }
+        if whole < 3600 { return "\(whole / 60) min \(whole % 60) s" }
+        return "\(GroupedCount(whole / 3600)) h \(whole / 60 % 60) min"
     }
 
     private func words(of cause: FleetSummary.Cause) -> String {
@@ -43,7 +57,7 @@ struct FleetReport: Answer {
                 + PrintableText.escaping(failure.example) + "\n"
         }
         let slowest = summary.slowest.map { run in
-            "slowest: \(Self.text(run.seconds)) s: \(run.operation) "
+            "slowest: \(Self.duration(run.seconds)): \(run.operation) "
                 + PrintableText.escaping(run.container) + "\n"
         }
         return (rows + failures + slowest).joined()
@@ -51,19 +65,32 @@ struct FleetReport: Answer {
 
     /// A page that needs nothing else.
     func html(title: String) -> String {
-        let failures = summary.failures.map {
-            [words(of: $0.cause), "\(GroupedCount($0.count))", $0.example]
+        let rows = facts.map { [ReportCell($0.name), ReportCell($0.value)] }
+        let failures = summary.failures.map { failure in
+            [
+                ReportCell(words(of: failure.cause)), ReportCell(count: failure.count),
+                ReportCell(failure.example),
+            ]
         }
-        let slowest = summary.slowest.map { [$0.operation, $0.container, Self.text($0.seconds)] }
-        let rows = facts.map { [$0.name, $0.value] }
-        let body = """
-            \(ReportPage.table(id: "facts", titles: ["what", "how much"], rows: rows))
-            <h2>Failures by cause</h2>
-            \(ReportPage.table(id: "failures", titles: ["cause", "jobs", "for example"], rows: failures))
-            <h2>Slowest runs</h2>
-            \(ReportPage.table(id: "slowest", titles: ["operation", "container", "seconds"], rows: slowest))
-            """
-        return ReportPage.document(title: title, body: body)
+        let slowest = summary.slowest.map { run in
+            [
+                ReportCell(run.operation), ReportCell(run.container),
+                ReportCell(Self.duration(run.seconds), number: run.seconds),
+            ]
+        }
+        let chapters = [
+            ("failures", "Failures by cause", ["cause", "jobs", "for example"], failures),
+            ("slowest", "Slowest runs", ["operation", "container", "time"], slowest),
+        ]
+        let body = chapters.filter { !$0.3.isEmpty }.map { id, heading, titles, rows in
+            "<h2>\(heading)</h2>\n" + ReportPage.table(id: id, titles: titles, rows: rows)
+        }
+        return ReportPage.document(
+            title: title,
+            body: ReportPage.table(id: "facts", titles: ["what", "how much"], rows: rows) + "\n"
+                + (body.isEmpty ? "" : ReportPage.search + "\n") + body.joined(separator: "\n"),
+            data: "{}"
+        )
     }
 }
 

@@ -66,10 +66,13 @@ struct ReportPage {
     private func contentChapter(_ tree: ReportTree, root: ReportNode?) -> String {
         """
         <h2 id="map-title">What it holds</h2>
+        \(Self.search)
+        <nav id="trail" aria-label="The directories above"></nav>
         <p id="where" role="status"></p>
         <div id="map" role="group" aria-labelledby="map-title"></div>
         <p id="legend"></p>
-        <p>Select a directory to look into it; Escape goes back up.</p>
+        <p>Select a directory to look into it; the names above the map and Escape lead back up. A path in a table
+        leads to its place on the map, and a file on the map to its row.</p>
         \(differenceTable(tree))
         \(omissionTable)
         <h2>By type</h2>
@@ -123,7 +126,9 @@ extension ReportPage {
 
     private var findingTable: String {
         guard !findings.isEmpty else { return "" }
-        let rows = findings.map { [$0.message, $0.fix].map { PrintableText.escapingRest(of: $0) } }
+        let rows = findings.map { finding in
+            [finding.message, finding.fix].map { ReportCell(PrintableText.escapingRest(of: $0)) }
+        }
         return "<h2>Mistakes in the extension</h2>\n"
             + Self.table(id: "findings", titles: ["mistake", "fix"], rows: rows)
     }
@@ -142,7 +147,7 @@ extension ReportPage {
             <div id="timeline" role="img" aria-labelledby="session-title" aria-describedby="session"></div>
             <details><summary>The session as a table</summary>
             \(Self.table(id: "events", titles: ["at", "what", "for"], rows: text.events))
-            \(Self.table(id: "limits", titles: ["limit of", "value"], rows: text.limits))
+            \(Self.table(id: "limits", titles: ["limit of", "value"], rows: text.limits.map { $0.map { ReportCell($0) } }))
             </details>
             """
     }
@@ -151,7 +156,9 @@ extension ReportPage {
     private var omissionTable: String {
         var parts: [String] = []
         if omissions.count > 0 {
-            let rows = omissions.items.map { [$0.path, OmissionLines.remark(on: $0)] }
+            let rows = omissions.items.map { item in
+                [ReportCell(path: item.path), ReportCell(OmissionLines.remark(on: item))]
+            }
             parts.append(
                 "<h2>Left out</h2>\n"
                     + Self.table(id: "omissions", titles: ["path", "why"], rows: rows)
@@ -161,7 +168,9 @@ extension ReportPage {
         if let leftBehind, leftBehind.count > 0 {
             let rows = leftBehind.items.map { item in
                 let group = item.group.map { PrintableText.escaping($0) + ": " } ?? ""
-                return [group + item.path, "\(ByteCount(item.bytes))"]
+                let path =
+                    item.group == nil ? ReportCell(path: item.path) : ReportCell(group + item.path)
+                return [path, ReportCell(bytes: item.bytes)]
             }
             let table = Self.table(id: "left-behind", titles: ["path", "size"], rows: rows)
             parts.append("<h2>Left behind by the extension</h2>\n" + table)
@@ -177,14 +186,14 @@ extension ReportPage {
 
     private func typeTable(_ tree: ReportTree) -> String {
         let rows = tree.amountsByType.prefix(Self.typeLimit).map { type, amount in
-            [type, "\(GroupedCount(amount.files))", "\(ByteCount(amount.bytes))"]
+            [ReportCell(type), ReportCell(count: amount.files), ReportCell(bytes: amount.bytes)]
         }
         return Self.table(id: "types", titles: ["type", "files", "size"], rows: rows)
     }
 
     private func fileTable(_ tree: ReportTree) -> String {
         let rows = tree.largestFiles.prefix(Self.fileLimit).map { path, bytes in
-            [path.description, "\(ByteCount(bytes))"]
+            [ReportCell(path: path.description), ReportCell(bytes: bytes)]
         }
         return Self.table(id: "files", titles: ["file", "size"], rows: rows)
     }
@@ -193,18 +202,18 @@ extension ReportPage {
         guard let comparedWith else { return "" }
         let title = "<h2>Differences from \(Self.escape(comparedWith))</h2>"
         guard tree.differenceCount > 0 else { return "\(title)\n<p id=\"same\">None.</p>" }
-        let rows = tree.differences.map { [$0.text] }
+        let rows = tree.differences.map { [ReportCell($0.text, path: $0.path.description)] }
         let more = Self.rest(tree.differenceCount - rows.count)
         return title + "\n" + Self.table(id: "differences", titles: ["difference"], rows: rows)
             + "\n" + more
     }
 
     private func directoryTable(_ root: ReportNode) -> String {
-        var rows: [[String]] = []
+        var rows: [[ReportCell]] = []
         func visit(_ node: ReportNode, at path: String) {
             guard node.type == .directory else { return }
-            let amounts = ["\(GroupedCount(node.files))", "\(ByteCount(node.bytes))"]
-            rows.append([path.isEmpty ? "/" : path] + amounts)
+            let name = path.isEmpty ? ReportCell("/") : ReportCell(path: path)
+            rows.append([name, ReportCell(count: node.files), ReportCell(bytes: node.bytes)])
             for child in node.children {
                 visit(child, at: path.isEmpty ? child.name : "\(path)/\(child.name)")
             }
@@ -213,15 +222,52 @@ extension ReportPage {
         return Self.table(id: "directories", titles: ["directory", "files", "size"], rows: rows)
     }
 
-    static func table(id: String, titles: [String], rows: [[String]]) -> String {
-        let head = titles.map { "<th scope=\"col\">\($0)</th>" }.joined()
-        let body = rows.map { row in
-            "<tr>" + row.map { "<td>\(escape($0))</td>" }.joined() + "</tr>"
+    /// A field that looks for names in the tables, and on the map.
+    static let search = """
+        <p><label>Find <input id="search" type="search" autocomplete="off"></label></p>
+        """
+
+    static func table(id: String, titles: [String], rows: [[ReportCell]]) -> String {
+        let head = titles.enumerated().map { index, title in
+            let isOfNumbers = rows.first?[index].number != nil
+            return "<th scope=\"col\"\(isOfNumbers ? " class=\"number\"" : "")>\(title)</th>"
         }
+        let body = rows.map { "<tr>" + $0.map(\.html).joined() + "</tr>" }
         return """
-            <table id="\(id)"><thead><tr>\(head)</tr></thead><tbody>
+            <table id="\(id)"><thead><tr>\(head.joined())</tr></thead><tbody>
             \(body.joined(separator: "\n"))
             </tbody></table>
             """
+    }
+}
+
+/// A cell of a table on a page.
+struct ReportCell {
+    let text: String
+
+    /// The number that the text shows, by which rows are sorted.
+    let number: Double?
+
+    /// The path in the tree to which the cell leads on the map.
+    let path: String?
+
+    init(_ text: String, number: Double? = nil, path: String? = nil) {
+        (self.text, self.number, self.path) = (text, number, path)
+    }
+
+    init(path: String) { self.init(path, path: path) }
+
+    init(bytes: UInt64) { self.init("\(ByteCount(bytes))", number: Double(bytes)) }
+
+    init(count: some BinaryInteger) { self.init("\(GroupedCount(count))", number: Double(count)) }
+
+    var html: String {
+        let words = ReportPage.escape(text)
+        if let number {
+            return "<td class=\"number\" data-number=\"\(number)\">\(words)</td>"
+        }
+        guard let path else { return "<td>\(words)</td>" }
+        return
+            "<td><a href=\"#map-title\" data-path=\"\(ReportPage.escape(path))\">\(words)</a></td>"
     }
 }

@@ -11,12 +11,22 @@ enum ReportPageParts {
         th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line);
           overflow-wrap: anywhere; unicode-bidi: isolate; vertical-align: top }
         #facts th { width: 9rem; font-weight: 600 }
-        td:last-child:not(:first-child), th:last-child:not(:first-child) { font-variant-numeric: tabular-nums }
+        #failures .number { width: 5rem } #slowest th:not(:nth-child(2)) { width: 8rem }
         #types th:not(:first-child), #files th:last-child, #directories th:not(:first-child) { width: 7rem }
         #map { position: relative; height: 28rem; background: var(--soft); overflow: hidden }
         #map button { position: absolute; box-sizing: border-box; border: 1px solid var(--back); padding: 1px 4px;
-          font: inherit; font-size: 12px; line-height: 1.25; text-align: left; overflow: hidden; color: #111;
-          cursor: pointer; unicode-bidi: isolate; display: flex; align-items: flex-start; overflow-wrap: anywhere }
+          font: inherit; font-size: 12px; line-height: 1.25; text-align: left; color: #111;
+          cursor: pointer; unicode-bidi: isolate }
+        #map button span { position: absolute; inset: 1px 4px auto 4px; overflow: hidden; white-space: nowrap;
+          text-overflow: ellipsis }
+        #map .dim { opacity: .25 }
+        #trail button { font: inherit; padding: .3rem .6rem; margin: 0 .3rem .3rem 0; cursor: pointer;
+          unicode-bidi: isolate; overflow-wrap: anywhere }
+        .number { text-align: right; font-variant-numeric: tabular-nums }
+        th[data-sorts] { cursor: pointer; text-decoration: underline dotted }
+        th[aria-sort=ascending]::after { content: " \\2191" } th[aria-sort=descending]::after { content: " \\2193" }
+        .marked { background: #ffd60a55 }
+        a { color: inherit }
         #map button:focus-visible { outline: 3px solid var(--text); outline-offset: -3px; z-index: 1 }
         .directory { background: #cfd4dc } .folded { background: #e4e4e7 } .image { background: #9fd3a8 }
         .video { background: #c3b1e8 } .audio { background: #f2b5c4 } .database { background: #f5c98a }
@@ -41,7 +51,9 @@ enum ReportPageParts {
         "use strict";
         const { tree: root, session } = JSON.parse(document.getElementById("data").textContent);
         const map = document.getElementById("map"), place = document.getElementById("where");
-        const trail = [root];
+        const trail = [root], pen = document.createElement("canvas").getContext("2d");
+        pen.font = "12px system-ui, sans-serif";
+        let sought = "";
         function size(bytes) {
           const units = ["B", "kB", "MB", "GB", "TB"];
           let unit = 0;
@@ -77,8 +89,11 @@ enum ReportPageParts {
         function show(focused) {
           const here = trail[trail.length - 1];
           map.textContent = "";
+          const count = here.f ?? 1, left = here.o ?? 0;
           place.textContent = (trail.slice(1).map((node) => node.n).join("/") || "/") + ": " + size(here.b)
-            + " in " + (here.f ?? 1).toLocaleString("en") + " files";
+            + " in " + count.toLocaleString("en") + (count === 1 ? " file" : " files")
+            + (left ? ", " + left.toLocaleString("en") + " of them not moved" : "");
+          showTrail();
           fill(here, [], 0, 0, map.clientWidth, map.clientHeight, focused);
           if (!focused) { map.querySelector("button")?.focus({ preventScroll: true }); }
         }
@@ -96,8 +111,15 @@ enum ReportPageParts {
             const text = node.n + ", " + size(node.b) + (node.s ? ", " + node.s : "");
             box.title = text;
             box.setAttribute("aria-label", text);
-            if (width > 40 && height > 16) { box.textContent = text; }
+            if (width > 40 && height > 18) {
+              const label = document.createElement("span");
+              label.textContent = pen.measureText(text).width < width - 12 ? text : node.n;
+              box.append(label);
+            }
+            const place = [...trail.slice(1), ...inner];
             if (node.c) { box.addEventListener("click", () => { trail.push(...inner); show(); }); }
+            else { box.addEventListener("click", () => mark(pathOf(place))); }
+            if (sought && !holds(node, pathOf(place))) { box.classList.add("dim"); }
             map.append(box);
             if (node === focused) { box.focus(); }
             if (node.c && width > 60 && height > 50) {
@@ -105,8 +127,90 @@ enum ReportPageParts {
             }
           });
         }
+        // The directories above the map, by which a finger goes back up.
+        function showTrail() {
+          const list = document.getElementById("trail");
+          list.textContent = "";
+          trail.forEach((node, index) => {
+            const step = document.createElement("button");
+            step.type = "button"; step.textContent = index ? node.n : "All";
+            if (index === trail.length - 1) { step.setAttribute("aria-current", "true"); }
+            step.addEventListener("click", () => {
+              const below = trail[index + 1];
+              trail.length = index + 1;
+              show(below);
+            });
+            list.append(step);
+          });
+        }
+        function pathOf(nodes) { return nodes.map((node) => node.n).join("/"); }
+        // Whether what is sought is in a path, or in the name of something below it.
+        function holds(node, path) {
+          return path.toLowerCase().includes(sought)
+            || (node.c ?? []).some((child) => holds(child, path + "/" + child.n));
+        }
+        // Shows the row of a file.
+        function mark(path) {
+          const link = document.querySelector("[data-path=\"" + CSS.escape(path) + "\"]");
+          if (!link) { return; }
+          document.querySelectorAll(".marked").forEach((row) => row.classList.remove("marked"));
+          link.closest("details")?.setAttribute("open", "");
+          link.closest("tr").classList.add("marked");
+          link.focus();
+          link.scrollIntoView({ block: "center" });
+        }
+        // Shows the place of a path on the map: the directory that holds it, or the last one that is shown.
+        function lead(path) {
+          let node = root;
+          const found = [root];
+          for (const name of path.split("/")) {
+            node = (node.c ?? []).find((child) => child.n === name);
+            if (!node) { break; }
+            found.push(node);
+          }
+          const target = found.length > 1 && !found[found.length - 1].c ? found.pop() : null;
+          trail.splice(0, trail.length, ...found);
+          show(target ?? undefined);
+          document.getElementById("map-title").scrollIntoView();
+        }
+        document.addEventListener("click", (event) => {
+          const link = event.target.closest("a[data-path]");
+          if (link && root) { event.preventDefault(); lead(link.dataset.path); }
+        });
+        const search = document.getElementById("search");
+        search?.addEventListener("input", () => {
+          sought = search.value.toLowerCase();
+          for (const row of document.querySelectorAll("table:not(#facts) tbody tr")) {
+            row.hidden = !row.textContent.toLowerCase().includes(sought);
+          }
+          if (root) { show(search); }
+        });
+        // A click on a title sorts the rows, and another one the other way round.
+        for (const title of document.querySelectorAll("table:not(#facts) thead th")) {
+          title.dataset.sorts = "";
+          title.tabIndex = 0;
+          const column = title.cellIndex, body = title.closest("table").tBodies[0];
+          function sort() {
+            const isNumber = title.classList.contains("number");
+            const order = title.ariaSort ? (title.ariaSort === "ascending" ? -1 : 1) : isNumber ? -1 : 1;
+            for (const other of title.parentNode.cells) { other.ariaSort = null; }
+            title.ariaSort = order > 0 ? "ascending" : "descending";
+            const rows = [...body.rows];
+            rows.sort((one, other) => {
+              const [a, b] = [one.cells[column], other.cells[column]];
+              return order * (isNumber ? a.dataset.number - b.dataset.number
+                : a.textContent.localeCompare(b.textContent, "en", { numeric: true }));
+            });
+            body.append(...rows);
+          }
+          title.addEventListener("click", sort);
+          title.addEventListener("keydown", (event) => {
+            if (event.key === "Enter" || event.key === " ") { sort(); event.preventDefault(); }
+          });
+        }
         function up() { if (trail.length > 1) { const left = trail.pop(); show(left); } }
         document.addEventListener("keydown", (event) => {
+          if (!map || event.target === search) { return; }
           const boxes = [...map.querySelectorAll("button")], at = boxes.indexOf(document.activeElement);
           if (event.key === "Escape" || event.key === "Backspace") { up(); event.preventDefault(); }
           else if (at >= 0 && (event.key === "ArrowRight" || event.key === "ArrowDown")) {

@@ -20,6 +20,8 @@ struct ReportTree {
         var bytes: UInt64 = 0
         var files: UInt64 = 0
         var differences = 0
+        /// How many of the files are not moved.
+        var omitted: UInt64 = 0
         /// Why no migration moves it, if that is so.
         var state: ReportState?
 
@@ -88,6 +90,7 @@ struct ReportTree {
         while let directory = place {
             directory.bytes += bytes
             directory.files += 1
+            if state != nil { directory.omitted += 1 }
             place = directory.parent
         }
         if state == nil {
@@ -231,7 +234,8 @@ extension ReportTree {
         if directory.files > seen.files {
             children.append(
                 ReportNode(
-                    name: "\(GroupedCount(directory.files - seen.files)) smaller",
+                    name: GroupedCount(directory.files - seen.files)
+                        .of("smaller file", "smaller files"),
                     bytes: directory.bytes - seen.bytes,
                     files: directory.files - seen.files,
                     type: .folded,
@@ -246,6 +250,7 @@ extension ReportTree {
             type: .directory,
             state: directory.state ?? (directory.differences > 0 ? .different : nil)
         )
+        whole.omitted = directory.omitted
         whole.children = children.sorted { ($0.bytes, $1.name) > ($1.bytes, $0.name) }
         return whole
     }
@@ -284,6 +289,8 @@ struct ReportNode: Encodable {
     let files: UInt64
     let type: ReportType
     let state: ReportState?
+    /// How many of a directory's files are not moved.
+    var omitted: UInt64 = 0
     var children: [ReportNode] = []
 
     private enum CodingKeys: String, CodingKey {
@@ -292,6 +299,7 @@ struct ReportNode: Encodable {
         case files = "f"
         case type = "t"
         case state = "s"
+        case omitted = "o"
         case children = "c"
     }
 
@@ -302,6 +310,7 @@ struct ReportNode: Encodable {
         try container.encode(type, forKey: .type)
         try container.encodeIfPresent(state, forKey: .state)
         if files != 1 { try container.encode(files, forKey: .files) }
+        if omitted > 0 { try container.encode(omitted, forKey: .omitted) }
         if !children.isEmpty { try container.encode(children, forKey: .children) }
     }
 }

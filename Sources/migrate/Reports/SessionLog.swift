@@ -72,7 +72,7 @@ struct SessionText {
     }
 
     /// The longest silences, and the appends that took longest, in order of time.
-    var events: [[String]] {
+    var events: [[ReportCell]] {
         let waits = timeline.waits.map { wait in
             Event(start: wait.start, end: wait.end, text: "waited for the extension")
         }
@@ -81,7 +81,11 @@ struct SessionText {
             Event(start: append.start, end: append.end, text: Self.text(of: append))
         }
         return (waits + appends).sorted { $0.start < $1.start }.map { event in
-            [Self.seconds(event.start), event.text, Self.seconds(event.end - event.start)]
+            let length = event.end - event.start
+            return [
+                ReportCell(Self.seconds(event.start), number: event.start), ReportCell(event.text),
+                ReportCell(Self.seconds(length), number: length),
+            ]
         }
     }
 

@@ -31,11 +31,28 @@ struct ReportTests {
         return result.output
     }
 
+    /// A cell of a number, as the page aligns and sorts it.
+    private func cell(_ text: String, _ number: Double) -> String {
+        "<td class=\"number\" data-number=\"\(number)\">\(text)</td>"
+    }
+
+    @Test func `prints no page to a terminal`() throws {
+        let result = try place.shell(
+            """
+            script -qec "$migrate report archive" /dev/null; echo "code $?"
+            script -qec "$migrate report archive" /dev/null | grep -c '<!doctype'
+            """
+        )
+        #expect(result.output.contains("name the page to write with '--out'"), "\(result.output)")
+        #expect(result.output.hasSuffix("code 64\n0\n"))
+    }
+
     @Test func `shows sizes, types and the largest files, with names as text`() throws {
         let page = try page()
-        #expect(page.contains("<tr><td>jpg</td><td>1</td><td>90.0 kB</td></tr>"))
+        #expect(page.contains("<tr><td>jpg</td>\(cell("1", 1))\(cell("90.0 kB", 90_000))</tr>"))
         let name = "Documents/&lt;img src=x onerror=document.title=1&gt;/big.json"
-        #expect(page.contains("<tr><td>\(name)</td><td>200.0 kB</td></tr>"))
+        let link = "<a href=\"#map-title\" data-path=\"\(name)\">\(name)</a>"
+        #expect(page.contains("<tr><td>\(link)</td>\(cell("200.0 kB", 200_000))</tr>"))
         #expect(page.contains("Library/&amp;quot;--&gt;"))
         #expect(page.contains(#"bad\xFFname.txt"#))
         #expect(!page.contains("\u{202E}"))
@@ -113,6 +130,27 @@ struct ReportTests {
             results.push(label());
             document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
             results.push(label(), document.activeElement.className);
+            const steps = () => [...document.querySelectorAll("#trail button")];
+            boxes().find((box) => box.textContent.startsWith("Documents")).click();
+            results.push(steps().map((step) => step.textContent).join(">"));
+            steps()[0].click();
+            results.push(label());
+            document.querySelector("a[data-path='Documents/photo.jpg']").click();
+            results.push(label(), document.activeElement.title);
+            document.activeElement.click();
+            results.push(document.querySelector(".marked a").textContent);
+            const sizes = document.querySelector("#files th.number");
+            const first = () => document.querySelector("#files tbody tr td:last-child").textContent;
+            sizes.click(); results.push(first()); sizes.click(); results.push(first());
+            const field = document.getElementById("search");
+            field.value = "PHOTO"; field.dispatchEvent(new Event("input"));
+            results.push([...document.querySelectorAll("#files tbody tr")].filter((row) => !row.hidden).length);
+            field.value = ""; field.dispatchEvent(new Event("input"));
+            steps()[0].click();
+            const cut = boxes().map((box) => box.firstElementChild).filter(Boolean);
+            results.push(cut.every((text) => getComputedStyle(text).textOverflow === "ellipsis"
+                && text.clientHeight < 20));
+            boxes()[0].focus();
             const before = document.activeElement;
             document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
             results.push(document.activeElement !== before, document.title);
@@ -138,7 +176,9 @@ struct ReportTests {
         let all = "/: 290.0 kB in 6 files"
         #expect(
             result.output == """
-                ["\(all)", true, "Documents: 290.0 kB in 5 files", "\(all)", "directory", true, "archive"]
+                ["\(all)", true, "Documents: 290.0 kB in 5 files", "\(all)", "directory", \
+                "All>Documents", "\(all)", "Documents: 290.0 kB in 5 files", "photo.jpg, 90.0 kB", \
+                "Documents/photo.jpg", "200.0 kB", "1 B", 1, true, true, "archive"]
 
                 """
         )

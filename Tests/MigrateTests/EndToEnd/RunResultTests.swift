@@ -105,12 +105,14 @@ struct RunResultTests {
         #expect(Set(jobs).count == 64)
     }
 
+    /// A line about a run, whose code is the second of its start.
+    private func line(_ container: String, _ code: Int, _ rest: String) -> String {
+        #"{"archive":"a","container":"\#(container)","exitCode":\#(code),"host":"h","isSkipped":false,"#
+            + #""operation":"export","schema":"migrate/result/1","started":"2026-01-01T00:00:0"#
+            + #"\#(code % 10)Z",\#(rest)}"# + "\n"
+    }
+
     @Test func `sums up jobs, the last run of each`() throws {
-        func line(_ container: String, _ code: Int, _ rest: String) -> String {
-            #"{"archive":"a","container":"\#(container)","exitCode":\#(code),"host":"h","isSkipped":false,"#
-                + #""operation":"export","schema":"migrate/result/1","started":"2026-01-01T00:00:0"#
-                + #"\#(code % 10)Z",\#(rest)}"# + "\n"
-        }
         let text =
             line("one", 75, #""seconds":1,"error":"containerBusy""#)
             + line("one", 0, #""seconds":2,"bytes":1000,"archiveBytes":100"#)
@@ -147,9 +149,27 @@ struct RunResultTests {
         )
         #expect(page.exitCode == 0)
         let html = String(decoding: try place.bytes(of: "page.html"), as: UTF8.self)
-        #expect(html.contains("<td>export ended with 65 (damaged)</td><td>2</td>"))
+        #expect(
+            html.contains(
+                "<td>export ended with 65 (damaged)</td><td class=\"number\" data-number=\"2.0\">2</td>"
+            )
+        )
         #expect(!html.contains("<b>"))
+        #expect(html.contains("<td class=\"number\" data-number=\"9.5\">9.5 s</td>"))
         let policy = #"<meta http-equiv="Content-Security-Policy" content="default-src 'none'; "#
         #expect(html.contains(policy))
+    }
+
+    @Test func `shows no empty table, and times in the unit that fits`() throws {
+        try place.write([UInt8](line("one", 0, #""seconds":7384"#).utf8), to: "results")
+        let words = ["report", "--results", place.path("results")]
+        let text = try MigrateCommand.run(words)
+        #expect(text.output.contains("2 h 3 min, 2 h 3 min in all runs"), "\(text.output)")
+        #expect(text.output.contains("slowest: 2 h 3 min: export one"))
+        let page = try MigrateCommand.run(words + ["--out", place.path("page.html")])
+        #expect(page.exitCode == 0)
+        let html = String(decoding: try place.bytes(of: "page.html"), as: UTF8.self)
+        #expect(!html.contains("Failures by cause"))
+        #expect(html.contains("Slowest runs"))
     }
 }
