@@ -30,7 +30,10 @@ struct ProtocolTests {
             #"printf '\012\000\000\000"\001\000\000\000\001\000\000\000\000' >&3"#, .sessionFailed,
             "unexpected message instead of its description"
         ),
-        (#"printf '\010\000\000\000\043[1,100]' >&3"#, .sessionFailed, "unexpected message"),
+        (
+            ShellMessage.sending(#"{"completed":1,"total":100,"fraction":0.01}"#, as: "#"),
+            .sessionFailed, "unexpected message"
+        ),
         (#"printf '\010\000\000\000\043[1' >&3; exit 0"#, .extensionCrashed, "with code 0"),
         ("exec 3>&-; sleep 0.3; exit 4", .extensionCrashed, "with code 4"),
         ("exec 3>&-; sleep 0.3; kill -ABRT $$", .extensionCrashed, "signal 6"),
@@ -72,7 +75,7 @@ struct ProtocolTests {
         let stage = try Stage()
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["o"]}"#
-        let json = #"{"version":3,"name":"X","imports":false,"exports":\#(exports)}"#
+        let json = #"{"version":4,"name":"X","imports":false,"exports":\#(exports)}"#
         var rogue = try stage.shell(Self.script(saying: json))
         rogue.hangTimeout = .milliseconds(700)
         var options = ExportOptions()
@@ -94,7 +97,7 @@ struct ProtocolTests {
 
     @Test func `takes no more of an extension's name than a person reads`() async throws {
         let name = String(repeating: "n", count: 900_000)
-        let json = #"{"version":3,"name":"\#(name)","imports":false}"#
+        let json = #"{"version":4,"name":"\#(name)","imports":false}"#
         let stage = try Stage()
         let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
         #expect(error.code == .extensionUnsuitable)
@@ -107,7 +110,7 @@ struct ProtocolTests {
         let option = String(repeating: "o", count: 900_000)
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":["\#(option)"]}"#
-        let json = #"{"version":3,"name":"X","imports":false,"exports":\#(exports)}"#
+        let json = #"{"version":4,"name":"X","imports":false,"exports":\#(exports)}"#
         let stage = try Stage()
         let error = try await stage.failure(of: stage.shell(Self.script(saying: json)))
         #expect(error.code == .extensionUnsuitable)
@@ -126,7 +129,7 @@ struct ProtocolTests {
             """
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"1","isCompressible":true,"options":[]}"#
-        let description = #"{"version":3,"name":"X","imports":false,"exports":\#(exports)}"#
+        let description = #"{"version":4,"name":"X","imports":false,"exports":\#(exports)}"#
         let stage = try Stage()
         let error = try await stage.failure(
             of: stage.shell(

@@ -61,7 +61,7 @@ struct RogueImportTests {
         let version = String(repeating: "v", count: 900_000)
         let exports =
             #"{"sizeEstimate":0,"resourcesVersion":"\#(version)","isCompressible":true,"options":[]}"#
-        let json = #"{"version":3,"name":"X","imports":true,"exports":\#(exports)}"#
+        let json = #"{"version":4,"name":"X","imports":true,"exports":\#(exports)}"#
         var rogue = try stage.shell("\(ShellMessage.sending(json, as: "!"))\nexit 3")
         let versions = Lines()
         rogue.preflightHandler = { versions.append($0.exports?.resourcesVersion ?? "") }
@@ -84,7 +84,13 @@ struct RogueImportTests {
     ])
     func `shows progress in whatever numbers it comes`(_ counts: [(Int64, Int64)]) async throws {
         try await stage.makeArchive("")
-        let messages = counts.map { ShellMessage.sending("[\($0.0),\($0.1)]", as: "#") }
+        let messages = counts.map { completed, total in
+            let fraction = total > 0 ? min(max(Double(completed) / Double(total), 0), 1) : 0
+            return ShellMessage.sending(
+                #"{"completed":\#(completed),"total":\#(total),"fraction":\#(fraction)}"#,
+                as: "#"
+            )
+        }
         let hostile = try stage.shell(
             """
             \(ShellMessage.describingImport())

@@ -22,7 +22,7 @@ enum Occupation {
         case "rewrite": try write(at: path, milliseconds, 1, flags: 0)
         case "read-on": steps(milliseconds) { _ = Attempts.read(path) }
         case "step": steps(milliseconds) { progress.completedUnitCount += 1 }
-        case "step-child": stepChild(milliseconds, of: progress)
+        case "step-child": stepChild(milliseconds, of: progress, waitingAt: path)
         case "stall": try stall(milliseconds, at: path)
         default: return false
         }
@@ -52,12 +52,22 @@ enum Occupation {
     }
 
     /// Moves a child of the progress, which never gets as far as to complete a unit of its parent.
-    private static func stepChild(_ milliseconds: Int, of progress: Progress) {
+    ///
+    /// Halfway it waits for a file at `path`, if there is a path.
+    private static func stepChild(
+        _ milliseconds: Int,
+        of progress: Progress,
+        waitingAt path: String
+    ) {
         progress.totalUnitCount = 2
         let count = max(1, milliseconds / step)
         let child = Progress(totalUnitCount: Int64(count + 1))
         progress.addChild(child, withPendingUnitCount: 2)
-        steps(milliseconds) { child.completedUnitCount += 1 }
+        steps(milliseconds) {
+            child.completedUnitCount += 1
+            guard !path.isEmpty, child.completedUnitCount == count / 2 else { return }
+            while access(path, F_OK) != 0 { usleep(5_000) }
+        }
         child.completedUnitCount += 1
     }
 

@@ -5,11 +5,13 @@ public enum SessionSeeds {
 
     /// What an extension's process says.
     private static let fromExtension = [
-        "!" + #"{"version":3,"name":"N","exports":{"sizeEstimate":1,"resourcesVersion":"1","#
+        "!" + #"{"version":4,"name":"N","exports":{"sizeEstimate":1,"resourcesVersion":"1","#
             + #""isCompressible":true,"options":["o"]},"imports":true}"#,
-        "#[1,2]", "#[-9223372036854775808,9223372036854775807]",
+        "#" + #"{"completed":1,"total":2,"fraction":0.5}"#,
+        "#"
+            + #"{"completed":-9223372036854775808,"total":9223372036854775807,"fraction":-1e300}"#,
         "$" + #"{"wasCancelled":false,"progress":{"isNewPerRead":false,"hasMoved":true,"#
-            + #""completed":1,"total":2}}"#,
+            + #""last":{"completed":1,"total":2,"fraction":0.5}}}"#,
         "%" + error,
         "a|@/Documents/a|a",
     ]

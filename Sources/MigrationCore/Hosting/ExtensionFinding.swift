@@ -207,7 +207,7 @@ struct ExportFindings {
             message:
                 "\(shortenedNames.count) paths in the archive were taken without their empty and "
                 + "'.' components: \(shortenedNames.text)",
-            fix: "give pathInArchive as names between single slashes; no other host need shorten it"
+            fix: "give pathInArchive as names between single slashes; another host may refuse it"
         )
     }
 

@@ -10,13 +10,14 @@ enum ShellMessage {
 
     /// A command that says that an extension of a name imports.
     static func describingImport(by name: String = "X") -> String {
-        sending(#"{"version":3,"name":"\#(name)","imports":true}"#, as: "!")
+        sending(#"{"version":4,"name":"\#(name)","imports":true}"#, as: "!")
     }
 
     /// A command that says that an import is done.
     static let finishingImport = sending(
         #"{"wasCancelled":false,"progress":"#
-            + #"{"isNewPerRead":false,"hasMoved":true,"completed":1,"total":1}}"#,
+            + #"{"isNewPerRead":false,"hasMoved":true,"#
+            + #""last":{"completed":1,"total":1,"fraction":1}}}"#,
         as: "$"
     )
 }
