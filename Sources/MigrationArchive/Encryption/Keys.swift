@@ -3,11 +3,12 @@ internal import MigrationSystem
 
 /// A key or a passphrase, which is wiped when it is destroyed.
 ///
-/// As long as a secret exists, the process writes no core dump. Safe because the bytes are written
+/// As long as a secret exists, the process writes no core dump, and no process that it forks has the
+/// secret. Safe because the bytes are written
 /// only in `init` and wiped only in `deinit`. Everything that takes a secret may call libcrypto.
 @safe
 final class Secret: @unchecked Sendable {
-    private let storage: UnsafeMutableRawBufferPointer
+    private let memory: SecretMemory
 
     /// The number of bytes.
     let count: Int
@@ -17,9 +18,8 @@ final class Secret: @unchecked Sendable {
         Libcrypto.setUp()
         CoreDumps.prevent()
         self.count = count
-        unsafe storage = .allocate(byteCount: max(count, 1), alignment: 16)
-        unsafe storage.initializeMemory(as: UInt8.self, repeating: 0)
-        try unsafe body(UnsafeMutableRawBufferPointer(rebasing: storage[..<count]))
+        memory = SecretMemory(count: count)
+        try unsafe body(UnsafeMutableRawBufferPointer(rebasing: memory.bytes[..<count]))
     }
 
     /// Makes a secret of `bytes`, and wipes them.
@@ -35,12 +35,12 @@ final class Secret: @unchecked Sendable {
 
     /// Calls `body` with the bytes.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try unsafe body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+        try unsafe body(UnsafeRawBufferPointer(rebasing: memory.bytes[..<count]))
     }
 
     deinit {
-        unsafe OPENSSL_cleanse(storage.baseAddress, storage.count)
-        unsafe storage.deallocate()
+        unsafe OPENSSL_cleanse(memory.bytes.baseAddress, count)
+        memory.release()
         CoreDumps.allow()
     }
 
