@@ -1,5 +1,6 @@
 public import Foundation
 internal import MigrationArchive
+internal import PropertyLists
 
 /// An error that was sent from an extension's process, or persisted for the app.
 ///
@@ -49,6 +50,9 @@ extension PersistedError {
     /// The greatest depth of errors that caused each other.
     private static let levels = 8
 
+    /// The greatest depth of arrays and dictionaries in another value.
+    private static let valueLevels = 8
+
     /// The key of several underlying errors; Foundation on Linux has no constant for it.
     private static let underlyingErrorsKey = "NSMultipleUnderlyingErrorsKey"
 
@@ -93,7 +97,7 @@ extension PersistedError {
         helpAnchor = text(key: NSHelpAnchorErrorKey, own: localized?.helpAnchor)
         for (key, value) in values.sorted(by: { $0.key < $1.key }) where !Self.ownKeys.contains(key)
         {
-            guard let value = PropertyListValue(value),
+            guard let value = PropertyListValue(value, .propertyList, levels: Self.valueLevels),
                 Self.take(Self.size(of: value) + BoundedText.writtenSize(of: key) + 16, from: &room)
             else { continue }
             information[key] = value
@@ -210,84 +214,10 @@ extension PersistedError: Codable {
 
 // MARK: - Other values
 
-/// A value that a property list can hold, in a form for JSON.
+/// The form of a value in JSON, which names its kind.
 ///
 /// Messages don't contain property lists, because an extension's process isn't trusted: 200 bytes
 /// of a binary property list can expand to more than fits in memory.
-private indirect enum PropertyListValue: Sendable, Equatable {
-    case string(String)
-    case integer(Int64)
-    case real(Double)
-    case boolean(Bool)
-    case date(Date)
-    case data(Data)
-    case array([PropertyListValue])
-    case dictionary([String: PropertyListValue])
-
-    /// The greatest depth of arrays and dictionaries.
-    private static let levels = 8
-
-    /// Converts `value`; returns `nil` if a property list can't hold it, or a value in it.
-    init?(_ value: Any) {
-        self.init(value, levels: Self.levels)
-    }
-
-    private init?(_ value: Any, levels: Int) {
-        guard levels > 0 else { return nil }
-        switch value {
-        case let value as String: self = .string(value)
-        case let value as NSNumber:
-            guard let number = Self.number(value) else { return nil }
-            self = number
-        case let value as Date:
-            guard value.timeIntervalSinceReferenceDate.isFinite else { return nil }
-            self = .date(value)
-        case let value as Data: self = .data(value)
-        case let values as [Any]:
-            var array: [PropertyListValue] = []
-            for value in values {
-                guard let value = Self(value, levels: levels - 1) else { return nil }
-                array.append(value)
-            }
-            self = .array(array)
-        case let values as [String: Any]:
-            var dictionary: [String: PropertyListValue] = [:]
-            for (key, value) in values {
-                guard let value = Self(value, levels: levels - 1) else { return nil }
-                dictionary[key] = value
-            }
-            self = .dictionary(dictionary)
-        default: return nil
-        }
-    }
-
-    private static func number(_ number: NSNumber) -> PropertyListValue? {
-        // A number made from a `Bool` is one of two objects.
-        if number === true as NSNumber || number === false as NSNumber {
-            return .boolean(number.boolValue)
-        }
-        switch unsafe String(cString: number.objCType) {
-        case "f", "d": return .real(number.doubleValue)
-        default:
-            return Int64(exactly: number).map { .integer($0) }
-        }
-    }
-
-    /// The value in Foundation's types.
-    var value: Any {
-        switch self {
-        case .string(let value): value
-        case .integer(let value): Int(value)
-        case .real(let value): value
-        case .boolean(let value): value
-        case .date(let value): value
-        case .data(let value): value
-        case .array(let values): values.map(\.value)
-        case .dictionary(let values): values.mapValues(\.value)
-        }
-    }
-}
-
 extension PropertyListValue: Codable {
     private enum CodingKeys: String, CodingKey {
         case string, integer, real, boolean, date, data, array, dictionary
@@ -298,7 +228,13 @@ extension PropertyListValue: Codable {
         try values.checkLevel()
         switch values.allKeys.first {
         case .string?: self = .string(try values.decode(String.self, forKey: .string))
-        case .integer?: self = .integer(try values.decode(Int64.self, forKey: .integer))
+        case .integer?:
+            // A larger number is the other kind.
+            if let number = try? values.decode(Int64.self, forKey: .integer) {
+                self = .integer(number)
+            } else {
+                self = .unsigned(try values.decode(UInt64.self, forKey: .integer))
+            }
         case .real?:
             // JSON has neither NaN nor infinity.
             let text = try values.decode(String.self, forKey: .real)
@@ -306,8 +242,8 @@ extension PropertyListValue: Codable {
         case .boolean?: self = .boolean(try values.decode(Bool.self, forKey: .boolean))
         case .date?:
             let interval = try values.decode(Double.self, forKey: .date)
-            self = .date(Date(timeIntervalSinceReferenceDate: interval))
-        case .data?: self = .data(try values.decode(Data.self, forKey: .data))
+            self = .date(secondsSince2001: interval)
+        case .data?: self = .data([UInt8](try values.decode(Data.self, forKey: .data)))
         case .array?:
             self = .array(try values.decode([PropertyListValue].self, forKey: .array))
         case .dictionary?:
@@ -325,11 +261,11 @@ extension PropertyListValue: Codable {
         switch self {
         case .string(let value): try values.encode(value, forKey: .string)
         case .integer(let value): try values.encode(value, forKey: .integer)
+        case .unsigned(let value), .uid(let value): try values.encode(value, forKey: .integer)
         case .real(let value): try values.encode("\(value)", forKey: .real)
         case .boolean(let value): try values.encode(value, forKey: .boolean)
-        case .date(let value):
-            try values.encode(value.timeIntervalSinceReferenceDate, forKey: .date)
-        case .data(let value): try values.encode(value, forKey: .data)
+        case .date(let seconds): try values.encode(seconds, forKey: .date)
+        case .data(let bytes): try values.encode(Data(bytes), forKey: .data)
         case .array(let value): try values.encode(value, forKey: .array)
         case .dictionary(let value): try values.encode(value, forKey: .dictionary)
         }

@@ -25,13 +25,17 @@ public struct ResumeActivity: Sendable, Equatable {
         static let userInfo = "userInfo"
     }
 
+    /// The greatest depth of arrays, sets and dictionaries in `userInfo`.
+    private static let levels = 30
+
     /// Makes an activity.
     ///
     /// - Parameters:
     ///   - activityType: The type, by which an app knows the activity.
     ///   - title: The title, for a person.
-    ///   - userInfo: What the app needs to go on: texts, numbers, dates, data, and arrays and
-    ///     dictionaries of these.
+    ///   - userInfo: What the app needs to go on, of the types that `NSUserActivity` allows: texts,
+    ///     numbers, dates, data, URLs, UUIDs, null, and arrays, sets and dictionaries of these. A date
+    ///     is kept to the second.
     /// - Throws: ``MigrationError`` of code `invalidOption` where the type is empty, a value is of
     ///   another type, or all of it takes more than 64 KiB.
     public init(
@@ -39,43 +43,47 @@ public struct ResumeActivity: Sendable, Equatable {
         title: String? = nil,
         userInfo: [String: Any] = [:]
     ) throws(MigrationError) {
-        var list: [String: Any] = [Key.type: activityType, Key.userInfo: userInfo]
-        list[Key.title] = title
-        guard PropertyListSerialization.propertyList(list, isValidFor: .xml),
-            let data = try? PropertyListSerialization.data(
-                fromPropertyList: list,
-                format: .xml,
-                options: 0
-            )
-        else {
-            throw Self.error("its userInfo holds something other than property-list types")
+        var values: [String: PropertyListValue] = [:]
+        for (key, value) in userInfo {
+            guard let value = PropertyListValue(value, .tagged, levels: Self.levels) else {
+                let name = BoundedText.name(key)
+                throw Self.error(
+                    "the value for '\(name)' in its userInfo is or holds something other than texts, "
+                        + "numbers, dates, data, URLs, UUIDs, null, arrays, sets and dictionaries, "
+                        + "or nests more than \(Self.levels) levels"
+                )
+            }
+            values[key] = value
         }
-        try self.init(encoded: data)
+        try self.init(activityType, title, values)
+    }
+
+    private init(
+        _ type: String,
+        _ title: String?,
+        _ userInfo: [String: PropertyListValue]
+    ) throws(MigrationError) {
+        var list: [String: PropertyListValue] = [
+            Key.type: .string(type), Key.userInfo: .dictionary(userInfo),
+        ]
+        list[Key.title] = title.map { .string($0) }
+        let bytes: [UInt8]
+        do throws(PropertyListError) {
+            bytes = try PropertyListValue.dictionary(list).xml()
+        } catch {
+            throw Self.error("\(error)")
+        }
+        try self.init(encoded: Data(bytes))
     }
 
     /// Reads an activity from a property list in a file, in any form.
     ///
-    /// - Parameter list: A dictionary with `activityType`, and perhaps `title` and `userInfo`.
+    /// - Parameter list: A dictionary with `activityType`, and perhaps `title` and `userInfo`, whose
+    ///   values may have tags.
     /// - Throws: ``MigrationError`` of code `invalidOption` where it is none.
     package init(list: [UInt8]) throws(MigrationError) {
-        // Foundation has no limits of its own.
-        let known = try? PropertyListValue.read(dictionaryIn: list)
-        let value = try? unsafe PropertyListSerialization.propertyList(
-            from: Data(list),
-            format: nil
-        )
-        guard known != nil, let value = value as? [String: Any],
-            let type = value[Key.type] as? String
-        else { throw Self.error("it is not a property list with an activityType") }
-        let userInfo = value[Key.userInfo] ?? [String: Any]()
-        guard let userInfo = userInfo as? [String: Any] else {
-            throw Self.error("its userInfo is not a dictionary")
-        }
-        try self.init(
-            activityType: type,
-            title: value[Key.title] as? String,
-            userInfo: userInfo
-        )
+        let (type, title, userInfo) = try Self.read(list)
+        try self.init(type, title, userInfo)
     }
 
     /// Reads an activity as it is archived.
@@ -84,20 +92,61 @@ public struct ResumeActivity: Sendable, Equatable {
             throw Self.error("it takes \(encoded.count) bytes, and at most 64 KiB are kept")
         }
         // A binary list could stand for far more than it takes.
-        guard encoded.starts(with: Data("<?xml".utf8)),
-            let list = try? PropertyListValue.read(dictionaryIn: [UInt8](encoded)),
-            let type = list[Key.type]?.string
-        else { throw Self.error("it is not a property list with an activityType") }
+        guard encoded.starts(with: Data("<?xml".utf8)) else {
+            throw Self.error("it is not a property list in XML")
+        }
+        let (type, title, userInfo) = try Self.read([UInt8](encoded))
         guard !type.isEmpty else { throw Self.error("its activityType is empty") }
+        _ = try Self.values(of: userInfo)
         activityType = type
-        title = list[Key.title]?.string
+        self.title = title
         self.encoded = encoded
     }
 
     /// What the app needs to go on; empty where the exporting app gave nothing.
+    ///
+    /// Arrays are of type `[AnyHashable]`, sets of type `Set<AnyHashable>` and dictionaries of type
+    /// `[String: AnyHashable]`; cast them to what they hold.
     public var userInfo: [String: Any] {
-        let list = try? unsafe PropertyListSerialization.propertyList(from: encoded, format: nil)
-        return (list as? [String: Any])?[Key.userInfo] as? [String: Any] ?? [:]
+        do throws(MigrationError) {
+            return try Self.values(of: Self.read([UInt8](encoded)).userInfo)
+        } catch {
+            // It was read when the activity was made.
+            return [:]
+        }
+    }
+
+    private typealias Parts = (
+        type: String, title: String?, userInfo: [String: PropertyListValue]
+    )
+
+    private static func read(_ bytes: [UInt8]) throws(MigrationError) -> Parts {
+        let list: PropertyListValue
+        do throws(PropertyListError) {
+            list = try PropertyListValue.read(dictionaryIn: bytes)
+        } catch {
+            throw Self.error("it is not a property list with an activityType: \(error)")
+        }
+        guard let type = list[Key.type]?.string else {
+            throw Self.error("it is not a property list with an activityType")
+        }
+        let userInfo = list[Key.userInfo] ?? .dictionary([:])
+        guard let members = userInfo.dictionary else {
+            throw Self.error("its userInfo is not a dictionary")
+        }
+        return (type, list[Key.title]?.string, members)
+    }
+
+    private static func values(
+        of members: [String: PropertyListValue]
+    ) throws(MigrationError) -> [String: Any] {
+        var values: [String: Any] = [:]
+        do throws(PropertyListValue.UnknownTag) {
+            for (key, value) in members { values[key] = try value.taggedValue.base }
+        } catch {
+            throw Self.error("\(error)")
+        }
+        return values
     }
 
     private static func error(_ message: String) -> MigrationError {
@@ -107,8 +156,11 @@ public struct ResumeActivity: Sendable, Equatable {
 
 /// An exporting extension that also names what the person was doing.
 ///
-/// An addition to Apple's interface. The host asks before the export.
+/// An addition to Apple's interface.
 public protocol ResumeActivityExporting: AppMigrationExtension {
     /// What the person was doing; `nil` if there is nothing to go on with.
+    ///
+    /// The host asks once, before the export: the answer lies in the first frame of the archive, which a
+    /// stream has sent by the time of the first append.
     var resumeActivity: ResumeActivity? { get async }
 }

@@ -82,12 +82,18 @@ struct StatusAnswer: Answer {
             ("date", date?.localSeconds), ("app", bundleIdentifier), ("platform", platform),
             ("version", resourcesVersion), ("fingerprint", fingerprint),
             ("activity", activityText),
-            ("asked for", readDate.map { "\($0.localSeconds), and not cleared since" }),
+            ("asked for", askedFor),
         ]
         let known = rows.compactMap { name, value in
             value.map { (name: name, value: PrintableText.escaping($0)) }
         }
         return "\(status.rawValue)\(reason)\n" + Table(rows: known).text
+    }
+
+    /// Whether the app knows of the import; it may run without `migrate run`, which would warn.
+    private var askedFor: String? {
+        guard status != .none else { return nil }
+        return readDate.map { "\($0.localSeconds), and not cleared since" } ?? "not by the app yet"
     }
 
     private var activityText: String? {
