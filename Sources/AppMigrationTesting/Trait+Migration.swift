@@ -36,6 +36,7 @@ extension Trait where Self == MigrationTrait {
     ///   - type: The type of the extension.
     ///   - bundleIdentifier: The bundle identifier of the extension's app.
     ///   - applicationGroups: The identifiers of the app groups that the extension may use.
+    ///   - grants: The files and directories outside the container that a person granted to it.
     ///   - hangTimeout: How long it may go without an append, archived bytes, progress or another sign
     ///     of work.
     ///   - gracePeriod: How long it may take to end after it was cancelled.
@@ -44,11 +45,13 @@ extension Trait where Self == MigrationTrait {
         of type: Hosted.Type,
         bundleIdentifier: String = "com.example.app",
         applicationGroups: [String] = [],
+        grants: [GrantedResource] = [],
         hangTimeout: Duration = .seconds(30),
         gracePeriod: Duration = .seconds(5)
     ) -> Self {
         MigrationTrait(bundleIdentifier: bundleIdentifier, applicationGroups: applicationGroups) {
             var appExtension = await MainActor.run { MigrationExtension.inProcess(Hosted()) }
+            appExtension.grantedResources = grants
             appExtension.hangTimeout = hangTimeout
             appExtension.gracePeriod = gracePeriod
             return appExtension
@@ -71,6 +74,7 @@ extension Trait where Self == MigrationTrait {
     ///   - entitlements: The property list of its entitlements; `nil` takes the file beside the
     ///     program, with `.entitlements` after its name.
     ///   - applicationGroups: The identifiers of the app groups that the extension may use.
+    ///   - grants: The files and directories outside the container that a person granted to it.
     ///   - confinement: Whether the process must be confined.
     ///   - hangTimeout: How long it may go without an append, archived bytes, progress or another sign
     ///     of work.
@@ -80,6 +84,7 @@ extension Trait where Self == MigrationTrait {
         executable: String,
         entitlements: URL? = nil,
         applicationGroups: [String] = [],
+        grants: [GrantedResource] = [],
         confinement: MigrationExtension.ConfinementPolicy = .whereAvailable,
         hangTimeout: Duration = .seconds(30),
         gracePeriod: Duration = .seconds(5)
@@ -87,6 +92,7 @@ extension Trait where Self == MigrationTrait {
         MigrationTrait(bundleIdentifier: nil, applicationGroups: applicationGroups) {
             var appExtension = MigrationExtension.executable(at: BuiltProgram.url(of: executable))
             appExtension.entitlements = entitlements
+            appExtension.grantedResources = grants
             appExtension.confinement = confinement
             appExtension.hangTimeout = hangTimeout
             appExtension.gracePeriod = gracePeriod

@@ -7,6 +7,23 @@ import Testing
 
 @testable import ProfileMigration
 
+/// What a person granted to an extension, in tests of it.
+@Suite(
+    .migration(
+        of: ProfileMigration.self,
+        grants: [GrantedResource(name: "data", url: URL(filePath: "/var"))]
+    )
+)
+struct GrantTraitTests {
+    @Test func `a test and its extension find what was granted`() async throws {
+        let resource = try #require(GrantedResource.all.first)
+        #expect(resource.name == "data")
+        #expect(resource.url.startAccessingSecurityScopedResource())
+        resource.url.stopAccessingSecurityScopedResource()
+        _ = try await AppMigrationTester(platform: .android)
+    }
+}
+
 /// What the trait gives to each test.
 @Suite(.migration(of: ProfileMigration.self, applicationGroups: ["group.a", "group/b"]))
 struct MigrationTraitTests {

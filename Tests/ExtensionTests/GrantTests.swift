@@ -36,7 +36,7 @@ struct GrantTests {
     /// The notes of a script, without those that every run takes first.
     private func lines(of notes: String) -> [String] {
         notes.split(separator: "\n").map(String.init).filter { note in
-            ["attempt", "grants", "read", "resolve", "start"].contains {
+            ["attempt", "grants", "read", "resolve", "start", "try-bookmark"].contains {
                 note.hasPrefix("\($0) ")
             } || note.contains("startAccessing")
         }
@@ -258,6 +258,53 @@ struct GrantTests {
         scripted.grantedResources = []
         let error = try await stage.failure(of: scripted)
         #expect(error.code == .extensionFailed)
+    }
+
+    @Test(arguments: Hosting.allCases)
+    func `a bookmark of a file in an open grant finds it, and opens the grant`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage()
+        let photos = try makePhotos(stage)
+        let group = try stage.makeGroup()
+        try await stage.makeArchive(
+            """
+            try-bookmark grant:photos/one
+            start grant:photos
+            bookmark grant:photos/one group:shared/bookmark
+            try-bookmark grant:photos/none
+            notes Documents/notes
+            """
+        )
+        var scripted = stage.scripted(hosting)
+        scripted.applicationGroups = ["shared": group.url]
+        scripted.grantedResources = [GrantedResource(name: "photos", url: photos.url)]
+        try await stage.importArchive(scripted)
+        let tries = lines(of: try stage.importedText("Documents/notes"))
+        #expect(tries.first == "try-bookmark grant:photos/one CocoaError 257")
+        #expect(tries.last == "try-bookmark grant:photos/none CocoaError 4")
+        let moved = stage.root / "moved"
+        try FileManager.default.moveItem(at: photos.url, to: moved.url)
+        let script = """
+            resolve group:shared/bookmark
+            append resolved: as one
+            notes tmp:notes
+            append tmp:notes as notes
+            """
+        try (stage.source / "script").write(script)
+        for (place, isStale) in [(moved, true), (photos, false)] {
+            if place == photos {
+                try FileManager.default.moveItem(at: moved.url, to: photos.url)
+            }
+            scripted.grantedResources = [GrantedResource(name: "photos", url: place.url)]
+            try await stage.export(scripted)
+            let notes = lines(of: try await stage.archivedText("notes"))
+            #expect(notes == ["resolve one stale \(isStale) opens true"])
+            #expect(try await stage.archivedText("one") == "picture")
+        }
+        try FileManager.default.removeItem(at: (photos / "one").url)
+        try (photos / "one").makeSymbolicLink(to: "/etc/hostname")
+        #expect(try await stage.failure(of: scripted).code == .extensionFailed)
     }
 
     @Test func `what can't be granted refuses the session by name`() async throws {

@@ -20,6 +20,9 @@ struct ScriptRun {
     let state: ScriptState
     var resources: URL?
 
+    /// What the last bookmark led to.
+    private var resolved: URL?
+
     /// Memory that it has and does nothing with.
     private var taken: [UInt8] = []
 
@@ -81,6 +84,12 @@ struct ScriptRun {
             let grants = GrantedResource.all.map { "\($0.name) \($0.isWritable)" }
             note("grants \(grants.joined(separator: ", "))")
         case "bookmark": try url(words[0]).bookmarkData().write(to: url(words[1]))
+        case "try-bookmark":
+            do {
+                _ = try url(words[0]).bookmarkData()
+            } catch let error as CocoaError {
+                note("try-bookmark \(words[0]) CocoaError \(error.errorCode)")
+            }
         case "resolve": try resolve(words[0])
         case "read": note("read \(words[0]) \(Attempts.read(url(words[0]).path))")
         case "attempt": note("attempt \(words.joined(separator: " ")) \(attempt(words))")
@@ -116,6 +125,7 @@ struct ScriptRun {
         let data = try Data(contentsOf: url(bookmark))
         let resolved = try URL(resolvingBookmarkData: data, bookmarkDataIsStale: &isStale)
         let opens = resolved.startAccessingSecurityScopedResource()
+        self.resolved = resolved
         note("resolve \(resolved.lastPathComponent) stale \(isStale) opens \(opens)")
     }
 
@@ -196,6 +206,7 @@ struct ScriptRun {
         case "encoded":
             return URL(filePath: container.documentsDirectory.appending(path: rest).path())
         case "documents": return container.documentsDirectory
+        case "resolved": return resolved ?? URL(filePath: "/nowhere")
         case "tmp": return temporaryDirectory.appending(path: rest)
         case "grant":
             let parts = rest.split(separator: "/", maxSplits: 1).map(String.init)

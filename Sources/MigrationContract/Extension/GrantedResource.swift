@@ -13,7 +13,8 @@ public struct GrantedResource: Sendable, Hashable {
 
     /// The file or directory.
     ///
-    /// Only this URL opens it; URLs made from it work while it is open.
+    /// Only this URL, and those that bookmarks of it and of files in it lead to, open it; URLs made from
+    /// it work while it is open.
     public let url: URL
 
     /// Whether the extension may change it.
@@ -67,8 +68,14 @@ package final class SessionGrants: Sendable {
     package let grants: [Grant]
 
     private let change: Change
-    /// The number of calls that opened each resource and have not closed it yet.
-    private let calls: Monitor<[Int]>
+    private let state: Monitor<State>
+
+    private struct State {
+        /// The number of calls that opened each resource and have not closed it yet.
+        var calls: [Int]
+        /// The files in grants that bookmarks led to, with the numbers of their grants.
+        var bookmarked: [BytePath: Int] = [:]
+    }
 
     /// Grants nothing.
     package static var none: SessionGrants { SessionGrants([]) }
@@ -77,26 +84,27 @@ package final class SessionGrants: Sendable {
     package init(_ grants: [Grant], changedBy change: @escaping Change = { _, _ in true }) {
         self.grants = grants.sorted { $0.path < $1.path }
         self.change = change
-        calls = Monitor(Array(repeating: 0, count: grants.count))
+        state = Monitor(State(calls: Array(repeating: 0, count: grants.count)))
     }
 
-    /// Opens the grant at just this path; `false` if there is none, or it can't be shown.
+    /// Opens the grant at just this path, or the one with the file there that a bookmark led to; `false`
+    /// if there is none, or it can't be shown.
     fileprivate func start(_ path: BytePath) -> Bool {
-        guard let number = number(of: path) else { return false }
-        return calls.withLock { calls in
-            guard calls[number] > 0 || change(number, true) else { return false }
-            calls[number] += 1
+        state.withLock { state in
+            guard let number = number(of: path, state),
+                state.calls[number] > 0 || change(number, true)
+            else { return false }
+            state.calls[number] += 1
             return true
         }
     }
 
     /// Takes back a call of ``start(_:)``; the last one hides the grant.
     fileprivate func stop(_ path: BytePath) {
-        guard let number = number(of: path) else { return }
-        calls.withLock { calls in
-            guard calls[number] > 0 else { return }
-            calls[number] -= 1
-            if calls[number] == 0 { _ = change(number, false) }
+        state.withLock { state in
+            guard let number = number(of: path, state), state.calls[number] > 0 else { return }
+            state.calls[number] -= 1
+            if state.calls[number] == 0 { _ = change(number, false) }
         }
     }
 
@@ -104,7 +112,7 @@ package final class SessionGrants: Sendable {
     package func checkIsOpen(_ path: BytePath) throws(MigrationError) {
         let covering = grants.indices.filter { path.isEqual(toOrBelow: grants[$0].path) }
         guard let first = covering.first else { return }
-        let isOpen = calls.withLock { calls in covering.contains { calls[$0] > 0 } }
+        let isOpen = state.withLock { state in covering.contains { state.calls[$0] > 0 } }
         guard !isOpen else { return }
         let name = grants[first].resource.name
         let message =
@@ -113,10 +121,84 @@ package final class SessionGrants: Sendable {
         throw MigrationError(.outsideContainer, message, path: path)
     }
 
-    private func number(of path: BytePath) -> Int? {
-        grants.firstIndex { $0.path == path.trimmed }
+    private func number(of path: BytePath, _ state: State) -> Int? {
+        let path = path.trimmed
+        return grants.firstIndex { $0.path == path } ?? state.bookmarked[path]
     }
 }
+
+// MARK: - Files that bookmarks name
+
+#if !canImport(Darwin)
+extension SessionGrants {
+    /// A granted resource, or a file in one.
+    fileprivate struct Place {
+        let grant: Grant
+        /// The path, in which there is no link.
+        let path: BytePath
+        let identity: FileStatus.Identity
+        let isDirectory: Bool
+
+        /// The path in the resource, which begins with a slash; empty for the resource itself.
+        var rest: [UInt8] { path.rest(from: grant.path).map { [UInt8]($0) } ?? [] }
+    }
+
+    /// Finds the granted resource at `path`, or the file there in one that is open.
+    ///
+    /// - Throws: `CocoaError` of code `fileReadNoPermission` where the resource isn't open, and
+    ///   `fileNoSuchFile` where no resource is at `path` and nothing in one.
+    fileprivate func place(at path: BytePath) throws(CocoaError) -> Place {
+        if let grant = grants.first(where: { $0.path == path }) {
+            return Place(
+                grant: grant,
+                path: path,
+                identity: grant.identity,
+                isDirectory: grant.resource.url.hasDirectoryPath
+            )
+        }
+        // The innermost resource comes last.
+        guard let number = grants.lastIndex(where: { path.isEqual(toOrBelow: $0.path) }) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        guard state.withLock({ $0.calls[number] > 0 }) else {
+            throw CocoaError(.fileReadNoPermission)
+        }
+        return try place(at: path, in: grants[number])
+    }
+
+    private func place(at path: BytePath, in grant: Grant) throws(CocoaError) -> Place {
+        do throws(SystemError) {
+            let resolved = try BytePath(resolvingWhole: path)
+            let status = try FileDescriptor.status(atPath: resolved)
+            // A link that leads out leads to nothing.
+            guard resolved.isEqual(toOrBelow: grant.path) else { throw SystemError.denied }
+            return Place(
+                grant: grant,
+                path: resolved,
+                identity: status.identity,
+                isDirectory: status.kind == .directory
+            )
+        } catch {
+            throw CocoaError(.fileNoSuchFile)
+        }
+    }
+
+    /// Finds a file in a granted resource by the path that a bookmark has; from now on its URL opens
+    /// the resource.
+    ///
+    /// - Throws: `CocoaError` of code `fileNoSuchFile`.
+    fileprivate func find(_ rest: [UInt8], in grant: Grant) throws(CocoaError) -> Place {
+        guard !rest.isEmpty else { return try place(at: grant.path) }
+        guard start(grant.path) else { throw CocoaError(.fileNoSuchFile) }
+        defer { stop(grant.path) }
+        let place = try place(at: BytePath(grant.path.bytes + rest), in: grant)
+        state.withLock { state in
+            state.bookmarked[place.path] = grants.firstIndex { $0.path == grant.path }
+        }
+        return place
+    }
+}
+#endif
 
 #if !canImport(Darwin)
 extension URL {
@@ -192,12 +274,15 @@ extension URL {
 
     private struct Bookmark: Codable {
         let name: String
+        /// The path in the resource, which begins with a slash; `nil` for the resource itself.
+        let rest: Data?
         let path: Data
         let device: UInt64
         let inode: UInt64
     }
 
-    /// Makes a bookmark of a granted resource, by which a later session finds it.
+    /// Makes a bookmark of a granted resource, or of a file in one that is open, by which a later session
+    /// finds it.
     ///
     /// Corresponds to Foundation's method of that name, which Linux lacks.
     ///
@@ -206,27 +291,30 @@ extension URL {
     ///   - keys: Ignored.
     ///   - relativeURL: Ignored.
     /// - Returns: The bookmark.
-    /// - Throws: `CocoaError` of code `fileNoSuchFile` if this isn't the URL of a granted resource.
+    /// - Throws: `CocoaError` of code `fileNoSuchFile` if this isn't the URL of a granted resource or of a
+    ///   file in one, and `fileReadNoPermission` if that resource isn't open.
     public func bookmarkData(
         options: BookmarkCreationOptions = [],
         includingResourceValuesForKeys keys: Set<URLResourceKey>? = nil,
         relativeTo relativeURL: URL? = nil
     ) throws -> Data {
-        let grants = ExtensionContext.hosted?.grants.grants ?? []
-        guard let path = fileSystemPath?.trimmed,
-            let grant = grants.first(where: { $0.path == path })
+        guard let path = fileSystemPath?.trimmed, let grants = ExtensionContext.hosted?.grants
         else { throw CocoaError(.fileNoSuchFile) }
+        let place = try grants.place(at: path)
         return try JSONEncoder().encode(
             Bookmark(
-                name: grant.resource.name,
-                path: Data(path.bytes),
-                device: grant.identity.device,
-                inode: grant.identity.inode
+                name: place.grant.resource.name,
+                rest: place.rest.isEmpty ? nil : Data(place.rest),
+                path: Data(place.path.bytes),
+                device: place.identity.device,
+                inode: place.identity.inode
             )
         )
     }
 
-    /// Finds the granted resource of a bookmark by the name under which it is granted.
+    /// Finds the granted resource of a bookmark by the name under which it is granted, or the file in it.
+    ///
+    /// The URL of a file in a resource opens that resource.
     ///
     /// Corresponds to Foundation's initializer, which Linux lacks.
     ///
@@ -237,7 +325,7 @@ extension URL {
     ///   - isStale: Whether the resource has another path now, or is another file: make a new
     ///     bookmark then.
     /// - Throws: `CocoaError` of code `fileReadCorruptFile` if `data` isn't a bookmark, and
-    ///   `fileNoSuchFile` if no resource is granted under that name.
+    ///   `fileNoSuchFile` if no resource is granted under that name, or if it holds no such file.
     public init(
         resolvingBookmarkData data: Data,
         options: BookmarkResolutionOptions = [],
@@ -247,13 +335,19 @@ extension URL {
         guard let bookmark = try? JSONDecoder().decode(Bookmark.self, from: data) else {
             throw CocoaError(.fileReadCorruptFile)
         }
-        let grants = ExtensionContext.hosted?.grants.grants ?? []
-        guard let grant = grants.first(where: { $0.resource.name == bookmark.name }) else {
-            throw CocoaError(.fileNoSuchFile)
-        }
+        guard let grants = ExtensionContext.hosted?.grants,
+            let grant = grants.grants.first(where: { $0.resource.name == bookmark.name })
+        else { throw CocoaError(.fileNoSuchFile) }
+        let place = try grants.find([UInt8](bookmark.rest ?? Data()), in: grant)
         let identity = FileStatus.Identity(device: bookmark.device, inode: bookmark.inode)
-        isStale = grant.path.bytes != [UInt8](bookmark.path) || grant.identity != identity
-        self = grant.resource.url
+        isStale = place.path.bytes != [UInt8](bookmark.path) || place.identity != identity
+        if place.rest.isEmpty {
+            self = grant.resource.url
+        } else {
+            self =
+                place.isDirectory
+                ? URL(directoryAtPath: place.path) : URL(fileAtPath: place.path)
+        }
     }
 }
 #endif

@@ -15,8 +15,9 @@ internal import MigrationSystem
 /// The trait of the suite, `.migration(of:)` or `.migration(executable:)` of the library
 /// `AppMigrationTesting`, names the extension and the container. Without such a trait, the
 /// environment does: `MIGRATION_EXTENSION` is the path of the extension's program,
-/// `MIGRATION_ENTITLEMENTS` the path of its property list if that is not beside the program, and
-/// `MIGRATION_CONTAINER` the container's directory. Use it only in tests.
+/// `MIGRATION_ENTITLEMENTS` the path of its property list if that is not beside the program,
+/// `MIGRATION_CONTAINER` the container's directory, and `MIGRATION_GROUPS` and `MIGRATION_GRANTS` its
+/// app groups and what a person granted. Use it only in tests.
 ///
 /// Tests run in parallel: if several testers in one process use one container, their exports,
 /// imports and registrations wait for each other. ``waitLimit`` limits the wait for other

@@ -10,6 +10,7 @@ package struct ExtensionUnderTest: Sendable {
     private static let extensionVariable = "MIGRATION_EXTENSION"
     private static let entitlementsVariable = "MIGRATION_ENTITLEMENTS"
     fileprivate static let groupsVariable = "MIGRATION_GROUPS"
+    fileprivate static let grantsVariable = "MIGRATION_GRANTS"
 
     let appExtension: MigrationExtension
     let container: MigrationDataContainer
@@ -27,14 +28,17 @@ package struct ExtensionUnderTest: Sendable {
     ) async throws -> Result {
         // If a test calls its extension directly, the extension finds the same directories as in a
         // session.
-        let paths = try SessionPaths(linking: directories(), because: .ownProcess)
+        let directories = try directories()
+        let paths = try SessionPaths(linking: directories, because: .ownProcess)
         defer { paths.remove() }
+        let grants = try appExtension.resolvedGrants(apartFrom: directories.map(\.path))
         let context = ExtensionContext(
             container: container.located(at: paths.shown(container.rootPath)),
             groups: appExtension.applicationGroups.mapValues { url in
                 URL(containerAtPath: paths.shown(BytePath(of: url)))
             },
-            temporaryDirectory: nil
+            temporaryDirectory: nil,
+            grants: SessionGrants(grants)
         )
         return try await ExtensionContext.$current.withValue(context) {
             try await MigrationStatus.$given.withValue(container) {
@@ -60,7 +64,7 @@ extension ExtensionUnderTest {
     ///
     /// - Throws: ``MigrationError`` of code `nothingToTest` if both are incomplete, of code
     ///   `containerInvalid` if the environment names something other than a container, and of code
-    ///   `invalidOption` if its app groups are malformed.
+    ///   `invalidOption` if its app groups or grants are malformed.
     static func find() throws(MigrationError) -> ExtensionUnderTest {
         if let current { return current }
         guard let program = path(in: extensionVariable) else { throw missing(extensionVariable) }
@@ -70,6 +74,7 @@ extension ExtensionUnderTest {
         var appExtension = MigrationExtension.executable(at: URL(fileAtPath: program))
         appExtension.entitlements = path(in: entitlementsVariable).map { URL(fileAtPath: $0) }
         try appExtension.readGroups(of: path(in: groupsVariable)?.bytes ?? [])
+        try appExtension.readGrants(of: path(in: grantsVariable)?.bytes ?? [])
         return ExtensionUnderTest(appExtension, container: container)
     }
 
@@ -94,20 +99,53 @@ extension MigrationExtension {
     /// Reads app groups from `list`: one line `identifier=directory` each, without a directory for
     /// a group to omit.
     fileprivate mutating func readGroups(of list: [UInt8]) throws(MigrationError) {
-        for line in list.split(separator: UInt8(ascii: "\n")) {
-            guard let end = line.firstIndex(of: UInt8(ascii: "=")), end > line.startIndex else {
-                let variable = ExtensionUnderTest.groupsVariable
-                let message = "\(variable) has a line that is not of the form identifier=directory"
-                throw MigrationError(.invalidOption, message, path: BytePath(line))
-            }
-            let identifier = String(decoding: line[..<end], as: UTF8.self)
-            let directory = BytePath(line[(end + 1)...])
-            if directory.bytes.isEmpty {
+        let variable = ExtensionUnderTest.groupsVariable
+        for (identifier, directory) in try Self.assignments(in: list, of: variable) {
+            if directory.isEmpty {
                 omittedGroups.insert(identifier)
             } else {
-                applicationGroups[identifier] = URL(fileAtPath: directory)
+                applicationGroups[identifier] = URL(fileAtPath: BytePath(directory))
             }
         }
+    }
+
+    /// Reads granted resources from `list`: one line `name=path` each, with `:rw` behind the path of
+    /// one that the extension may change.
+    fileprivate mutating func readGrants(of list: [UInt8]) throws(MigrationError) {
+        let variable = ExtensionUnderTest.grantsVariable
+        for (name, value) in try Self.assignments(in: list, of: variable) {
+            let end = value.suffix(3)
+            let isWritable = end.elementsEqual(":rw".utf8)
+            let path = isWritable || end.elementsEqual(":ro".utf8) ? value.dropLast(3) : value
+            guard !path.isEmpty else {
+                throw MigrationError(.invalidOption, "\(variable) gives '\(name)' no path")
+            }
+            grantedResources.append(
+                GrantedResource(
+                    name: name,
+                    url: URL(fileAtPath: BytePath(path)),
+                    isWritable: isWritable
+                )
+            )
+        }
+    }
+
+    /// Reads the lines `name=value` of an environment variable.
+    private static func assignments(
+        in list: [UInt8],
+        of variable: String
+    ) throws(MigrationError) -> [(name: String, value: ArraySlice<UInt8>)] {
+        var assignments: [(name: String, value: ArraySlice<UInt8>)] = []
+        for line in list.split(separator: UInt8(ascii: "\n")) {
+            guard let end = line.firstIndex(of: UInt8(ascii: "=")), end > line.startIndex,
+                let name = String(validating: line[..<end], as: UTF8.self)
+            else {
+                let message = "\(variable) has a line that is not of the form name=path"
+                throw MigrationError(.invalidOption, message, path: BytePath(line))
+            }
+            assignments.append((name, line[(end + 1)...]))
+        }
+        return assignments
     }
 }
 

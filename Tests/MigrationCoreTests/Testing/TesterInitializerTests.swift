@@ -20,7 +20,7 @@ import Testing
     private static func clearEnvironment() {
         for name in [
             "MIGRATION_EXTENSION", "MIGRATION_ENTITLEMENTS", "MIGRATION_CONTAINER",
-            "MIGRATION_GROUPS",
+            "MIGRATION_GRANTS", "MIGRATION_GROUPS",
         ] {
             unsetenv(name)
         }
@@ -95,6 +95,18 @@ import Testing
             #expect(try await TesterInitializerTests.failure().code == .extensionUnsuitable)
             setenv("MIGRATION_GROUPS", "a", 1)
             #expect(try await TesterInitializerTests.failure().code == .invalidOption)
+            setenv("MIGRATION_GROUPS", "a=/usr\nb=\nc=/etc", 1)
+            for (grants, words) in [
+                ("programs", "MIGRATION_GRANTS has a line"), ("a=", "gives 'a' no path"),
+                ("a=/var\nb=/nonexistent:rw", "'b' (--grant) can't be reached"),
+            ] {
+                setenv("MIGRATION_GRANTS", grants, 1)
+                let error = try await TesterInitializerTests.failure()
+                #expect(error.code == .invalidOption)
+                #expect(error.message.contains(words), "\(error)")
+            }
+            setenv("MIGRATION_GRANTS", "a=/var:ro", 1)
+            #expect(try await TesterInitializerTests.failure().code == .extensionUnsuitable)
         }
     }
 
