@@ -5,11 +5,13 @@ package import Foundation
 /// `make test` names the installed one by `MIGRATE`. Without the variable it is the one that was
 /// built beside the tests, which a person is told once.
 package enum TestedProgram {
+    /// The program that was built beside the tests, which is linked to Swift's libraries.
+    package static let besideTests = Bundle.main.bundleURL.appending(path: "migrate")
+
     package static let url: URL = {
         guard let path = ProcessInfo.processInfo.environment["MIGRATE"], !path.isEmpty else {
-            let url = Bundle.main.bundleURL.appending(path: "migrate")
-            say("tests run \(url.path), not the installed program; MIGRATE names another")
-            return url
+            say("tests run \(besideTests.path), not the installed program; MIGRATE names another")
+            return besideTests
         }
         guard FileManager.default.isExecutableFile(atPath: path) else {
             say("MIGRATE names '\(path)', which can't be run; name a built migrate, or unset it")
