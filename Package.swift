@@ -139,7 +139,7 @@ let package = Package(
         .executableTarget(name: "FaultInjector", path: "Tests/FaultInjector"),
         .executableTarget(
             name: "store-plan",
-            dependencies: ["StoreMigration"],
+            dependencies: ["CSQLite", "StoreMigration"],
             path: "Tests/Fixtures/StorePlan",
             swiftSettings: settings
         ),

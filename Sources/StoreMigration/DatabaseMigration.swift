@@ -54,6 +54,7 @@ struct DatabaseMigration {
         )
         // Until now another process may have migrated or replaced the store.
         try place.checkNames()
+        if isLeft { try place.removeFinishedJournal() }
         if isLeft, try resume(original) {
             original.close()
             try callHook()

@@ -44,10 +44,19 @@ final class SQLiteConnection {
         unsafe handle = opened
         try check(code)
         _ = unsafe sqlite3_extended_result_codes(handle, 1)
+        askForCancellation(every: 1000)
+        if trust == .none { try judge() }
+        try execute(statements)
+    }
+
+    deinit { close() }
+
+    /// Lets SQLite ask after so many of its instructions whether the work should stop.
+    private func askForCancellation(every count: CInt) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe sqlite3_progress_handler(
             handle,
-            10_000,
+            count,
             { context in
                 guard let context = unsafe context else { return 0 }
                 let connection = unsafe Unmanaged<SQLiteConnection>.fromOpaque(context)
@@ -55,11 +64,7 @@ final class SQLiteConnection {
             },
             context
         )
-        if trust == .none { try judge() }
-        try execute(statements)
     }
-
-    deinit { close() }
 
     /// Closes the database, and with it releases its locks.
     func close() {
@@ -73,6 +78,8 @@ final class SQLiteConnection {
     /// A value that is computed may be larger than those that are stored, but not without end.
     func judge() throws(StoreMigrationError) {
         try check(unsafe migration_sqlite_distrust(handle))
+        // One of its instructions may compute a large value.
+        askForCancellation(every: 100)
         let size = ["", "-wal"].reduce(0) {
             $0 + min(Self.size(of: file, suffix: $1), 1_000_000_000)
         }

@@ -69,7 +69,11 @@ public struct StoreFacts: Sendable {
         }
         let (database, knowsConstraints) = try SQLiteConnection.openForChecking(at: place.path)
         kind = try Self.isOfCoreData(database) ? .coreData : .sqlite
-        try look(at: database, place.path, knowsConstraints)
+        do {
+            try look(at: database, place.path, knowsConstraints)
+        } catch let error as StoreMigrationError where error.code == .cancelled {
+            throw CancellationError()
+        }
     }
 
     private static func isOfCoreData(

@@ -8,7 +8,7 @@ import Testing
 @Suite(.scratchDirectory, .enabled(if: Injector.isAvailable))
 struct CutOffTests {
     enum Kind: String, CaseIterable {
-        case database = "db", light = "light.db", hooked = "hooked.db"
+        case database = "db", light = "light.db", hooked = "hooked.db", resized = "resized.db"
         case document = "doc.json", directory = "dir.notes"
     }
 
@@ -17,7 +17,7 @@ struct CutOffTests {
         for name in try place.names { try FileManager.default.removeItem(at: place[name]) }
         let store = place[kind.rawValue]
         switch kind {
-        case .database, .light, .hooked: try place.makeCrashedDatabase(kind.rawValue)
+        case .database, .light, .hooked, .resized: try place.makeCrashedDatabase(kind.rawValue)
         case .document: try Data(#"{"note":"Old","version":1}"#.utf8).write(to: store)
         case .directory:
             try FileManager.default.createDirectory(at: store, withIntermediateDirectories: false)
@@ -27,12 +27,18 @@ struct CutOffTests {
     }
 
     /// The version of the store, which must open and have its content.
-    private func version(_ kind: Kind, in place: Place) throws -> String {
+    private func version(
+        _ kind: Kind,
+        in place: Place,
+        isCutOff: Bool = false
+    ) throws -> String {
         let store = place[kind.rawValue]
         switch kind {
-        case .database, .light, .hooked:
+        case .database, .light, .hooked, .resized:
             let database = try TestDatabase(at: store)
-            #expect(try database.texts("PRAGMA journal_mode") == ["wal"])
+            // SQLite changes the size of pages without a log only; the next migration brings it back.
+            let mode = try database.texts("PRAGMA journal_mode")
+            #expect(mode == ["wal"] || isCutOff && kind == .resized)
             #expect(try database.texts("PRAGMA integrity_check") == ["ok"])
             let titles = try database.texts("SELECT title FROM note ORDER BY id")
             #expect(titles == ["Old", "In the log"])
@@ -82,7 +88,7 @@ struct CutOffTests {
                 let run = try Injector.run("kill", at: call, number, on: store)
                 #expect(run.wasKilled == (run.faults > 0), "\(call) \(number)")
                 // What the dead program left must not confuse the one who opens the store.
-                let seen = try version(kind, in: place)
+                let seen = try version(kind, in: place, isCutOff: true)
                 #expect(seen == "1" || seen == "3", "\(call) \(number)")
                 versions.insert(seen)
                 let next = try Injector.run("none", at: "none", 0, on: store)

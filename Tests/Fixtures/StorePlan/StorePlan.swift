@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import Glibc
 import StoreMigration
@@ -5,7 +6,7 @@ import StoreMigration
 /// Migrates stores of notes, whatever they are made of, from version 1 to version 3.
 ///
 /// The name of a store says more: the steps of `light` stores work in place, those of `slow` ones take a
-/// while, and `hooked` ones have a hook, which dies where `<store>.die` is a file.
+/// while, those of `resized` ones change the size of pages, and `hooked` ones have a hook, which dies where `<store>.die` is a file.
 @main
 struct StorePlan: StorePlanProgram {
     private static let name = URL(filePath: CommandLine.arguments.last { $0.contains("/") } ?? "")
@@ -22,6 +23,7 @@ struct StorePlan: StorePlanProgram {
                 StoreStep(from: 1, to: 2) { try add("tags", to: $0) },
                 StoreStep(from: 2, to: 3) {
                     if name.contains("slow") { usleep(200_000) }
+                    if name.contains("resized") { try resize($0) }
                     try add("folder", to: $0)
                 },
             ],
@@ -45,6 +47,15 @@ struct StorePlan: StorePlanProgram {
 
     private static func addition(of field: String) -> String {
         "ALTER TABLE note ADD COLUMN \(field) TEXT NOT NULL DEFAULT ''"
+    }
+
+    private static func resize(_ copy: StoreCopy) throws {
+        var database: OpaquePointer?
+        defer { sqlite3_close(database) }
+        let statements = "PRAGMA journal_mode = DELETE; PRAGMA page_size = 1024; VACUUM"
+        guard sqlite3_open(copy.url.path, &database) == SQLITE_OK,
+            sqlite3_exec(database, statements, nil, nil, nil) == SQLITE_OK
+        else { throw CocoaError(.fileWriteUnknown) }
     }
 
     /// Adds a field to every note.
