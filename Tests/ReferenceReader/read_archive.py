@@ -146,13 +146,17 @@ def own_records(body, wanted):
     return own
 
 
-def number_record(key, value):
-    """A record of a number, whose length counts its own digits."""
-    text = b" %s=%d\n" % (key, value)
+def record_of(key, value):
+    """A record, whose length counts its own digits."""
+    text = b" %s=%s\n" % (key, value)
     length = len(text)
     while len(b"%d" % length) + len(text) != length:
         length = len(b"%d" % length) + len(text)
     return b"%d" % length + text
+
+
+def number_record(key, value):
+    return record_of(key, b"%d" % value)
 
 
 def header_block(block):

@@ -63,8 +63,8 @@ enum ArchiveManual {
         All numbers outside of the tar headers are little-endian and unsigned.
         .Ss Entries
         An entry is a file, a directory, a symbolic link or a hard link, with its
-        name, its permissions,
-        its time of modification and its extended attributes in the namespace
+        name, its permissions and its time of modification.
+        Files and directories have their extended attributes in the namespace
         .Ql user .
         Names are bytes.
         A path is relative, comes once, and has no
@@ -72,7 +72,15 @@ enum ArchiveManual {
         or
         .Ql ..
         component.
-        User and group are 0 and mean nothing.
+        .Pp
+        An archive that was exported with
+        .Fl -owners
+        holds the numbers of users and groups, with
+        .Fl -acls
+        access control lists, and with
+        .Fl -xattrs Cm all
+        the attributes of every namespace; its header says so.
+        In any other archive user and group are 0 and mean nothing.
         .Pp
         Entries lie in windows of at most 8192 entries, 512 MiB of content and 1 MiB of
         paths.
@@ -101,7 +109,9 @@ enum ArchiveManual {
         .Pa .sig
         after its name, in the format of
         .Xr ssh-keygen 1 .
-        It signs the fingerprint and the header.
+        It signs the fingerprint, the app and the version of the data's format, in the
+        namespace
+        .Ql archive@migration .
         .Sh FILES
         .Bl -tag -width Ds
         .It Pa /usr/share/migrate/schemas

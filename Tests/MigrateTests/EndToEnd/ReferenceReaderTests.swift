@@ -58,6 +58,48 @@ struct ReferenceReaderTests {
         #expect(made.output.contains("fingerprint \(fingerprint)\n"))
     }
 
+    /// A second writer, made of the page alone: what it writes of a tree is what we write.
+    @Test(arguments: ["", "--as org.example.größe/\u{7F}"])
+    func `a writer from the page gives the same fingerprint and stream`(_ flags: String) throws {
+        let made = try place.shell(
+            """
+            mkdir -p tree/deep/er tree/many tree/Größe && cd tree && seq 3000 > deep/numbers && : > none &&
+            ln -s ../none deep/link && ln deep/numbers zz && echo x > "$(printf 'n\\351\\377')" &&
+            echo y > deep/$(printf 'n%.0s' $(seq 200)).txt && touch -d 1960-01-01T00:00:00.25 deep/old &&
+            head -c 300000 /dev/zero > zeros && head -c 5000000 /dev/zero > deep/er/long &&
+            head -c 4500000 /dev/urandom > noise && head -c 70000 /dev/urandom > deep/er/medium.jpg &&
+            ln -s $(printf 't%.0s' $(seq 150)) far && ln -s Größe near && chmod 600 none &&
+            seq 8300 | split -l 1 -a 3 - many/ && cd .. &&
+            "$migrate" export --container tree --out ours \(flags) | grep ^fingerprint | cut -d ' ' -f 2 &&
+            "$migrate" inspect ours --json > header
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let answer = Data(try place.bytes(of: "header"))
+        let header = try JSONDecoder().decode(Inspected.self, from: answer).header
+        var words = ["creator=\(header.creator)", "sizeEstimate=\(header.sizeEstimate)"]
+        if let app = header.bundleIdentifier { words.append("bundleIdentifier=\(app)") }
+        let given = words.map { "'\($0)'" }.joined(separator: " ")
+        let written = try python("write_archive.py", "tree theirs \(given)")
+        #expect(written.exitCode == 0 && written.output == made.output, "\(written.errors)")
+        let compared = try place.shell(
+            """
+            zstd -dcq ours > a && zstd -dcq theirs > b && cmp a b &&
+            "$migrate" verify theirs && "$migrate" diff theirs --container tree
+            """
+        )
+        #expect(compared.exitCode == 0, "\(compared.output)\(compared.errors)")
+    }
+
+    private struct Inspected: Decodable {
+        struct Header: Decodable {
+            let bundleIdentifier: String?
+            let creator: String
+            let sizeEstimate: UInt64
+        }
+        let header: Header
+    }
+
     private static let forgeries = [
         ("another content", "a piece has another hash"),
         ("another fingerprint", "the fingerprint is wrong"),
