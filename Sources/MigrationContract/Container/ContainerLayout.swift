@@ -21,19 +21,38 @@ package struct ContainerLayout {
         "Library/Preferences", "tmp",
     ]
 
+    /// The name of the directory in a bundle that is the container.
+    package static let dataName = [UInt8](utf8: "AppData")
+
+    /// The property list of a bundle, which names the app.
+    package static let infoName = [UInt8](utf8: "AppDataInfo.plist")
+
+    private static let bundleEnding = [UInt8](utf8: ".xcappdata")
+
     /// The root of the container.
     package let root: BytePath
 
-    /// The bundle identifier in the container's own files; `nil` if none has one.
-    package let recordedIdentifier: String?
+    /// The bundle that the container lies in; `nil` if it lies in none.
+    package let bundle: BytePath?
 
-    /// Whether files of Apple's system show that the container is from one of its devices.
+    /// The bundle identifier in files of Apple's; `nil` if none has one.
+    package let appleIdentifier: String?
+
+    /// The identity that an import recorded; `nil` if none did.
+    package let recorded: ContainerIdentity?
+
+    /// The bundle identifier that the directory or the bundle has for a name; `nil` where the name is
+    /// another one.
+    package let namedIdentifier: String?
+
+    /// Whether the container is from one of Apple's devices, by files of its system or by its form.
     package let isFromApple: Bool
 
     /// Examines the directory at `path`, which need not exist.
     ///
-    /// An `.xcappdata` bundle, as Xcode downloads it, has the container in `AppData` and the
-    /// identifier in `AppDataInfo.plist`.
+    /// An `.xcappdata` bundle has the container in `AppData` and the identifier in
+    /// `AppDataInfo.plist` or, where that is missing, in its name. A directory of that ending is one
+    /// if it holds `AppData`, or if it doesn't exist yet; `path` may also lead to its `AppData`.
     package init(at path: BytePath) throws(MigrationError) {
         do throws(SystemError) {
             // Otherwise the error would name a file of Xcode's that need not exist.
@@ -41,16 +60,69 @@ package struct ContainerLayout {
         } catch {
             if error.isDenied { throw Self.unreadable(path, cause: error) }
         }
-        let appData = path / "AppData"
-        let info = try Self.propertyList(at: path / "AppDataInfo.plist")
-        let hasAppData = try Self.isDirectory(appData)
-        let isBundle = info != nil && hasAppData
-        root = isBundle ? appData : path
+        bundle = try Self.bundle(at: path)
+        root = bundle.map { $0 / Self.dataName } ?? path
+        let info = try Self.propertyList(at: (bundle ?? path) / Self.infoName)
         let metadata = try Self.propertyList(at: root / Self.metadataName)
-        let fromMetadata = metadata?["MCMMetadataIdentifier"]?.string
-        let fromInfo = isBundle ? info.flatMap(Self.identifier) : nil
-        recordedIdentifier = fromMetadata ?? fromInfo
-        isFromApple = isBundle || metadata != nil
+        appleIdentifier =
+            metadata?["MCMMetadataIdentifier"]?.string
+            ?? (bundle == nil ? nil : info.flatMap(Self.identifier))
+        recorded = try ContainerIdentity.recorded(in: root)
+        namedIdentifier = Self.identifier(inName: (bundle ?? path).lastComponent)
+        var isFromApple = bundle != nil || metadata != nil
+        if !isFromApple, namedIdentifier != nil { isFromApple = try Self.isDeviceHubFolder(path) }
+        self.isFromApple = isFromApple
+    }
+
+    /// Whether a directory of that name is an `.xcappdata` bundle if it holds `AppData`.
+    package static func isNamedAsBundle(_ name: [UInt8]) -> Bool { name.hasSuffix(bundleEnding) }
+
+    private static func bundle(at path: BytePath) throws(MigrationError) -> BytePath? {
+        let name = path.lastComponent
+        if name == dataName, path.parent.lastComponent.hasSuffix(bundleEnding) {
+            return path.parent
+        }
+        if try isDirectory(path / dataName) {
+            if name.hasSuffix(bundleEnding) { return path }
+            return try propertyList(at: path / infoName) == nil ? nil : path
+        }
+        guard name.hasSuffix(bundleEnding) else { return nil }
+        return try exists(path) ? nil : path
+    }
+
+    /// Whether the directory has the form in which Device Hub of Xcode 27 downloads containers.
+    private static func isDeviceHubFolder(_ path: BytePath) throws(MigrationError) -> Bool {
+        for name in ["Documents", "Library", "tmp"] {
+            guard try isDirectory(path / BytePath(name)) else { return false }
+        }
+        return try !exists(path / bookkeepingName)
+    }
+
+    /// The bundle identifier that `name` is, without the ending and the date of a bundle's name.
+    ///
+    /// A name counts only if it has at least three labels, each of which begins with a letter.
+    private static func identifier(inName name: [UInt8]) -> String? {
+        var name = name[...]
+        if name.hasSuffix(bundleEnding) {
+            name = name.dropLast(bundleEnding.count)
+            let parts = name.split(separator: UInt8(ascii: " "), maxSplits: 1)
+            let date = parts.dropFirst().first?.first
+            if let date, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(date) { name = parts[0] }
+        }
+        let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard labels.count >= 3, labels.allSatisfy(isLabel) else { return nil }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    private static func isLabel(_ label: ArraySlice<UInt8>) -> Bool {
+        func isLetter(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        }
+        guard let first = label.first, isLetter(first) else { return false }
+        return label.allSatisfy { byte in
+            isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+        }
     }
 
     private static func identifier(inAppDataInfo info: PropertyListValue) -> String? {
@@ -59,10 +131,18 @@ package struct ContainerLayout {
     }
 
     private static func isDirectory(_ path: BytePath) throws(MigrationError) -> Bool {
+        try kind(of: path) == .directory
+    }
+
+    private static func exists(_ path: BytePath) throws(MigrationError) -> Bool {
+        try kind(of: path) != nil
+    }
+
+    private static func kind(of path: BytePath) throws(MigrationError) -> FileStatus.Kind? {
         do {
-            return try FileDescriptor.status(atPath: path).kind == .directory
+            return try FileDescriptor.status(atPath: path).kind
         } catch {
-            if error.isMissing || error.isNotDirectory { return false }
+            if error.isMissing || error.isNotDirectory { return nil }
             throw unreadable(path, cause: error)
         }
     }
@@ -90,5 +170,12 @@ package struct ContainerLayout {
     private static func unreadable(_ path: BytePath, cause error: SystemError) -> MigrationError {
         let message = "the container can't be read"
         return MigrationError(.containerInvalid, message, path: path, cause: error)
+    }
+}
+
+extension BidirectionalCollection<UInt8> {
+    /// Whether the bytes end with `ending`.
+    fileprivate func hasSuffix(_ ending: [UInt8]) -> Bool {
+        suffix(ending.count).elementsEqual(ending)
     }
 }

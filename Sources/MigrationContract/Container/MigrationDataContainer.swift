@@ -1,5 +1,6 @@
 public import Foundation
 internal import Glibc
+internal import MigrationArchive
 package import MigrationSystem
 
 /// An app's data container: a directory with the app's documents and its other files.
@@ -30,8 +31,21 @@ public struct MigrationDataContainer: Sendable {
     /// guess.
     package let knownIdentifier: String?
 
-    /// The platform that the container is from, judged by its files.
-    package let platform: MigrationPlatform
+    /// The identifier that an archive of the container names: the known one, or else the name of the
+    /// directory where that is one; `nil` without either.
+    package let exportedIdentifier: String?
+
+    /// The platform that the container is from, by its files; `nil` if they don't tell.
+    package let knownPlatform: MigrationPlatform?
+
+    /// The `.xcappdata` bundle that the container lies in; `nil` if it lies in none.
+    package private(set) var bundlePath: BytePath?
+
+    /// The identifiers in files of Apple's and in the bookkeeping, where the two differ.
+    private var contradiction: (apple: String, recorded: String)?
+
+    /// The platform that the container is from, or else this system's.
+    package var platform: MigrationPlatform { knownPlatform ?? .current }
 }
 
 extension MigrationDataContainer {
@@ -43,7 +57,8 @@ extension MigrationDataContainer {
     /// - Parameters:
     ///   - directory: The directory; its last component must not be a symbolic link.
     ///   - bundleIdentifier: The app's bundle identifier, which overrides the container's own
-    ///     files; `nil` takes the identifier from those files, or else the directory's name.
+    ///     files; `nil` takes the identifier from those files, from what an import recorded, or else
+    ///     the directory's name.
     /// - Throws: ``MigrationError`` of code `containerInvalid` if the path isn't a directory, is a
     ///   link, or has no parent, and if the container's metadata can't be read.
     public init(at directory: URL, bundleIdentifier: String? = nil) throws(MigrationError) {
@@ -61,19 +76,68 @@ extension MigrationDataContainer {
     package init(atPath path: BytePath, bundleIdentifier: String? = nil) throws(MigrationError) {
         let layout = try ContainerLayout(at: Self.resolve(path))
         try Self.checkIsDirectory(layout.root)
+        let recorded = layout.recorded?.bundleIdentifier
         self.init(
             root: layout.root,
-            knownIdentifier: bundleIdentifier ?? layout.recordedIdentifier,
-            platform: layout.isFromApple ? .iOS : .current
+            knownIdentifier: bundleIdentifier ?? layout.appleIdentifier ?? recorded,
+            platform: layout.recorded?.platform ?? (layout.isFromApple ? .iOS : nil),
+            name: (layout.bundle ?? layout.root).lastComponent,
+            namedIdentifier: layout.namedIdentifier
         )
+        bundlePath = layout.bundle
+        guard bundleIdentifier == nil, let apple = layout.appleIdentifier, let recorded,
+            apple != recorded
+        else { return }
+        contradiction = (apple, recorded)
+    }
+
+    /// Makes a container whose app `bundleIdentifier` names, as far as it isn't known.
+    ///
+    /// - Throws: ``MigrationError`` of code `identifierMismatch` if the container belongs to another app.
+    package init(atPath path: BytePath, naming bundleIdentifier: String?) throws(MigrationError) {
+        let container = try MigrationDataContainer(atPath: path)
+        guard let bundleIdentifier, let known = container.knownIdentifier else {
+            try self.init(atPath: path, bundleIdentifier: bundleIdentifier)
+            return
+        }
+        guard known == bundleIdentifier else {
+            let message =
+                "the container belongs to \(PrintableText.escaping(known)), and '--bundle-id' names "
+                + "\(PrintableText.escaping(bundleIdentifier)): drop '--bundle-id', or change whose data "
+                + "it is with '--as'"
+            throw MigrationError(.identifierMismatch, message, path: container.rootPath)
+        }
+        self = container
+    }
+
+    /// Throws if the container's own files contradict each other about its app.
+    ///
+    /// - Throws: ``MigrationError`` of code `identifierMismatch`.
+    package func checkIdentity() throws(MigrationError) {
+        guard let contradiction else { return }
+        let message =
+            "the container's metadata names \(PrintableText.escaping(contradiction.apple)), and "
+            + ".migration/\(ContainerIdentity.fileName) names "
+            + "\(PrintableText.escaping(contradiction.recorded)): remove the one that is wrong"
+        throw MigrationError(.identifierMismatch, message, path: rootPath)
     }
 
     /// Makes a container of the directory at `root`, which the caller has checked.
-    package init(root: BytePath, knownIdentifier: String?, platform: MigrationPlatform = .current) {
+    ///
+    /// `name` is that of the directory that a person sees, and `namedIdentifier` the identifier in it.
+    package init(
+        root: BytePath,
+        knownIdentifier: String?,
+        platform: MigrationPlatform? = nil,
+        name: [UInt8]? = nil,
+        namedIdentifier: String? = nil
+    ) {
         rootPath = root
         self.knownIdentifier = knownIdentifier
-        self.platform = platform
-        bundleIdentifier = knownIdentifier ?? String(decoding: root.lastComponent, as: UTF8.self)
+        knownPlatform = platform
+        exportedIdentifier = knownIdentifier ?? namedIdentifier
+        bundleIdentifier =
+            exportedIdentifier ?? String(decoding: name ?? root.lastComponent, as: UTF8.self)
         containerRootDirectory = URL(containerAtPath: root)
         documentsDirectory = containerRootDirectory.appending(
             path: "Documents",
@@ -90,7 +154,17 @@ extension MigrationDataContainer {
         MigrationDataContainer(
             root: path,
             knownIdentifier: bundleIdentifier,
-            platform: platform
+            platform: knownPlatform
+        )
+    }
+
+    /// A container of the same app at `path`, in the place of this one, which doesn't exist yet.
+    package func placed(at path: BytePath) -> MigrationDataContainer {
+        MigrationDataContainer(
+            root: path,
+            knownIdentifier: knownIdentifier,
+            name: [UInt8](utf8: bundleIdentifier),
+            namedIdentifier: exportedIdentifier
         )
     }
 

@@ -37,6 +37,9 @@ public struct ImportRecord: Sendable, Equatable {
     /// taken it, and if there was nothing.
     public package(set) var activity: ResumeActivity?
 
+    /// The identity that a success gives the container; the bookkeeping keeps it beside the record.
+    package var container: ContainerIdentity?
+
     /// The token in the names of files that the import may have left beside the container.
     package var staging: String?
 
@@ -48,7 +51,8 @@ public struct ImportRecord: Sendable, Equatable {
         resourcesVersion: String?,
         fingerprint: String?,
         staging: String? = nil,
-        activity: ResumeActivity? = nil
+        activity: ResumeActivity? = nil,
+        container: ContainerIdentity? = nil
     ) {
         self.outcome = outcome
         self.date = date
@@ -58,6 +62,7 @@ public struct ImportRecord: Sendable, Equatable {
         self.fingerprint = fingerprint
         self.staging = staging
         self.activity = activity
+        self.container = container
     }
 
     /// The record as it is once the app has taken the activity.
@@ -98,6 +103,7 @@ extension ImportRecord: Codable {
         case fingerprint
         case staging
         case activity
+        case container
         case error
     }
 
@@ -142,6 +148,7 @@ extension ImportRecord: Codable {
         staging = try values.decodeIfPresent(String.self, forKey: .staging)
         activity = try values.decodeIfPresent(Data.self, forKey: .activity)
             .map { try ResumeActivity(encoded: $0) }
+        container = try values.decodeIfPresent(ContainerIdentity.self, forKey: .container)
     }
 
     /// Writes the persisted form, with its version.
@@ -165,5 +172,6 @@ extension ImportRecord: Codable {
         try values.encodeIfPresent(fingerprint, forKey: .fingerprint)
         try values.encodeIfPresent(staging, forKey: .staging)
         try values.encodeIfPresent(activity?.encoded, forKey: .activity)
+        try values.encodeIfPresent(container, forKey: .container)
     }
 }

@@ -1,3 +1,4 @@
+internal import MigrationArchive
 internal import MigrationSystem
 
 /// The contents of a container.
@@ -37,6 +38,69 @@ enum ContainerContents {
             directories.append(OpenFile(try directory.descriptor.open(name, .directory)))
         }
         return directories
+    }
+}
+
+// MARK: - One level too high
+
+extension ContainerContents {
+    private static let listed = 10
+
+    /// Refuses a directory that isn't a container but holds several, such as a simulator's `Application`.
+    static func checkIsContainer(_ root: OpenFile, at path: BytePath) throws(MigrationError) {
+        let found: [[UInt8]]
+        do throws(SystemError) {
+            for name in ["Documents", "Library"] where try isDirectory(name, in: root) { return }
+            for name in ContainerLayout.ownNames
+            where try root.descriptor.statusIfPresent(of: name) != nil { return }
+            let listing = try DirectoryListing(of: root.descriptor)
+            var names: [[UInt8]] = []
+            for index in 0..<listing.count where try isContainer(listing[index], in: root) {
+                names.append(listing[index])
+            }
+            found = names
+        } catch {
+            let message = "the container can't be read"
+            throw MigrationError(.containerInvalid, message, path: path, cause: error)
+        }
+        guard found.count > 1 else { return }
+        let shown = try found.prefix(listed).map { (name) throws(MigrationError) in
+            let app = try ContainerLayout(at: path / name).appleIdentifier
+            return PrintableText.escaping(name)
+                + (app.map { " (\(PrintableText.escaping($0)))" } ?? "")
+        }
+        let rest = found.count > listed ? " and \(found.count - listed) more" : ""
+        let message =
+            "the directory isn't a container but holds several: \(shown.joined(separator: ", "))\(rest); "
+            + "name one of them, or take the directory as it is with '--not-a-container'"
+        throw MigrationError(.containerInvalid, message, path: path)
+    }
+
+    private static func isContainer(
+        _ name: [UInt8],
+        in root: OpenFile
+    ) throws(SystemError) -> Bool {
+        do {
+            guard try root.descriptor.status(of: name).kind == .directory else { return false }
+            let directory = OpenFile(try root.descriptor.open(name, .directory))
+            let metadata = ContainerLayout.metadataName
+            if try directory.descriptor.statusIfPresent(of: metadata) != nil { return true }
+            if ContainerLayout.isNamedAsBundle(name) {
+                return try isDirectory("AppData", in: directory)
+            }
+            guard try isDirectory("Documents", in: directory) else { return false }
+            return try isDirectory("Library", in: directory)
+        } catch {
+            guard error.isMissing || error.isDenied || error.isNotDirectory else { throw error }
+            return false
+        }
+    }
+
+    private static func isDirectory(
+        _ name: String,
+        in directory: OpenFile
+    ) throws(SystemError) -> Bool {
+        try directory.descriptor.statusIfPresent(of: [UInt8](utf8: name))?.kind == .directory
     }
 }
 

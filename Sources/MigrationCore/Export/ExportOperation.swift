@@ -125,6 +125,12 @@ extension MigrationHost {
 
 /// How to make an export.
 public struct ExportOptions: Sendable {
+    /// The app that the archive names; `nil` means that of the container, if it is known.
+    public var bundleIdentifier: String?
+
+    /// Whether to export a directory that isn't a container but holds several.
+    public var takesAnyDirectory = false
+
     /// The platform of the data; `nil` means that of the container.
     public var platform: MigrationPlatform?
 
@@ -266,6 +272,10 @@ struct ExportOperation {
         let lock = try wait.lockForReading(container.rootPath)
         defer { lock.release() }
         try ContainerRecovery.checkBookkeeping(of: container.rootPath, root: lock.root)
+        if options.bundleIdentifier == nil { try container.checkIdentity() }
+        if !options.takesAnyDirectory {
+            try ContainerContents.checkIsContainer(lock.root, at: container.rootPath)
+        }
         let hosted = try hostedExtension(root: lock.root)
         defer { hosted.end() }
         guard let destination else {
@@ -441,7 +451,7 @@ struct ExportOperation {
         of container: MigrationDataContainer
     ) -> ArchiveHeader {
         ArchiveHeader(
-            bundleIdentifier: container.bundleIdentifier,
+            bundleIdentifier: options.bundleIdentifier ?? container.exportedIdentifier,
             platform: (options.platform ?? container.platform).rawValue,
             resourcesVersion: properties.resourcesVersion,
             sizeEstimate: properties.sizeEstimate,

@@ -180,7 +180,7 @@ extension MigrationDataContainer {
         return MigrationDataContainer(
             root: rootPath,
             knownIdentifier: entitlement,
-            platform: platform
+            platform: knownPlatform
         )
     }
 }

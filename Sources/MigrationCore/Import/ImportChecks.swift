@@ -18,11 +18,7 @@ struct ImportChecks {
                 + "further attributes can't be restored: drop '--owners', '--acls' and '--xattrs'"
             throw MigrationError(.invalidOption, message, path: path)
         }
-        do {
-            _ = try Entitlement.check(appExtension, for: container)
-        } catch let problem as EntitlementProblem {
-            throw problem.error
-        }
+        _ = try entitledIdentifier()
         _ = try appExtension.groupDirectories(apartFrom: path)
     }
 
@@ -47,6 +43,9 @@ struct ImportChecks {
     /// Whether the container holds data, which must then be replaceable.
     func holdsReplaceableData(_ root: OpenFile) throws -> Bool {
         let holdsData = try ContainerContents.holdsData(root, at: path)
+        if holdsData, !options.takesAnyDirectory {
+            try ContainerContents.checkIsContainer(root, at: path)
+        }
         guard !holdsData || options.replacesExisting else {
             let message = "the container already holds data"
             throw MigrationError(.containerHoldsData, message, path: path)
@@ -58,6 +57,7 @@ struct ImportChecks {
     func checkHeader(_ header: ArchiveHeader?) throws {
         try options.checkExtraMetadata(of: header, restoredTo: path)
         try checkImporter(header)
+        try checkContainer()
         // The app may have another identifier on the other platform, so its extension decides.
         guard appExtension != nil else { return try checkIdentifier(header) }
         _ = try ImportCall(directory: "", header: header, source: options.source)
@@ -86,15 +86,62 @@ struct ImportChecks {
         try required.check(ArchiveStatement(header: reader.header, fingerprint: reader.fingerprint))
     }
 
+    /// Refuses a container that isn't that of the app whose archive this is said to be.
+    private func checkContainer() throws {
+        try container.checkIdentity()
+        let own = try container.knownIdentifier ?? entitledIdentifier()
+        guard let claimed = options.bundleIdentifier, let own, own != claimed else { return }
+        let message =
+            "the container belongs to \(PrintableText.escaping(own)), and '--as' names "
+            + PrintableText.escaping(claimed)
+        throw MigrationError(.identifierMismatch, message, path: path)
+    }
+
     /// Refuses an archive that is known to belong to another app.
     private func checkIdentifier(_ header: ArchiveHeader?) throws {
-        guard let header, let known = container.knownIdentifier else { return }
-        guard header.bundleIdentifier == known else {
-            let archived = header.bundleIdentifier.map { PrintableText.escaping($0) } ?? "no app"
-            let expected = PrintableText.escaping(known)
-            let message = "the archive belongs to \(archived), the container to \(expected)"
-            throw MigrationError(.identifierMismatch, message, path: path)
+        guard options.bundleIdentifier == nil, let archived = header?.bundleIdentifier,
+            let known = container.knownIdentifier, archived != known
+        else { return }
+        let shown = PrintableText.escaping(known)
+        let message =
+            "the archive belongs to \(PrintableText.escaping(archived)), the container to \(shown); "
+            + "import it with '--as \(shown)' if the data is for that app"
+        throw MigrationError(.identifierMismatch, message, path: path)
+    }
+
+    /// Refuses to replace the data of a known app with that of an archive that names none.
+    func checkReplacedApp(by header: ArchiveHeader?) throws(MigrationError) {
+        guard appExtension == nil, options.bundleIdentifier == nil, let header,
+            header.bundleIdentifier == nil, let known = container.knownIdentifier
+        else { return }
+        let shown = PrintableText.escaping(known)
+        let message =
+            "the archive names no app, and the container holds data of \(shown); replace it with "
+            + "'--as \(shown)' if the archive is of that app"
+        throw MigrationError(.identifierMismatch, message, path: path)
+    }
+
+    private func entitledIdentifier() throws -> String? {
+        guard let appExtension else { return nil }
+        do {
+            return try Entitlement.check(appExtension, for: container)?.identifier
+        } catch let problem as EntitlementProblem {
+            throw problem.error
         }
+    }
+
+    /// The identity that the container has once the data of `header` is in it.
+    ///
+    /// An app's extension makes data of the container's own app and platform, whatever the archive names.
+    func identity(importing header: ArchiveHeader?) throws -> ContainerIdentity? {
+        let own = try options.bundleIdentifier ?? container.knownIdentifier ?? entitledIdentifier()
+        let archived = appExtension == nil ? header : nil
+        let identity = ContainerIdentity(
+            bundleIdentifier: own ?? archived?.bundleIdentifier,
+            platform: container.knownPlatform ?? archived.map { MigrationPlatform($0.platform) }
+        )
+        let isKnown = identity.bundleIdentifier != nil || identity.platform != nil
+        return isKnown ? identity : nil
     }
 
     /// Throws if another process is still using a staging directory of the container.

@@ -36,16 +36,18 @@ extension MigrationHost {
         defer { progress?.endUpdates() }
         try ThreadCount.check(options.threadCount)
         return try await withOperationThread { cancellation in
-            let operation = ImportOperation(
-                source: archive,
-                container: container,
-                options: options,
-                appExtension: appExtension,
-                progress: progress,
-                cancellation: cancellation,
-                wait: wait(cancellation)
-            )
-            return try operation.run()
+            try NewBundle.making(for: container) { container in
+                let operation = ImportOperation(
+                    source: archive,
+                    container: container,
+                    options: options,
+                    appExtension: appExtension,
+                    progress: progress,
+                    cancellation: cancellation,
+                    wait: wait(cancellation)
+                )
+                return try operation.run()
+            }
         }
     }
 }
@@ -246,6 +248,7 @@ struct ImportOperation {
         do {
             let opened = try reader ?? openReader(input)
             reader = opened
+            if holdsData { try checks.checkReplacedApp(by: opened.header) }
             reserve = try begin(in: root, token: token)
             if let appExtension { try ask(appExtension, beside: root, token: token) }
             hasBegun = true
@@ -350,7 +353,7 @@ extension ImportOperation {
             let (extractor, appExtension) = try fill(staging, of: root, from: reader) { extractor in
                 if replacingData { try checks.checkReplacement(by: extractor, from: reader) }
             }
-            let commit = ContainerCommit(
+            let commit = try ContainerCommit(
                 path: path,
                 live: root,
                 staging: staging,
@@ -358,7 +361,8 @@ extension ImportOperation {
                     of: .success,
                     header: reader.header,
                     token: token,
-                    fingerprint: reader.fingerprint
+                    fingerprint: reader.fingerprint,
+                    container: checks.identity(importing: reader.header)
                 ),
                 reserve: reserve
             )
@@ -484,7 +488,8 @@ extension ImportOperation {
         of outcome: ImportRecord.Outcome,
         header: ArchiveHeader?,
         token: StagingToken,
-        fingerprint: Fingerprint? = nil
+        fingerprint: Fingerprint? = nil,
+        container: ContainerIdentity? = nil
     ) -> ImportRecord {
         let source = options.source
         return ImportRecord(
@@ -496,7 +501,8 @@ extension ImportOperation {
             fingerprint: fingerprint?.description,
             staging: token.text,
             // It was checked when the import began.
-            activity: outcome == .success ? try? Self.activity(in: header) : nil
+            activity: outcome == .success ? try? Self.activity(in: header) : nil,
+            container: container
         )
     }
 

@@ -14,6 +14,15 @@ public struct ImportOptions: Sendable {
     /// How to treat symbolic links that lead out of the container.
     public var externalLinks = ExternalLinkPolicy.refuse
 
+    /// The app whose data the archive is taken to be, whichever app it names; `nil` takes its word.
+    ///
+    /// Use it where an app changes its identifier. Where the container's own app is known, it must be
+    /// this one; otherwise this one becomes the container's.
+    public var bundleIdentifier: String?
+
+    /// Whether data in a directory that isn't a container but holds several may be replaced.
+    public var takesAnyDirectory = false
+
     /// The app that exported the data, as far as the archive does not name it.
     public var source = ImportSource()
 

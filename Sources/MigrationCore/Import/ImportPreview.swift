@@ -94,6 +94,7 @@ struct ImportPreviewOperation {
         )
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
+        if replaced != nil { try checks.checkReplacedApp(by: reader.header) }
         // A pipe has no fingerprint until everything was read.
         if input.size != nil { try checks.checkProof(of: reader) }
         try checks.checkSpace(for: reader, available: available)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationContract
 internal import MigrationSystem
 
 /// The directory `.migration` at a container's root, with small files about its imports.
@@ -9,7 +10,9 @@ struct BookkeepingDirectory {
     static let journalName = "import-journal.json"
     static let lastImportName = "last-import.json"
     /// The files that a process leaves if it dies while it replaces one.
-    static let unfinishedNames = [recordName, journalName, lastImportName].map(temporaryName)
+    static let unfinishedNames = [
+        recordName, journalName, lastImportName, ContainerIdentity.fileName,
+    ].map(temporaryName)
     private static let sizeLimit = 1 << 20
 
     private let directory: OpenFile

@@ -31,6 +31,10 @@ struct ImportRecordFile {
     /// Replaces the record, in the space of `reserve` if the disk may be full by now.
     func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
+        if let identity = record.container {
+            let identity = try BookkeepingCoding.encode(identity)
+            try bookkeeping.write(identity, as: ContainerIdentity.fileName)
+        }
         if record.outcome == .success {
             // A fingerprint older than the replaced record must never count again.
             try? bookkeeping.remove(BookkeepingDirectory.lastImportName)

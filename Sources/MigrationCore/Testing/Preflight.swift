@@ -151,7 +151,7 @@ private struct Preflight {
         try ArchiveWriter(
             writingTo: nil,
             header: ArchiveHeader(
-                bundleIdentifier: container.bundleIdentifier,
+                bundleIdentifier: container.exportedIdentifier,
                 platform: container.platform.rawValue,
                 resourcesVersion: "",
                 sizeEstimate: 0,

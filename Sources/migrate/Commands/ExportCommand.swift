@@ -321,11 +321,15 @@ struct ExportAnswer: Answer {
         return "\(archive.destinationText): \(verb)\(TotalsText(totals)) in \(size)\n"
             + (resumedBytes.map(resumption) ?? "")
             + "fingerprint \(fingerprint)\n"
+            + (header.bundleIdentifier == nil ? Self.unnamed : "")
             + OmissionLines(title: "left out", omissions: omissions).text
             + (leftBehind.map { LeftBehindLines($0).text } ?? "")
             + (command?.text ?? "")
             + (transfer?.text ?? "")
     }
+
+    private static let unnamed =
+        "the archive names no app, since the container doesn't; name it with '--bundle-id'\n"
 
     private func resumption(_ resumedBytes: UInt64) -> String {
         transfer.map { $0.resumption(resumedBytes) }

@@ -71,9 +71,16 @@ struct ImportCommand: LockingCommand, RecordedCommand {
             )
             .about(.archive)
         Flag.bundleIdentifier(
-            help: "The bundle identifier of the container's app.",
+            help: "The app's bundle identifier, if the container does not name it.",
             to: \.bundleIdentifier
         )
+        Flag.claimedIdentifier(
+            help:
+                "Take the archive for this app's, whichever app it names; the container must be this "
+                + "app's, too, or becomes it.",
+            to: \.options.bundleIdentifier
+        )
+        Flag.notAContainer(sets: \.options.takesAnyDirectory)
         Flag.appIdentity(to: \.importer)
         RestoredMetadataFlags.included(at: \.metadata)
         ExtensionFlags.executable
@@ -146,7 +153,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
         let source = try archive.source(on: console, keys: keys)
         let destination = try MigrationDataContainer(
             atPath: container,
-            bundleIdentifier: bundleIdentifier
+            naming: bundleIdentifier
         )
         let record = try OperationRecord(records)
         guard !isDryRun else {

@@ -92,7 +92,7 @@ struct PreflightCommand: LockingCommand {
         }
         let container = try MigrationDataContainer(
             atPath: container,
-            bundleIdentifier: bundleIdentifier
+            naming: bundleIdentifier
         )
         let report = try await host(on: context.console).preflight(
             container,

@@ -182,10 +182,11 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         }
         let (moved, omitted) = counts.withLock { $0 }
         let name = PrintableText.escaping(path)
+        let app = container.exportedIdentifier.map { PrintableText.escaping($0) } ?? "unknown"
         return ReportPage(
             title: name,
             facts: [
-                ("container", name), ("app", PrintableText.escaping(container.bundleIdentifier)),
+                ("container", name), ("app", app),
                 ("platform", PrintableText.escaping(container.platform.rawValue)),
                 ("to export", "\(TotalsText(moved))"), ("left out", "\(TotalsText(omitted))"),
             ],

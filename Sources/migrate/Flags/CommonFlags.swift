@@ -21,6 +21,19 @@ extension Flag {
         Flag("bundle-id", value: "id", as: .text, to: path).help(help).about(.container)
     }
 
+    static func claimedIdentifier(
+        help: String,
+        to path: Property<Owner, String?>
+    ) -> Flag {
+        Flag("as", value: "id", as: .text, to: path).help(help).about(.container)
+    }
+
+    static func notAContainer(sets path: Property<Owner, Bool>) -> Flag {
+        Flag("not-a-container", sets: path)
+            .help("Take the directory as it is, even if several containers lie in it.")
+            .about(.container)
+    }
+
     static func activity(to path: Property<Owner, BytePath?>) -> Flag {
         Flag("activity", value: "plist", as: .path, to: path)
             .help(

@@ -18,6 +18,11 @@ struct ContentFlags: FlagGroup {
             help: "The app's bundle identifier, if the container does not name it.",
             to: \.bundleIdentifier
         )
+        Flag.claimedIdentifier(
+            help: "Name this app in the archive, in place of the container's own.",
+            to: \.exportOptions.bundleIdentifier
+        )
+        Flag.notAContainer(sets: \.exportOptions.takesAnyDirectory)
         Flag.sourcePlatform(to: \.exportOptions.platform)
         MetadataFlags.included(at: \.metadata)
         ExtensionFlags.executable
@@ -70,7 +75,7 @@ struct ContentFlags: FlagGroup {
 
     /// The container at `path`.
     func source(_ path: BytePath) throws -> MigrationDataContainer {
-        try MigrationDataContainer(atPath: path, bundleIdentifier: bundleIdentifier)
+        try MigrationDataContainer(atPath: path, naming: bundleIdentifier)
     }
 
     /// What the flags ask for; reads the files that they name.

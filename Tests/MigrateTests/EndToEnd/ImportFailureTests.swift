@@ -28,7 +28,10 @@ struct ImportFailureTests {
     @Test func `refuses the archive of another app`() throws {
         let place = try Workplace()
         try place.makeContainer()
-        try place.export()
+        let exported = try place.shell(
+            "\"$migrate\" export --container source --out archive --bundle-id source"
+        )
+        try #require(exported.exitCode == 0, "\(exported.errors)")
         let result = try place.migrate(
             "import",
             place.path("archive"),
@@ -38,7 +41,7 @@ struct ImportFailureTests {
             "com.example\u{1B}[31m"
         )
         result.expectFailure(1)
-        let message = "belongs to source, the container to com.example\\x1B[31m: "
+        let message = "belongs to source, the container to com.example\\x1B[31m; "
         #expect(result.errors.contains(message))
         #expect(!place.exists("target"))
     }

@@ -60,7 +60,10 @@ struct RoundTripTests {
     @Test func `says and clears how an import ended`() throws {
         let place = try Workplace()
         try place.makeContainer()
-        try place.export()
+        let exported = try place.shell(
+            "\"$migrate\" export --container source --out archive --as com.example.notes"
+        )
+        try #require(exported.exitCode == 0, "\(exported.errors)")
         let target = place.path("target")
         #expect(
             try place.migrate("import", place.path("archive"), "--container", target).exitCode == 0
@@ -68,7 +71,7 @@ struct RoundTripTests {
         let status = try place.migrate("status", "--container", target)
         #expect(status.exitCode == 0)
         #expect(status.output.hasPrefix("success\ndate         "))
-        #expect(status.output.contains("\napp          source\n"))
+        #expect(status.output.contains("\napp          com.example.notes\n"))
         for (arguments, code) in [(["--clear"], 0), ([], 5)] {
             let cleared = try MigrateCommand.run(["status", "--container", target] + arguments)
             #expect(cleared.output == "none\n")

@@ -32,7 +32,7 @@ struct FullDiskCommitTests {
             for i in $(seq \(old)); do : > disk/${i}\(suffix); done
             free=$(stat -f -c %f disk)
             dd if=/dev/zero of=disk/.migration/filler bs=1k count=$((free - \(free))) conv=fsync 2>&1
-            $migrate import app.migration --container disk --replace --bundle-id source 2>&1
+            $migrate import app.migration --container disk --replace --as source 2>&1
             echo $?
             ls disk | wc -l
             $migrate status --container disk

@@ -45,7 +45,9 @@ struct Places {
         try (places.source / "Documents/new").write("new")
         try (places.source / "Documents/same").write("of the archive")
         try (places.source / "top").write("top")
-        try await places.exportSource()
+        var options = ExportOptions()
+        options.bundleIdentifier = "source"
+        try await places.exportSource(options: options)
         return places
     }
 
@@ -131,9 +133,10 @@ struct Places {
         try TreeSnapshot(of: container, excluding: [".migration"])
     }
 
-    /// What is in the destination's bookkeeping; nothing where it has none.
+    /// What is in the destination's bookkeeping but its identity, which stays; nothing where it has none.
     func bookkeepingNames() throws -> [BytePath] {
         let bookkeeping = destination / ".migration"
-        return bookkeeping.exists ? try bookkeeping.names() : []
+        guard bookkeeping.exists else { return [] }
+        return try bookkeeping.names().filter { $0 != "identity.json" }
     }
 }
