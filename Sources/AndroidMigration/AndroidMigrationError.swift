@@ -30,8 +30,9 @@ extension AndroidMigrationError {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case appMismatch, damaged, notABackup, notAManifest, notEligible, notRules
-            case nothingBackedUp, outputFailed, packageNotFound, passwordNeeded, severalPackages
-            case unreadable, unsupported, wrongPassword
+            case nothingBackedUp, nothingToConvert, outputFailed, packageNotFound, passwordNeeded,
+                severalPackages
+            case unclearSizes, unreadable, unsupported, wrongPassword
         }
 
         private let value: Value
@@ -57,6 +58,9 @@ extension AndroidMigrationError {
         /// The backup is well formed but empty.
         public static let nothingBackedUp = Code(value: .nothingBackedUp)
 
+        /// The backup holds data, and none of it that an app on iOS receives.
+        public static let nothingToConvert = Code(value: .nothingToConvert)
+
         /// The output could not be made.
         public static let outputFailed = Code(value: .outputFailed)
 
@@ -68,6 +72,9 @@ extension AndroidMigrationError {
 
         /// The backup holds several packages, and none was chosen.
         public static let severalPackages = Code(value: .severalPackages)
+
+        /// An entry's size fits, and so do the headers of other entries inside it.
+        public static let unclearSizes = Code(value: .unclearSizes)
 
         /// A file or a directory can't be read.
         public static let unreadable = Code(value: .unreadable)

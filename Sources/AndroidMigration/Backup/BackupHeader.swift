@@ -5,9 +5,6 @@ struct BackupHeader {
     /// The first line of every `.ab` file.
     static let mark = [UInt8]("ANDROID BACKUP\n".utf8)
 
-    /// The first bytes of TWRP's files, which have the same suffix.
-    static let foreignMark = [UInt8]("TWRP".utf8)
-
     private static let lineLimit = 1024
     /// More rounds than any device writes, which still take only a few seconds.
     private static let roundLimit = 10_000_000

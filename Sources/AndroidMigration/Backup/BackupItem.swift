@@ -6,6 +6,9 @@ package enum BackupItem: Sendable {
     /// Data of the package, with its path as on iOS.
     case data(package: String, domain: StorageDomain, path: EntryPath)
 
+    /// The same of what Android sends only if a rule names it.
+    case neverSent(package: String, StorageDomain, EntryPath)
+
     /// The package's `_manifest`.
     case packageManifest(package: String)
 
@@ -18,51 +21,78 @@ package enum BackupItem: Sendable {
     /// An item that no iOS app can receive, and why.
     case other(package: String?, reason: String)
 
+    /// An item of the data whose path can't be taken, and why.
+    case unusable(reason: String)
+
     /// Reads the path of an entry.
     ///
     /// A path that does not begin with `apps/` is from a plain tar file, with paths as on a device
     /// (`data/data/<package>/files/…`) or as in a raw tree (`files/…`, `_external/…`).
-    package init(_ entry: BackupEntry) {
+    /// In it, the directories of packages at the top are taken off.
+    package init(_ entry: BackupEntry, below directories: PackageDirectories = .init()) {
         guard entry.path.count <= Self.pathLimit else {
-            self = .other(package: nil, reason: "the path is longer than 4,096 bytes")
+            self = .unusable(reason: "the path is longer than 4,096 bytes")
             return
         }
-        var names = entry.path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            .map { [UInt8]($0) }
-        if names.count > 1, names.last == [] { names.removeLast() }
-        if names.first == [UInt8(ascii: ".")] { names.removeFirst() }
-        if names.isEmpty || names == [[]] {
+        let names = Self.names(in: entry.path)
+        guard !names.isEmpty else {
             self = .container
             return
         }
-        if names.first == [], names.count > 1 { names.removeFirst() }
         let path = EntryPath(bytes: [UInt8](names.joined(separator: [UInt8(ascii: "/")])))
         if let violation = path.violation {
-            self = .other(package: nil, reason: violation)
+            self = .unusable(reason: violation)
             return
         }
         let words = names.prefix(2).map { String(decoding: $0, as: UTF8.self) }
         switch words.first {
         case "apps": self = Self.item(names, of: entry)
         case "shared": self = .other(package: nil, reason: "the shared storage of the device")
-        default: self = Self.plainItem(names, of: entry)
+        default: self = Self.plainItem(names, of: entry, below: directories)
         }
-        if case .data = self, let reason = Self.obstacle(entry.typeFlag) {
+        if isData, let reason = Self.obstacle(entry.typeFlag) {
             self = .other(package: package, reason: reason)
         }
+    }
+
+    /// The names in a path, without a slash around it and `.` before it.
+    static func names(in path: [UInt8]) -> [[UInt8]] {
+        var names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { [UInt8]($0) }
+        if names.count > 1, names.last == [] { names.removeLast() }
+        if names.first == [UInt8(ascii: ".")] { names.removeFirst() }
+        if names.first == [] { names.removeFirst() }
+        return names
     }
 
     /// The longest path that a device can have (Linux, PATH_MAX).
     static let pathLimit = 4096
 
+    static let neverSentReason = "Android never sends it"
+
+    /// The path of an item in the storage of `name`; `nil` for what is elsewhere.
+    func path(inStorageOf name: String) -> EntryPath? {
+        switch self {
+        case .data(name, _, let path), .neverSent(name, _, let path): path
+        default: nil
+        }
+    }
+
+    private var isData: Bool {
+        switch self {
+        case .data, .neverSent: true
+        default: false
+        }
+    }
+
     /// The package of the item, if the path names it.
     package var package: String? {
         switch self {
-        case .data(let package, _, _), .packageManifest(let package),
+        case .data(let package, _, _), .neverSent(let package, _, _), .packageManifest(let package),
             .crossPlatformManifest(let package):
             package
         case .other(let package, _): package
-        case .container: nil
+        case .container, .unusable: nil
         }
     }
 
@@ -88,9 +118,18 @@ package enum BackupItem: Sendable {
         return .data(package: package, domain: domain, path: domain.iosPath(of: path))
     }
 
-    private static func plainItem(_ names: [[UInt8]], of entry: BackupEntry) -> BackupItem {
-        let components: [[UInt8]]
+    private static func plainItem(
+        _ names: [[UInt8]],
+        of entry: BackupEntry,
+        below directories: PackageDirectories
+    ) -> BackupItem {
+        var names = names
         var package = ""
+        if directories.contains(names[0]) {
+            package = String(decoding: names.removeFirst(), as: UTF8.self)
+            if names.isEmpty { return .container }
+        }
+        let components: [[UInt8]]
         if let place = DevicePath(names) {
             components = place.components
             package = place.package
@@ -109,9 +148,7 @@ package enum BackupItem: Sendable {
         guard let domain = StorageDomain(containing: path), domain.iosPath != path else {
             return .container
         }
-        if Selection.isNeverSent(path) {
-            return .other(package: package, reason: "Android never sends it")
-        }
+        if Selection.isNeverSent(path) { return .neverSent(package: package, domain, path) }
         return .data(package: package, domain: domain, path: path)
     }
 

@@ -10,6 +10,9 @@ package struct BackupEntry: Sendable {
 
     /// Where its content begins in the stream.
     package let contentOffset: UInt64
+
+    /// The entry inside the announced content of which this one was found, as it may be printed.
+    package var holder: String?
 }
 
 /// An item that the stream announces but does not contain.
@@ -24,29 +27,39 @@ package struct LostEntry: Hashable, Sendable {
     package let reason: String
 }
 
+extension BackupEntry {
+    /// The loss of the entry.
+    func loss(_ reason: String) -> LostEntry {
+        LostEntry(path: PrintableText.escaping(path), size: size, reason: reason)
+    }
+}
+
 /// Reads the tar stream of a backup and continues after damage.
 ///
-/// Android looks up a file's size before reading it: a file that shrinks in between leaves an entry
-/// that is too short, and all later headers are out of place. If there is no header at the end of an
-/// entry, the reader searches for the next one in its content and reports the entry as lost.
+/// An entry that is shorter than its header says is reported as lost, and the entries that its size
+/// covers are read: see `EntryExtent`.
 package final class BackupReader {
     package enum Item {
         case entry(BackupEntry)
         case lost(LostEntry)
     }
 
-    private static let blockSize: UInt64 = 512
+    static let blockSize: UInt64 = 512
     /// The largest pax header; Android itself accepts 32 KiB (TarBackupReader).
     private static let extensionLimit: UInt64 = 1 << 20
 
     /// The most headers before that of an entry; Android writes one.
     private static let extensionCountLimit = 16
 
-    private let stream: BackupStream
-    private let cancellation: CancellationCheck
+    let stream: BackupStream
+    let cancellation: CancellationCheck
+    private(set) var isAndroid = true
     private var position: UInt64 = 0
-    private var isAndroid = true
     private var reportedDamage = false
+    /// Whether any entry's content holds headers of others.
+    var foundHeadersInside = false
+    /// The last short entry, and where it would end by its header.
+    private var shortEntry: (path: String, end: UInt64) = ("", 0)
     /// Zeros that were already read, so that they aren't read again for each entry.
     private var zeros: Range<UInt64> = 0..<0
 
@@ -69,17 +82,21 @@ package final class BackupReader {
                 position = try firstContent(from: start) ?? stream.size
                 continue
             }
-            guard isPlausible(first) else { return .lost(try skipDamage(from: start)) }
-            guard let header = try header(at: start) else {
+            guard isPlausible(first), var header = try header(at: start) else {
                 return .lost(try skipDamage(from: start))
             }
             let end = header.contentOffset + Self.padded(header.size)
-            if let next = try nestedHeader(in: header, before: end) {
+            if start < shortEntry.end { header.holder = shortEntry.path }
+            switch try extent(of: header, endingAt: end) {
+            case .whole:
+                position = min(end, stream.size)
+                return .entry(header)
+            case .short(let next, let reason):
+                let path = PrintableText.escaping(header.path)
+                shortEntry = (path, max(shortEntry.end, end))
                 position = next
-                return .lost(loss(of: header, foundAt: next))
+                return .lost(LostEntry(path: path, size: header.size, reason: reason))
             }
-            position = min(end, stream.size)
-            return .entry(header)
         }
         if position < stream.size {
             let rest = try stream.read(at: position, count: Int(stream.size - position))
@@ -93,6 +110,7 @@ package final class BackupReader {
             reportedDamage = true
             return .lost(LostEntry(path: "the rest of the backup", size: nil, reason: damage))
         }
+        if !foundHeadersInside { stream.holdsNoHeadersInside = true }
         return nil
     }
 }
@@ -100,11 +118,11 @@ package final class BackupReader {
 // MARK: - Headers
 
 extension BackupReader {
-    private static func padded(_ size: UInt64) -> UInt64 {
+    static func padded(_ size: UInt64) -> UInt64 {
         (size + blockSize - 1) & ~(blockSize - 1)
     }
 
-    private func block(at offset: UInt64) throws -> UstarBlock {
+    func block(at offset: UInt64) throws -> UstarBlock {
         UstarBlock(copying: try stream.read(at: offset, count: Int(Self.blockSize)))
     }
 
@@ -116,20 +134,20 @@ extension BackupReader {
     }
 
     /// Whether the block may be a header where one is expected.
-    private func isPlausible(_ block: UstarBlock) -> Bool {
+    func isPlausible(_ block: UstarBlock) -> Bool {
         block.hasValidChecksum
             || (block.isPOSIX && hasAndroidName(block)
                 && block.number(at: UstarBlock.Field.size) != nil)
     }
 
     /// Whether the block is certainly a header, even where none is expected.
-    private func isHeader(_ block: UstarBlock) -> Bool {
-        guard block.isPOSIX, block.hasValidChecksum, !block.isZero else { return false }
-        return isAndroid ? hasAndroidName(block) : true
+    func isHeader(_ block: UstarBlock) -> Bool {
+        guard block.hasValidChecksum, !block.isZero else { return false }
+        return isAndroid ? block.isPOSIX && hasAndroidName(block) : true
     }
 
     /// Reads the header at `offset` with those that extend it; `nil` if they are damaged.
-    private func header(at offset: UInt64) throws -> BackupEntry? {
+    func header(at offset: UInt64) throws -> BackupEntry? {
         var offset = offset
         var (path, size): ([UInt8]?, UInt64?) = (nil, nil)
         for _ in 0...Self.extensionCountLimit where offset + Self.blockSize <= stream.size {
@@ -203,61 +221,71 @@ extension BackupReader {
 // MARK: - Damage
 
 extension BackupReader {
-    /// Finds the next header in the content of `entry`, which ends at `end`.
-    private func nestedHeader(in entry: BackupEntry, before end: UInt64) throws -> UInt64? {
-        guard entry.contentOffset + entry.size <= stream.size else {
-            return try findHeader(from: entry.contentOffset, to: stream.size) ?? stream.size
-        }
-        guard end + Self.blockSize <= stream.size else { return nil }
-        let next = try block(at: end)
-        if next.isZero {
-            // Zeros end a stream; if anything follows, they may be a file's content.
-            guard try firstContent(from: end) != nil else { return nil }
-        } else if isPlausible(next) {
-            return nil
-        }
-        return try findHeader(from: entry.contentOffset, to: end)
-    }
-
-    private func loss(of entry: BackupEntry, foundAt next: UInt64) -> LostEntry {
-        let found = next - entry.contentOffset
-        return LostEntry(
-            path: PrintableText.escaping(entry.path),
-            size: entry.size,
-            reason: next == stream.size
-                ? "the backup ends behind \(found) of its \(entry.size) bytes"
-                : "it is shorter than its header says: at most \(found) of \(entry.size) bytes"
-        )
-    }
-
+    /// Reports what follows no header, up to the next one.
+    ///
+    /// A message of a program that got into the stream moves all that follows it off the blocks.
     private func skipDamage(from start: UInt64) throws -> LostEntry {
-        let next = try findHeader(from: start + Self.blockSize, to: stream.size) ?? stream.size
+        let next = try findHeader(from: start + 1) ?? stream.size
         position = next
+        let place = "at byte \(start) of the stream"
+        if let text = try message(from: start, to: next) {
+            return LostEntry(
+                path: "the text \(place)",
+                size: nil,
+                reason: "a program's message got into the stream: '\(text)'"
+            )
+        }
         return LostEntry(
-            path: "what lies at byte \(start) of the stream",
+            path: "what lies \(place)",
             size: nil,
             reason: "\(next - start) bytes follow no header that can be read"
         )
     }
 
-    /// The first header between `start` and `end`.
-    private func findHeader(from start: UInt64, to end: UInt64) throws -> UInt64? {
-        var offset = start
-        while offset < end, offset + Self.blockSize <= stream.size {
-            if offset & 0xFFFFF == 0 { try cancellation() }
-            if isHeader(try block(at: offset)) { return offset }
-            offset += Self.blockSize
+    /// The text between `start` and `end`, if it is lines of text, shortened.
+    func message(from start: UInt64, to end: UInt64) throws -> String? {
+        let limit: UInt64 = 64 * 1024
+        guard start < end, end - start <= limit else { return nil }
+        let bytes = try stream.read(at: start, count: Int(end - start))
+        guard bytes.last == UInt8(ascii: "\n"),
+            let text = String(validating: bytes, as: UTF8.self),
+            !bytes.contains(where: { $0 < 0x20 && ![0x09, 0x0A, 0x0D, 0x1B].contains($0) })
+        else { return nil }
+        let line = text.split(whereSeparator: \.isNewline).first ?? ""
+        return PrintableText.escaping(String(line.prefix(200)))
+    }
+
+    /// The first header from `start` on, on any byte: each begins 257 bytes before its magic.
+    func findHeader(from start: UInt64) throws -> UInt64? {
+        let magic = [UInt8]("ustar".utf8)
+        let magicOffset = UInt64(UstarBlock.Field.magic.lowerBound)
+        var offset = start + magicOffset
+        while offset + UInt64(magic.count) <= stream.size {
+            try cancellation()
+            let piece = try stream.read(at: offset, count: 128 * 1024)
+            var index = piece.startIndex
+            while let found = piece[index...].firstIndex(of: magic[0]) {
+                if piece[found...].starts(with: magic) {
+                    let header = offset + UInt64(found - piece.startIndex) - magicOffset
+                    if header + Self.blockSize <= stream.size, isHeader(try block(at: header)) {
+                        return header
+                    }
+                }
+                index = found + 1
+            }
+            guard piece.count > magic.count else { return nil }
+            offset += UInt64(piece.count - magic.count + 1)
         }
         return nil
     }
 
     /// The first block after `start` that isn't all zeros.
-    private func firstContent(from start: UInt64) throws -> UInt64? {
+    func firstContent(from start: UInt64) throws -> UInt64? {
         let isKnown = zeros.contains(start)
         var offset = isKnown ? zeros.upperBound : start
         defer { zeros = (isKnown ? zeros.lowerBound : start)..<offset }
         while offset + Self.blockSize <= stream.size {
-            if offset & 0xFFFFF == 0 { try cancellation() }
+            try cancellation()
             let piece = try stream.read(at: offset, count: 128 * 1024)
             guard let index = piece.firstIndex(where: { $0 != 0 }) else {
                 offset += UInt64(piece.count)

@@ -23,20 +23,21 @@ package enum BackupSource {
             throw AndroidMigrationError(.unreadable, "the backup can't be opened", cause: error)
         }
         if isDirectory, case .path(let path) = place.origin {
-            return .tree(try RawTree(path, external: place.external, device: place.device))
+            return .tree(try RawTree(at: place, path))
         }
         guard place.external == nil, place.device == nil else {
             let message = "'--external' and '--device' belong to a directory, and this is a file"
             throw AndroidMigrationError(.unsupported, message)
         }
-        return .stream(
-            try BackupStream.open(
-                file,
-                password: place.password,
-                spoolingTo: spoolDirectory,
-                cancellation: cancellation
-            )
+        let stream = try BackupStream.open(
+            file,
+            password: place.password,
+            spoolingTo: spoolDirectory,
+            named: place.path,
+            cancellation: cancellation
         )
+        stream.sizePolicy = place.sizePolicy
+        return .stream(stream)
     }
 
     private static func descriptor(
@@ -61,8 +62,43 @@ package struct BackupPlace: Sendable {
     package var device: BytePath?
     package var password: [UInt8]?
 
+    /// The app's package, by which its directory is known in the one that is given.
+    package var package: String?
+    package var sizePolicy = SizePolicy.refuse
+
     package init(_ origin: Origin) {
         self.origin = origin
+    }
+
+    var path: BytePath? {
+        if case .path(let path) = origin { path } else { nil }
+    }
+}
+
+extension RawTree {
+    /// Opens the app's directory at `path`, or the one in it that has the name of the package.
+    fileprivate init(at place: BackupPlace, _ path: BytePath) throws(AndroidMigrationError) {
+        let tree = try RawTree(path, external: place.external, device: place.device)
+        guard !tree.looksLikeAnApp else {
+            self = tree
+            return
+        }
+        if let name = place.package, PackageDirectories.isPackage([UInt8](name.utf8)) {
+            // Without such a directory, the one that is given is the app's.
+            let below = try? RawTree(path / [UInt8](name.utf8))
+            if let below, below.looksLikeAnApp {
+                self = below
+                return
+            }
+        }
+        if let name = try tree.directoryOfApp {
+            let shown = PrintableText.escaping(path / name)
+            throw AndroidMigrationError(
+                .notABackup,
+                "the app's storage lies one level down: give '\(shown)'"
+            )
+        }
+        self = tree
     }
 }
 
@@ -73,11 +109,14 @@ extension DataTree {
         case .tree(let tree): try self.init(tree)
         case .stream(let stream):
             self.init()
-            let chosen = try BackupContents(stream).package(package)
+            let contents = try BackupContents(stream)
+            let chosen = try contents.package(package)
             let reader = try BackupReader(stream)
             while let item = try reader.next() {
                 guard case .entry(let entry) = item,
-                    case .data(chosen, _, let path) = BackupItem(entry)
+                    let path = BackupItem(entry, below: stream.packageDirectories)
+                        .path(inStorageOf: chosen),
+                    !contents.isLaterOutside(entry, path)
                 else { continue }
                 var head: [UInt8] = []
                 if entry.isFile, DeviceBoundSecret.shows(at: path) {
@@ -102,6 +141,9 @@ package struct BackupContents: Sendable {
         package var entries = 0
         package var bytes: UInt64 = 0
         package var manifest: CrossPlatformManifest?
+
+        /// The first entry that no app on iOS receives, and why.
+        fileprivate var other: (path: String, reason: String)?
     }
 
     /// The packages by name, which may be empty for a plain tar file.
@@ -109,6 +151,16 @@ package struct BackupContents: Sendable {
 
     /// The first item that the stream has lost.
     private var loss: LostEntry?
+
+    /// The hashes of paths that were found inside another entry, and of those that come again outside.
+    ///
+    /// They are enough to tell paths apart, because each process has its own seed.
+    private var paths: (inside: Set<Int>, outside: Set<Int>) = ([], [])
+
+    /// Whether an entry was found inside another one, and comes again behind it.
+    func isLaterOutside(_ entry: BackupEntry, _ path: EntryPath) -> Bool {
+        entry.holder != nil && paths.outside.contains(path.hashValue)
+    }
 
     /// The packages in the order of their names.
     package var names: [String] { packages.keys.sorted() }
@@ -120,6 +172,7 @@ package struct BackupContents: Sendable {
         _ stream: BackupStream,
         cancellation: @escaping BackupReader.CancellationCheck = {}
     ) throws {
+        stream.packageDirectories = try PackageDirectories(stream, cancellation: cancellation)
         let reader = try BackupReader(stream, cancellation: cancellation)
         while let item = try reader.next() {
             let entry: BackupEntry
@@ -129,16 +182,21 @@ package struct BackupContents: Sendable {
                 loss = loss ?? next
                 continue
             }
-            let item = BackupItem(entry)
+            let item = BackupItem(entry, below: stream.packageDirectories)
             guard let name = item.package else { continue }
             guard packages[name] != nil || packages.count < Self.packageLimit else {
                 let message = "the backup holds more than \(Self.packageLimit) packages"
                 throw AndroidMigrationError(.unsupported, message)
             }
             switch item {
-            case .data:
+            case .data(_, _, let path):
                 packages[name, default: Package()].entries += 1
                 packages[name]?.bytes += entry.size
+                if entry.holder != nil {
+                    paths.inside.insert(path.hashValue)
+                } else if paths.inside.contains(path.hashValue) {
+                    paths.outside.insert(path.hashValue)
+                }
             case .crossPlatformManifest:
                 let limit = CrossPlatformManifest.sizeLimit
                 guard entry.size <= UInt64(limit) else { continue }
@@ -146,8 +204,14 @@ package struct BackupContents: Sendable {
                     try stream.read(at: entry.contentOffset, count: Int(entry.size))
                 )
                 packages[name, default: Package()].manifest = try CrossPlatformManifest(bytes)
-            case .packageManifest, .other: packages[name] = packages[name] ?? Package()
-            case .container: break
+            case .other(_, let reason):
+                let other = (PrintableText.escaping(entry.path), reason)
+                packages[name, default: Package()].other = packages[name]?.other ?? other
+            case .neverSent:
+                let other = (PrintableText.escaping(entry.path), BackupItem.neverSentReason)
+                packages[name, default: Package()].other = packages[name]?.other ?? other
+            case .packageManifest: packages[name] = packages[name] ?? Package()
+            case .container, .unusable: break
             }
         }
     }
@@ -184,6 +248,12 @@ package struct BackupContents: Sendable {
         if let loss {
             let message = "nothing of the backup can be read: \(loss.path): \(loss.reason)"
             return AndroidMigrationError(.damaged, message)
+        }
+        if let name, let other = packages[name]?.other {
+            return AndroidMigrationError(
+                .nothingToConvert,
+                "nothing of the backup can be converted: '\(other.path)': \(other.reason)"
+            )
         }
         let subject = name.map { $0.isEmpty ? "the app" : "the app '\($0)'" } ?? "the app"
         return AndroidMigrationError(

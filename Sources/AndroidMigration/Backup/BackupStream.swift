@@ -20,6 +20,15 @@ package final class BackupStream {
     /// Why the rest could not be decrypted or decompressed; `nil` if all of it was.
     package let damage: String?
 
+    /// How to read entries that hold headers of others.
+    package var sizePolicy = SizePolicy.refuse
+
+    /// The directories of packages at the top of a plain tar file, which are taken off.
+    var packageDirectories = PackageDirectories()
+
+    /// Whether a reader has gone through the whole stream, and no content holds headers of others.
+    var holdsNoHeadersInside = false
+
     private var window = [UInt8](repeating: 0, count: 256 * 1024)
     private var windowStart: UInt64 = 0
     /// The number of bytes in the window.
@@ -81,7 +90,7 @@ extension BackupStream {
     package static func isBackup(_ input: ArchiveInput) throws -> Bool {
         guard try input.lookAhead(512) > 0 else { return false }
         let ahead = input.ahead
-        return ahead.starts(with: BackupHeader.mark) || ahead.starts(with: BackupHeader.foreignMark)
+        return ahead.starts(with: BackupHeader.mark) || ForeignBackup.isKnown(ahead)
             || (ahead.starts(with: "apps/".utf8) && isTar(ahead))
     }
 
@@ -97,6 +106,7 @@ extension BackupStream {
         _ file: OpenFile,
         password: [UInt8]?,
         spoolingTo directory: BytePath,
+        named name: BytePath? = nil,
         cancellation: CancellationFlag
     ) throws -> BackupStream {
         let copy: FileDescriptor
@@ -114,31 +124,45 @@ extension BackupStream {
             throw AndroidMigrationError(.unreadable, "the backup can't be read", cause: error)
         }
         let input = try ArchiveInput(reading: copy, cancellation: cancellation)
-        return try open(input, password: password, spoolingTo: directory)
+        return try open(input, password: password, spoolingTo: directory, named: name)
     }
 
     /// Reads a backup from `input`, which is copied to an unnamed file in `directory`.
     package static func open(
         _ input: ArchiveInput,
         password: [UInt8]?,
-        spoolingTo directory: BytePath
+        spoolingTo directory: BytePath,
+        named name: BytePath? = nil
     ) throws -> BackupStream {
         guard try input.lookAhead(512) > 0 else {
             throw AndroidMigrationError(.nothingBackedUp, "the backup is empty")
         }
-        if input.ahead.starts(with: BackupHeader.foreignMark) {
-            let message =
-                "a backup of TWRP's 'adb backup --twrp', which shares nothing but its suffix with "
-                + "Android's: take it apart with a tool for TWRP"
-            throw AndroidMigrationError(.unsupported, message)
-        }
+        if let error = try ForeignBackup.error(for: input, named: name) { throw error }
         if input.ahead.starts(with: BackupHeader.mark) {
             let decoder = try BackupDecoder(input, password: password)
             return try decoder.run(into: BackupSpool(in: directory))
         }
-        guard isTar(input.ahead.prefix(512)) || input.ahead.prefix(512).allSatisfy({ $0 == 0 })
-        else { throw notABackup(input.ahead) }
         let spool = try BackupSpool(in: directory)
+        if ForeignBackup.isCompressed(input.ahead) {
+            guard let tar = try UnpackedTar(input) else {
+                throw AndroidMigrationError(
+                    .notABackup,
+                    "this is an archive of migrate and no backup of Android's: '--to android' makes "
+                        + "one of it"
+                )
+            }
+            let damage = try tar.forEachPiece { piece in
+                try input.cancellation.check()
+                if spool.size == 0 { try checkStart(piece) }
+                try spool.append(piece)
+            }
+            if let damage, spool.size == 0 { throw damage }
+            return try spool.finish(
+                form: Form(version: nil, isCompressed: true, isEncrypted: false),
+                damage: damage?.message
+            )
+        }
+        try checkStart(input.ahead)
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while true {
             let count = try input.read(into: &buffer, from: 0, count: buffer.count)
@@ -148,21 +172,15 @@ extension BackupStream {
         return try spool.finish(form: .plain, damage: nil)
     }
 
-    private static func notABackup(_ start: ArraySlice<UInt8>) -> AndroidMigrationError {
-        let known: [(mark: [UInt8], hint: String)] = [
-            ([0x1F, 0x8B], ": it is compressed by gzip; unpack it first"),
-            (
-                [0x28, 0xB5, 0x2F, 0xFD],
-                ": it is compressed by zstd; unpack it first, or give "
-                    + "'--to android' where it is an archive of migrate"
-            ),
-            ([0x50, 0x4B], ": it is a zip file; unpack it first"),
-        ]
-        let hint = known.first { start.starts(with: $0.mark) }?.hint ?? ""
-        return AndroidMigrationError(
-            .notABackup,
-            "no backup of Android's: neither an .ab file nor a tar stream\(hint)"
-        )
+    /// Throws unless a tar stream begins like this: with a header, or with the zeros at its end.
+    private static func checkStart(_ bytes: ArraySlice<UInt8>) throws(AndroidMigrationError) {
+        let start = bytes.prefix(512)
+        guard isTar(start) || start.allSatisfy({ $0 == 0 }) else {
+            throw AndroidMigrationError(
+                .notABackup,
+                "no backup of Android's: neither an .ab file nor a tar stream"
+            )
+        }
     }
 }
 

@@ -52,11 +52,14 @@ package struct BackupSummary: Sendable {
                 case .lost(let loss): if lost.count < Self.lossLimit { lost.append(loss) }
                 case .entry(let entry):
                     if let shown = entry.archiveEntry { try body(shown) }
-                    switch BackupItem(entry) {
+                    switch BackupItem(entry, below: stream.packageDirectories) {
                     case .data(let name, let domain, _):
                         isEmpty = false
                         if entry.isFile { count(entry.size, of: name, in: domain) }
-                    case .other: isEmpty = false
+                    case .other, .neverSent: isEmpty = false
+                    case .unusable(let reason):
+                        isEmpty = false
+                        if lost.count < Self.lossLimit { lost.append(entry.loss(reason)) }
                     case .packageManifest, .crossPlatformManifest, .container: break
                     }
                 }

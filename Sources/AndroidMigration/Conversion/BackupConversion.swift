@@ -65,7 +65,7 @@ package struct BackupConversion {
                     layout: options.layout,
                     selected: selected
                 )
-                try append(held, to: entries)
+                try append(held, of: contents, to: entries)
                 guard entries.count > 0 else { throw nothing(entries) }
                 report = entries.report(of: package, header: header, summary: try writer.finish())
             } catch {
@@ -154,9 +154,8 @@ package struct BackupConversion {
 
     private func nothing(_ entries: ConvertedEntries) -> AndroidMigrationError {
         AndroidMigrationError(
-            .nothingBackedUp,
-            "nothing is left to convert: the rules, or what iOS can receive, leave no entry"
-                + (entries.lostCount > 0 ? " of what can be read of the damaged backup" : "")
+            .nothingToConvert,
+            "nothing is left to convert: \(entries.emptiness)"
         )
     }
 }
@@ -164,19 +163,38 @@ package struct BackupConversion {
 // MARK: - Entries
 
 extension BackupConversion {
-    private func append(_ package: String, to entries: ConvertedEntries) throws {
+    private func append(
+        _ package: String,
+        of contents: BackupContents?,
+        to entries: ConvertedEntries
+    ) throws {
         switch source {
         case .tree(let tree): try append(tree, to: entries)
-        case .stream(let stream): try append(stream, of: package, to: entries)
+        case .stream(let stream):
+            let reader = try BackupReader(stream, cancellation: cancellation.check)
+            while let item = try reader.next() {
+                switch item {
+                case .lost(let loss): entries.lose(loss.path, because: loss.reason)
+                case .entry(let entry):
+                    let item = BackupItem(entry, below: stream.packageDirectories)
+                    if let path = item.path(inStorageOf: package),
+                        contents?.isLaterOutside(entry, path) ?? false
+                    {
+                        entries.omit(path, because: "it comes again behind the entry that holds it")
+                        continue
+                    }
+                    try append(entry, item, of: package, in: stream, to: entries)
+                }
+            }
         }
     }
 
     private func append(_ tree: RawTree, to entries: ConvertedEntries) throws {
         try tree.walk { item, directory, name in
             try cancellation.check()
-            if Selection.isNeverSent(item.path) {
+            if Selection.isNeverSent(item.path), !entries.selects(item.path) {
                 if StorageDomain.neverSent.contains(item.path) {
-                    entries.omit(item.path, because: "Android never sends it")
+                    entries.omit(item.path, because: BackupItem.neverSentReason)
                 }
                 return
             }
@@ -217,43 +235,35 @@ extension BackupConversion {
     }
 
     private func append(
-        _ stream: BackupStream,
+        _ entry: BackupEntry,
+        _ item: BackupItem,
         of package: String,
+        in stream: BackupStream,
         to entries: ConvertedEntries
     ) throws {
-        let reader = try BackupReader(stream, cancellation: cancellation.check)
-        while let item = try reader.next() {
-            switch item {
-            case .lost(let loss): entries.lose(loss)
-            case .entry(let entry):
-                switch BackupItem(entry) {
-                case .data(package, let domain, let path):
-                    let isDirectory = !entry.isFile
-                    guard entries.takes(path, isDirectory: isDirectory, in: domain) else {
-                        continue
-                    }
-                    let time = FileTime(seconds: entry.modificationTime)
-                    if isDirectory {
-                        try entries.append(
-                            directory: path,
-                            of: domain,
-                            permissions: entry.permissions,
-                            time: time
-                        )
-                    } else {
-                        try entries.append(
-                            file: path,
-                            of: domain,
-                            like: entry,
-                            time: time,
-                            from: stream
-                        )
-                    }
-                case .other(let name, let reason) where name == nil || name == package:
-                    entries.omit(EntryPath(bytes: entry.path), because: reason)
-                default: break
-                }
+        switch item {
+        case .neverSent(package, _, let path) where !entries.selects(path):
+            entries.omit(EntryPath(bytes: entry.path), because: BackupItem.neverSentReason)
+        case .data(package, let domain, let path), .neverSent(package, let domain, let path):
+            guard entries.takes(path, isDirectory: !entry.isFile, in: domain) else { return }
+            if let holder = entry.holder { entries.note(path, foundInside: holder) }
+            let time = FileTime(seconds: entry.modificationTime)
+            if entry.isFile {
+                try entries.append(file: path, of: domain, like: entry, time: time, from: stream)
+            } else {
+                try entries.append(
+                    directory: path,
+                    of: domain,
+                    permissions: entry.permissions,
+                    time: time
+                )
             }
+        case .other(let name, let reason) where name == nil || name == package:
+            entries.omit(EntryPath(bytes: entry.path), because: reason)
+        case .unusable(let reason):
+            let loss = entry.loss(reason)
+            entries.lose(loss.path, because: loss.reason)
+        default: break
         }
     }
 }
@@ -271,13 +281,12 @@ final class ConvertedEntries {
     private var directories: Set<Int> = []
     private var omitted = ConversionReport.List()
     private var lost = ConversionReport.List()
+    private var inside = ConversionReport.List()
     /// The first files that were written.
     private var taken: [String] = []
 
     /// The number of entries written, without directories that were only added for order.
     private(set) var count = 0
-
-    var lostCount: Int { lost.count }
 
     init(
         _ writer: ArchiveWriter,
@@ -295,8 +304,24 @@ final class ConvertedEntries {
         omitted.append(path.description, because: reason)
     }
 
-    func lose(_ loss: LostEntry) {
-        lost.append(loss.path, because: loss.reason)
+    func lose(_ path: String, because reason: String) {
+        lost.append(path, because: reason)
+    }
+
+    func note(_ path: EntryPath, foundInside holder: String) {
+        inside.append(path.description, because: "inside '\(holder)'")
+    }
+
+    /// Whether rules choose what is at `path`.
+    func selects(_ path: EntryPath) -> Bool { selected?.contains(path) ?? false }
+
+    /// Why nothing is left, by the first item.
+    var emptiness: String {
+        guard let first = lost.items.first ?? omitted.items.first else {
+            return "the rules, or what iOS can receive, leave no entry"
+        }
+        let rest = lost.count + omitted.count - 1
+        return "'\(first.path)': \(first.reason)" + (rest > 0 ? "; and \(rest) more" : "")
     }
 
     /// Whether to write an entry; reports it if not, unless it is a directory that already exists.
@@ -313,19 +338,19 @@ final class ConvertedEntries {
         }
         let name = self.path(of: path, in: domain)
         if let violation = name.violation {
-            omit(path, because: violation)
+            lose(path.description, because: violation)
             return false
         }
         if isDirectory, directories.contains(name.hashValue) { return false }
         if files.contains(name.hashValue) || (!isDirectory && directories.contains(name.hashValue))
         {
-            omit(path, because: "its path comes twice in the backup")
+            lose(path.description, because: "its path comes twice in the backup")
             return false
         }
         var parent = name.parent
         while let directory = parent {
             if files.contains(directory.hashValue) {
-                omit(path, because: "it lies in what is a file in the backup")
+                lose(path.description, because: "it lies in what is a file in the backup")
                 return false
             }
             parent = directory.parent
@@ -453,7 +478,8 @@ final class ConvertedEntries {
             fingerprint: summary.fingerprint,
             omitted: omitted,
             salvaged: lost.count > 0 ? taken : [],
-            lost: lost
+            lost: lost,
+            inside: inside
         )
     }
 }

@@ -12,7 +12,9 @@ package enum BackupOperations {
         to destination: ArchiveDestination,
         spoolingTo directory: BytePath
     ) async throws -> ConversionReport {
-        try await withOperationThread { cancellation in
+        var place = place
+        place.package = options.package ?? options.manifest?.package
+        return try await withOperationThread { [place] cancellation in
             let source = try BackupSource.open(
                 place,
                 spoolDirectory: directory,
@@ -98,6 +100,7 @@ package enum BackupOperations {
                     password: place.password,
                     spoolingTo: directory
                 )
+                stream.sizePolicy = place.sizePolicy
                 backup = .stream(stream)
             }
             let summary = try BackupSummary(
@@ -116,7 +119,9 @@ package enum BackupOperations {
         package: String?,
         spoolingTo directory: BytePath
     ) async throws -> DataTree {
-        try await withOperationThread { cancellation in
+        var place = place
+        place.package = package
+        return try await withOperationThread { [place] cancellation in
             try DataTree(
                 BackupSource.open(place, spoolDirectory: directory, cancellation: cancellation),
                 package: package

@@ -52,4 +52,7 @@ public struct ConversionReport: Sendable {
 
     /// The items that are lost because the backup is damaged.
     public let lost: List
+
+    /// The entries that were found inside another one that is too short, and which.
+    public let inside: List
 }

@@ -75,7 +75,8 @@ package struct StreamConversion {
             fingerprint: nil,
             omitted: domains.omitted,
             salvaged: [],
-            lost: ConversionReport.List()
+            lost: ConversionReport.List(),
+            inside: ConversionReport.List()
         )
     }
 

@@ -12,16 +12,20 @@ public struct RulesLint: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The file's content.
+    ///   - name: The file's name without its suffix, by which the manifest calls it.
     ///   - manifest: The app's settings for backups.
     ///   - tree: The app's storage, to which the rules are applied.
     /// - Returns: The findings; only `not-rules-file` if the file is not a rules file.
     package static func check(
         _ bytes: [UInt8],
+        named name: String? = nil,
         manifest: AppManifest? = nil,
         tree: DataTree? = nil
     ) -> RulesLint {
         do throws(AndroidMigrationError) {
-            return RulesLint(try RulesFile(bytes), manifest: manifest, tree: tree)
+            var file = try RulesFile(bytes)
+            file.name = name
+            return RulesLint(file, manifest: manifest, tree: tree)
         } catch {
             let finding = LintFinding(
                 code: .notRulesFile,
@@ -106,14 +110,47 @@ private struct FileChecks {
     }
 
     private mutating func checkManifest() {
-        guard let manifest, !manifest.allowsBackup else { return }
+        guard let manifest else { return }
+        for obstacle in manifest.obstacles(to: file) {
+            findings.report(
+                obstacle.code,
+                severity: .error,
+                line: file.line,
+                message: obstacle.message,
+                fix: obstacle.fix
+            )
+        }
+        if !manifest.unknownSettings.isEmpty {
+            findings.report(
+                .unknownSetting,
+                severity: .warning,
+                line: file.line,
+                message:
+                    "only a build knows the manifest's \(manifest.unknownSettings.joined(separator: ", "))",
+                fix: "give the merged manifest of a build"
+            )
+        }
+        findings.report(
+            .mergedManifest,
+            severity: .note,
+            line: file.line,
+            message:
+                "the manifest of a library or a build variant can change allowBackup, the agent and the "
+                + "rules; the merged manifest of the build has what counts",
+            fix: "give the merged manifest"
+        )
+        checkAllowBackup(manifest)
+    }
+
+    private mutating func checkAllowBackup(_ manifest: AppManifest) {
+        guard !manifest.allowsBackup, let line = manifest.applicationLine else { return }
         let hasSection = file.sections.contains { $0.kind == .crossPlatform }
         findings.report(
             .allowBackupFalse,
             severity: hasSection ? .error : .warning,
             line: file.line,
             message:
-                "the manifest says allowBackup=\"false\" (line \(manifest.applicationLine)): nothing goes "
+                "the manifest says allowBackup=\"false\" (line \(line)): nothing goes "
                 + "to the cloud or to iOS, yet a transfer between Android devices still takes place",
             fix: "set android:allowBackup=\"true\", and exclude what must stay by rules"
         )

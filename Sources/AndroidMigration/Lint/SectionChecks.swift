@@ -43,6 +43,28 @@ struct SectionChecks {
             )
         }
         for rule in rules { check(rule) }
+        checkDeviceDomains()
+    }
+
+    /// Whoever excludes all that an app usually has, and means everything, leaves four domains.
+    private mutating func checkDeviceDomains() {
+        let whole = excludes.filter { $0.flaw == nil && $0.namesWholeDomain }
+        let usual: [StorageDomain] = [.root, .file, .database, .sharedPreferences, .external]
+        let left = StorageDomain.allCases.filter { domain in
+            !usual.contains(domain) && !excludes.contains { $0.domain == domain }
+        }
+        guard includedPaths.isEmpty, left.count == 4, let last = whole.last,
+            usual.allSatisfy({ domain in whole.contains { $0.domain == domain } })
+        else { return }
+        findings.report(
+            .deviceDomainsSent,
+            severity: .warning,
+            line: last.line,
+            message:
+                "these five domains are not all: \(left.map(\.rawValue).joined(separator: ", ")) of the "
+                + "device-protected storage are still sent",
+            fix: "exclude those four too, to send nothing"
+        )
     }
 
     private mutating func check(_ section: RulesFile.Section) {
@@ -217,19 +239,21 @@ extension SectionChecks {
                 fix: "name the directory, which covers all below it"
             )
         }
-        if [.database, .sharedPreferences].contains(domain), rule.path?.hasPrefix("./") ?? false {
+        checkSubdirectory(rule, domain: domain)
+        checkPreferences(rule, domain: domain, target: target)
+        if Selection.isNeverSent(target), rule.action == .include,
+            !StorageDomain.neverSent.contains(target)
+        {
             findings.report(
-                .dotSlashPathLint,
+                .neverSentInclude,
                 severity: .warning,
                 line: rule.line,
                 message:
-                    "Android lint's check FullBackupContent fails the build for './' here, though the "
-                    + "device takes it",
-                fix: "write '.' for the whole domain, or the path without './'"
+                    "Android's documentation says that '\(shown(rule))' is never sent, yet its source "
+                    + "sends what a rule names below such a directory",
+                fix: "keep the data elsewhere, or take the rule out"
             )
-        }
-        checkPreferences(rule, domain: domain, target: target)
-        if Selection.isNeverSent(target) {
+        } else if Selection.isNeverSent(target) {
             findings.report(
                 .deadRule,
                 severity: .warning,
@@ -242,6 +266,25 @@ extension SectionChecks {
         case .include: checkInclude(rule, domain: domain, target: target)
         case .exclude: checkExclude(rule, domain: domain, target: target)
         }
+    }
+
+    /// Android lint's check FullBackupContent allows no slash in the paths of two domains.
+    private mutating func checkSubdirectory(_ rule: BackupRule, domain: StorageDomain) {
+        guard [.database, .sharedPreferences].contains(domain), let path = rule.path,
+            path.contains("/")
+        else { return }
+        let isDotSlash = path.hasPrefix("./")
+        findings.report(
+            isDotSlash ? .dotSlashPathLint : .subdirectoryPathLint,
+            severity: .error,
+            line: rule.line,
+            message:
+                "Android lint's check FullBackupContent refuses '/' in a path of '\(domain.rawValue)': the "
+                + "release build fails, though a device takes it",
+            fix: isDotSlash
+                ? "write '.' for the whole domain, or the path without './'"
+                : "name a file without '/', or write '.' for the whole domain"
+        )
     }
 
     private mutating func checkPreferences(
@@ -332,9 +375,11 @@ extension SectionChecks {
         {
             findings.report(
                 .excludeOutsideIncludes,
-                severity: .warning,
+                severity: .error,
                 line: rule.line,
-                message: "nothing includes '\(shown(rule))', so there is nothing to exclude",
+                message:
+                    "nothing includes '\(shown(rule))', so there is nothing to exclude, and Android lint's "
+                    + "check FullBackupContent fails the release build",
                 fix: "take the rule out, or correct it"
             )
         }
@@ -356,6 +401,8 @@ extension SectionChecks {
                 })
         else { return }
         if let tree, let index = tree.resolve(target), tree[index].kind == .directory { return }
+        // A slash at the end is none of the name.
+        let name = domain.relativePath(of: target)?.description ?? shown(rule)
         let suffixes = domain == .database ? ["-shm"] : ["-journal", "-wal", "-shm"]
         let left = suffixes.filter { !excludedPaths.contains(target.appending($0)) }
         guard !left.isEmpty else { return }
@@ -364,9 +411,9 @@ extension SectionChecks {
             severity: .note,
             line: rule.line,
             message:
-                "'\(shown(rule))' is excluded and its \(left.joined(separator: ", ")) is not: it travels "
+                "'\(name)' is excluded and its \(left.joined(separator: ", ")) is not: it travels "
                 + "alone",
-            fix: "exclude \(left.map { "'\(shown(rule))\($0)'" }.joined(separator: " and ")) too"
+            fix: "exclude \(left.map { "'\(name)\($0)'" }.joined(separator: " and ")) too"
         )
     }
 

@@ -58,6 +58,9 @@ public struct RulesFile: Sendable {
 
     let isLegacy: Bool
     let line: Int
+
+    /// The name by which a manifest calls the file, without its suffix; `nil` if it isn't known.
+    package var name: String?
     let sections: [Section]
 
     /// The elements outside the sections, which Android ignores.

@@ -67,9 +67,7 @@ struct Selection: Sendable {
     ) {
         guard let start else { return }
         let startPath = tree.path(of: start)
-        guard domain.relativePath(of: startPath) != nil, !Self.isNeverSent(startPath) else {
-            return
-        }
+        guard domain.relativePath(of: startPath) != nil else { return }
         var pending = [start]
         while let index = pending.popLast() {
             let node = tree[index]
@@ -92,7 +90,10 @@ struct Selection: Sendable {
         }
     }
 
-    /// Whether Android's documentation says that it is never sent, even if a rule includes it.
+    /// Whether it is sent only if a rule names it below the directory that the walk leaves out.
+    ///
+    /// The documentation says that it is never sent; the source leaves out the directory alone
+    /// (BackupAgent, fullBackupFileTree).
     static func isNeverSent(_ path: EntryPath) -> Bool {
         StorageDomain.neverSent.contains { path.isEqual(toOrBelow: $0) }
     }

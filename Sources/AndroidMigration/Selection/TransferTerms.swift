@@ -46,6 +46,9 @@ struct TransferTerms: Sendable {
                     + (section == .cloud ? " that the older format's file does not exclude" : "")
             )
         }
+        if let settings = manifest?.unknownSettings, !settings.isEmpty {
+            notes.append("only a build knows \(settings.joined(separator: ", "))")
+        }
         reasons = obstacles + notes
     }
 
@@ -58,8 +61,11 @@ struct TransferTerms: Sendable {
     ) -> [String] {
         var obstacles: [String] = []
         let isModern = (manifest?.targetVersion ?? releaseOfNewFormat) >= releaseOfNewFormat
-        if let manifest, !manifest.allowsBackup, section != .device || !isModern {
-            obstacles.append("the manifest says allowBackup=\"false\"")
+        if let manifest {
+            if !manifest.allowsBackup, section != .device || !isModern {
+                obstacles.append("the manifest says allowBackup=\"false\"")
+            }
+            obstacles += manifest.obstacles(to: file).map(\.message)
         }
         switch section {
         case .crossPlatform: obstacles += crossPlatformObstacles(file)

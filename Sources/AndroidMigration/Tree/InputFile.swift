@@ -26,3 +26,22 @@ package enum InputFile {
         throw AndroidMigrationError(.unreadable, "'\(name)' is larger than \(limit) bytes")
     }
 }
+
+extension RulesFile {
+    /// Reads a rules file, which a manifest calls by its name.
+    package static func read(_ path: BytePath) throws(AndroidMigrationError) -> RulesFile {
+        var file = try RulesFile(InputFile.read(path))
+        file.name = name(of: path)
+        return file
+    }
+
+    /// The name by which a manifest calls the file at `path`; `nil` if it has no suffix of one.
+    package static func name(of path: BytePath) -> String? {
+        let suffix = [UInt8](".xml".utf8)
+        let name = path.bytes.split(separator: UInt8(ascii: "/")).last ?? []
+        guard name.count > suffix.count, name.suffix(suffix.count).elementsEqual(suffix) else {
+            return nil
+        }
+        return String(decoding: name.dropLast(suffix.count), as: UTF8.self)
+    }
+}

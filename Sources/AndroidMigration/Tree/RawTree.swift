@@ -77,14 +77,35 @@ package struct RawTree: Sendable {
 
     /// Whether the directory holds any of the names that an app's directory has.
     package var looksLikeAnApp: Bool {
-        [
-            "files", "databases", "shared_prefs", "cache", "no_backup", "code_cache", "_device",
-            "_external",
-        ]
-        .contains { name in
-            // A name that can't be checked, for whatever reason, counts as missing.
-            (try? parts[0].root.descriptor.status(of: [UInt8](name.utf8))) != nil
-        } || parts[1].start.isEmpty || parts[2].start.isEmpty
+        Self.holdsAppNames(parts[0].root.descriptor) || parts[1].start.isEmpty
+            || parts[2].start.isEmpty
+    }
+
+    private static func holdsAppNames(_ directory: borrowing FileDescriptor) -> Bool {
+        for name in PackageDirectories.namesInside
+        where (try? directory.status(of: [UInt8](name.utf8))) != nil {
+            return true
+        }
+        return false
+    }
+
+    /// The first directory in this one that looks like an app's.
+    var directoryOfApp: [UInt8]? {
+        get throws(AndroidMigrationError) {
+            let root = parts[0].root
+            do throws(SystemError) {
+                let listing = try DirectoryListing(of: root.descriptor)
+                for index in 0..<listing.count where !listing[index].starts(with: "app_".utf8) {
+                    // What can't be opened as a directory is none, or is not the app's.
+                    guard let directory = try? root.descriptor.open(listing[index], .directory)
+                    else { continue }
+                    if Self.holdsAppNames(directory) { return listing[index] }
+                }
+                return nil
+            } catch {
+                throw Self.failure(reading: parts[0].iosPath, cause: error)
+            }
+        }
     }
 
     /// Calls `body` for everything in the tree: names in order, directories before their contents.

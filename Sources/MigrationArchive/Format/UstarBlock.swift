@@ -12,7 +12,7 @@ package struct UstarBlock {
         static let checksum = 148..<156
         package static let typeFlag = 156
         static let linkName = 157..<257
-        static let magic = 257..<263
+        package static let magic = 257..<263
         static let version = 263..<265
         static let deviceMajor = 329..<337
         static let deviceMinor = 337..<345

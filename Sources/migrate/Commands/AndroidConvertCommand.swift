@@ -51,6 +51,7 @@ struct AndroidConvertCommand: ReplacingCommand {
     private static let manifest = Flag<Self>.androidManifest(to: \.manifest)
     private static let external = BackupFlags.external.included(at: \Self.backup)
     private static let device = BackupFlags.device.included(at: \Self.backup)
+    private static let sizes = BackupFlags.sizeFlags.map { $0.included(at: \Self.backup) }
     private static let level = Flag<Self>.level(
         byDefault: BackupConversion.Options().compressionLevel,
         to: \.options.compressionLevel
@@ -83,6 +84,7 @@ struct AndroidConvertCommand: ReplacingCommand {
             .about(.container)
         external
         device
+        sizes
         Flag.force(replacing: "a file", sets: \.replacesExisting)
         level
         threads
@@ -106,7 +108,7 @@ struct AndroidConvertCommand: ReplacingCommand {
 
     /// The flags that `--to android` excludes.
     private static var flagsForIOS: [Flag<Self>] {
-        [layout, rules, manifest, passwordFile, external, device, level, threads]
+        [layout, rules, manifest, passwordFile, external, device, level, threads] + sizes
     }
 
     func check(_ given: GivenFlags) throws(UsageError) {
@@ -152,7 +154,7 @@ struct AndroidConvertCommand: ReplacingCommand {
         on console: Console
     ) async throws -> ConversionReport {
         var options = options
-        options.rules = try rules.map { try RulesFile(InputFile.read($0)) }
+        options.rules = try rules.map { try RulesFile.read($0) }
         options.manifest = try manifest.map { try AppManifest(InputFile.read($0)) }
         return try await BackupOperations.convert(
             backup.place(of: input, on: console),
@@ -193,6 +195,7 @@ struct ConversionAnswer: Answer {
     let bytes: UInt64
     let fingerprint: String?
     let header: ArchiveHeader?
+    let inside: ConversionReport.List
     let lost: ConversionReport.List
     let omitted: ConversionReport.List
     let package: String
@@ -204,6 +207,7 @@ struct ConversionAnswer: Answer {
         bytes = report.bytes
         fingerprint = report.fingerprint?.description
         header = report.header
+        inside = report.inside
         lost = report.lost
         omitted = report.omitted
         package = report.package
@@ -218,13 +222,14 @@ struct ConversionAnswer: Answer {
         return start + ": \(TotalsText(totals)) in \(ByteCount(bytes))\n"
             + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
             + Self.lines("left out", list: omitted)
-            + salvagedLines + Self.lines("lost", list: lost)
+            + Self.lines("taken", list: inside) + salvagedLines + Self.lines("lost", list: lost)
     }
 
     var schema: String { "migrate/android-convert/1" }
 
     private enum CodingKeys: String, CodingKey {
-        case archive, archiveBase64, bytes, fingerprint, header, lost, omitted, package, salvaged
+        case archive, archiveBase64, bytes, fingerprint, header, inside, lost, omitted, package,
+            salvaged
         case totals
     }
 
@@ -234,6 +239,7 @@ struct ConversionAnswer: Answer {
         try container.encode(bytes, forKey: .bytes)
         try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
         try container.encodeIfPresent(header, forKey: .header)
+        try container.encode(inside, forKey: .inside)
         try container.encode(lost, forKey: .lost)
         try container.encode(omitted, forKey: .omitted)
         try container.encode(package, forKey: .package)

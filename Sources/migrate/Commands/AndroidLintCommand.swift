@@ -47,6 +47,7 @@ struct AndroidLintCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let lint = RulesLint.check(
             try InputFile.read(rules),
+            named: RulesFile.name(of: rules),
             manifest: try manifest.map { try AppManifest(InputFile.read($0)) },
             tree: try await data.tree(on: context.console)
         )

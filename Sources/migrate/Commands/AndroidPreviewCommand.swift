@@ -49,7 +49,7 @@ struct AndroidPreviewCommand: Command {
     var subject: String { PrintableText.escaping(rules) }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let file = try RulesFile(InputFile.read(rules))
+        let file = try RulesFile.read(rules)
         let manifest = try manifest.map { try AppManifest(InputFile.read($0)) }
         let tree = try await data.tree(on: context.console) ?? DataTree()
         let errors = RulesLint(file, manifest: manifest, tree: tree).findings

@@ -18,6 +18,7 @@ struct InspectCommand: Command {
     static var flags: [Flag<Self>] {
         DecryptionFlags.included(at: \.keys)
         BackupFlags.passwordFile.included(at: \.backup)
+        BackupFlags.sizeFlags.map { $0.included(at: \.backup) }
         Flag.json(sets: \.answersInJSON)
     }
 

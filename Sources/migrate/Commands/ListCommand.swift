@@ -32,6 +32,7 @@ struct ListCommand: Command {
         PathArguments.included(at: \.selection)
         DecryptionFlags.included(at: \.keys)
         BackupFlags.passwordFile.included(at: \.backup)
+        BackupFlags.sizeFlags.map { $0.included(at: \.backup) }
         Flag("json", sets: \.format, to: .json)
             .help("Answer with one JSON document.")
             .about(.running)

@@ -9,6 +9,7 @@ struct BackupFlags: FlagGroup {
     private var external: BytePath?
     private var device: BytePath?
     private var passwordFile: BytePath?
+    private var sizePolicy = SizePolicy.refuse
 
     static let topic: FlagTopic? = .container
 
@@ -27,10 +28,22 @@ struct BackupFlags: FlagGroup {
     .help("A file whose first line is the password of an encrypted backup.")
     .about(.encryption)
 
+    private static let trust = Flag<Self>("trust-sizes", sets: \.sizePolicy, to: .trust)
+        .help("Take each entry as long as its header says, whatever is inside it.")
+
+    /// The flags that say how to read an entry that holds headers of others.
+    @FlagList<Self> static var sizeFlags: [Flag<Self>] {
+        trust
+        Flag("salvage", sets: \.sizePolicy, to: .salvage)
+            .help("Take the entries inside one that may be too short, and name each.")
+            .excluding(trust)
+    }
+
     static var flags: [Flag<Self>] {
         external
         device
         passwordFile
+        sizeFlags
     }
 
     /// The backup that is called `name`, with its password read.
@@ -43,6 +56,7 @@ struct BackupFlags: FlagGroup {
         )
         place.external = external
         place.device = device
+        place.sizePolicy = sizePolicy
         place.password = try passwordFile.map { file in
             let content = try InputFile.read(file, limit: 64 * 1024)
             let line = content.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
@@ -74,6 +88,7 @@ struct AndroidDataFlags: FlagGroup {
         BackupFlags.device.included(at: \.backup).needing(data)
         Flag.package(to: \.package).needing(data)
         BackupFlags.passwordFile.included(at: \.backup).needing(data)
+        BackupFlags.sizeFlags.map { $0.included(at: \.backup).needing(data) }
     }
 
     /// Reads the data; `nil` if none is given.

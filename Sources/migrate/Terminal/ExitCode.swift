@@ -130,7 +130,8 @@ extension ExitCode {
     init(_ code: AndroidMigrationError.Code) {
         self =
             switch code {
-            case .damaged, .notABackup, .notAManifest, .notRules, .unsupported: .badArchive
+            case .damaged, .notABackup, .notAManifest, .notRules, .unclearSizes, .unsupported:
+                .badArchive
             case .outputFailed: .cannotCreateOutput
             case .passwordNeeded, .wrongPassword: .notPermitted
             default: .failure

@@ -71,6 +71,7 @@ struct BackupStage {
         password: String? = nil,
         throughPipe: Bool = false,
         force: Bool = false,
+        sizes: SizePolicy = .refuse,
         _ change: (inout BackupConversion.Options) throws -> Void = { _ in }
     ) async throws -> ConversionReport {
         var options = BackupConversion.Options()
@@ -92,6 +93,7 @@ struct BackupStage {
                 : .path(BytePath(url(name).path))
         )
         place.password = password.map { [UInt8]($0.utf8) }
+        place.sizePolicy = sizes
         defer { pipe?.waitUntilExit() }
         return try await BackupOperations.convert(
             place,
@@ -99,6 +101,21 @@ struct BackupStage {
             to: .file(url("out"), replacesExisting: force),
             spoolingTo: BytePath(directory.path)
         )
+    }
+
+    /// The files in ``archive``, with their content.
+    func contents() async throws -> [String: [UInt8]] {
+        let reader = try ArchiveReader(url("out"))
+        var files: [String: [UInt8]] = [:]
+        while let entry = try reader.next() {
+            guard case .file(let size) = entry.kind else { continue }
+            var content = [UInt8](repeating: 0, count: Int(size))
+            try reader.readContent { offset, piece in
+                for index in piece.indices { content[Int(offset) + index] = piece[index] }
+            }
+            files[String(decoding: entry.path.bytes, as: UTF8.self)] = content
+        }
+        return files
     }
 
     /// The files in ``archive``, with their sizes.

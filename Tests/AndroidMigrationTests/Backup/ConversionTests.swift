@@ -162,6 +162,57 @@ import Testing
         #expect(try await place.files() == ["app/files/a": 1, "device/app/files/d": 1])
     }
 
+    @Test(arguments: ["gzip", "zstd"])
+    func `converts a tar file that is compressed`(_ program: String) async throws {
+        try place.make("plain", ["./files/a=1", "./files/b=@300000"])
+        _ = try place.python(
+            "import subprocess; subprocess.run(['\(program)', '-qf', '\(place.url("plain").path)'])"
+        )
+        let name = program == "gzip" ? "plain.gz" : "plain.zst"
+        for isPipe in [false, true] {
+            _ = try await place.convert(name, throughPipe: isPipe, force: true) {
+                $0.package = "com.x"
+            }
+            #expect(try await place.files() == ["app/files/a": 1, "app/files/b": 300_000])
+        }
+        let bytes = try place.bytes(name)
+        try place.write(Array(bytes.dropLast(200)), to: "short")
+        let report = try await place.convert("short", force: true) { $0.package = "com.x" }
+        #expect(report.lost.items.last?.path == "the rest of the backup")
+    }
+
+    @Test func `takes the package's directory off the top`() async throws {
+        let files = [
+            "files/a=1", "cache/c=1", "own=1", "databases/x.db-shm=1", "_external/p=12",
+            "_device/files/d=1",
+        ]
+        for top in ["com.x/", "./com.x/"] {
+            try place.make("a.tar", [top] + files.map { top + $0 })
+            let report = try await place.convert("a.tar", force: true)
+            #expect(report.package == "com.x")
+            #expect(
+                try await place.files() == [
+                    "app/files/a": 1, "app/own": 1, "external/files/p": 2, "device/app/files/d": 1,
+                ]
+            )
+        }
+        try place.make("b.tar", files.map { "backup/" + $0 })
+        try place.write("1", to: "tree/com.x/files/a")
+        for name in ["b.tar", "tree"] {
+            let error = await #expect(throws: AndroidMigrationError.self) {
+                try await place.convert(name, force: true) { $0.package = "com.y" }
+            }
+            #expect(error?.code == .notABackup)
+            #expect(error?.message.contains(name == "tree" ? "tree/com.x'" : "'backup/'") ?? false)
+        }
+        _ = try await place.convert("tree", force: true) { $0.package = "com.x" }
+        #expect(try await place.files() == ["app/files/a": 1])
+        // A file of the app itself can be called so.
+        try place.make("c.tar", ["files/a=1", "com.x/files/b=1"])
+        _ = try await place.convert("c.tar", force: true) { $0.package = "com.x" }
+        #expect(try await place.files() == ["app/files/a": 1, "app/com.x/files/b": 1])
+    }
+
     @Test func `takes what the rules hand over`() async throws {
         try place.make("backup", Self.entries)
         let rules = """

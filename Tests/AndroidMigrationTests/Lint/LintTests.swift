@@ -215,7 +215,7 @@ struct LintTests {
             "./ in a database's path",
             "FullBackupContentDetector",
             cross: "<include domain=\"database\" path=\"./\"/>",
-            ["warning 6 dot-slash-path-lint"]
+            ["error 6 dot-slash-path-lint"]
         ),
         Trap(
             "a dot for the whole domain",
@@ -251,7 +251,7 @@ struct LintTests {
             "an exclude outside of the includes",
             "FullBackupContentDetectorTest",
             cross: "<include domain=\"file\" path=\"a\"/>\n<exclude domain=\"file\" path=\"b\"/>",
-            ["warning 7 exclude-outside-includes"]
+            ["error 7 exclude-outside-includes"]
         ),
         Trap(
             "an exclude within an include",
@@ -453,12 +453,13 @@ struct LintTests {
             [UInt8](
                 """
                 <manifest xmlns:android="http://schemas.android.com/apk/res/android">
-                <application android:allowBackup="false"/></manifest>
+                <application android:allowBackup="false" android:dataExtractionRules="@xml/r"/>
+                </manifest>
                 """.utf8
             )
         )
         let lint = RulesLint.check([UInt8](Self.clean.utf8), manifest: manifest)
-        #expect(lint.findings.map(\.code) == [.allowBackupFalse])
+        #expect(Set(lint.findings.map(\.code)) == [.mergedManifest, .allowBackupFalse])
         #expect(lint.hasErrors)
     }
 }

@@ -124,9 +124,9 @@ struct SelectionTests {
             ["app/files/d/f"]
         ),
         Case(
-            "guide: the caches are not sent even where they are included",
+            "BackupAgent.fullBackupFileTree: a cache is left out, what a rule names below it is sent",
             #"<include domain="root" path="cache/c"/><include domain="root" path="no_backup"/>"#,
-            []
+            ["app/cache/c"]
         ),
         Case(
             "FullBackup: a database brings its -journal and -wal, not its -shm",
@@ -326,7 +326,8 @@ struct SelectionTests {
         let manifest = """
             <manifest xmlns:android="http://schemas.android.com/apk/res/android">
             <uses-sdk android:targetSdkVersion="\(target)"/>
-            <application android:allowBackup="false"/></manifest>
+            <application android:allowBackup="false" android:dataExtractionRules="@xml/r"/>
+            </manifest>
             """
         let preview = Preview(
             try RulesFile([UInt8](LintTests.clean.utf8)),

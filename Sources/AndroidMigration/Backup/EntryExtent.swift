@@ -1,0 +1,249 @@
+internal import MigrationArchive
+
+/// How to read an entry whose size fits although it holds headers of other entries.
+package enum SizePolicy: Sendable {
+    /// Refuse the backup.
+    case refuse
+    /// Take every entry as long as its header says.
+    case trust
+    /// Take the entries that lie inside.
+    case salvage
+}
+
+/// Where an entry ends.
+///
+/// Android looks up a file's size before it reads the file. A file that shrinks in between leaves an
+/// entry that is too short, and its size covers the entries that follow. But a file may also hold a
+/// backup, or what a stranger made look like one. So the headers inside an entry count only if they
+/// are in place up to its end, each where the entry before it ends or earlier; and if the entry's own
+/// size fits as well, nothing but the user can tell.
+enum EntryExtent {
+    case whole
+    /// The entry is too short; the stream goes on at `next`.
+    case short(next: UInt64, reason: String)
+}
+
+extension BackupReader {
+    /// The headers inside an entry's content that are in place: each lies in an entry before it, which
+    /// may itself be too short, or at its end.
+    private struct Inside {
+        let first: BackupEntry
+        let start: UInt64
+        /// Where these entries end by their headers; zeros follow there up to the end of the stream, or it
+        /// is not before the end of the content.
+        var end: UInt64
+    }
+
+    /// The most blocks of zeros at the end of a stream: Android writes 2, other programs fill a record.
+    private static let endLimit: UInt64 = 20
+
+    /// Finds where `entry` ends, which should be at `end`.
+    func extent(of entry: BackupEntry, endingAt end: UInt64) throws -> EntryExtent {
+        guard entry.size > 0 else { return .whole }
+        let isCutOff = entry.contentOffset + entry.size > stream.size
+        if isCutOff { return try extentAtEnd(of: entry) }
+        guard stream.sizePolicy != .trust else { return .whole }
+        let fits = try isInPlace(end)
+        if fits, !isAndroid { return .whole }
+        if fits, stream.holdsNoHeadersInside {
+            return try extentBeforeEnd(of: entry, endingAt: end)
+        }
+        guard let inside = try entriesInside(entry, upTo: end, fits: fits) else {
+            if fits { return try extentBeforeEnd(of: entry, endingAt: end) }
+            return try extentBeforeDamage(of: entry, endingAt: end)
+        }
+        guard fits else { return short(entry, at: inside.start) }
+        let zerosBehind = (stream.size - min(end, stream.size)) / Self.blockSize
+        if inside.end < end, try firstContent(from: end) == nil {
+            // A whole tar file has its own end mark, and its size is one of blocks.
+            let endsItself =
+                end - inside.end >= 2 * Self.blockSize && entry.size.isMultiple(of: Self.blockSize)
+            if zerosBehind >= 2, endsItself { return .whole }
+            // The end mark is two blocks: one would be left of it.
+            if zerosBehind == 1 { return short(entry, at: inside.start) }
+        }
+        guard stream.sizePolicy == .salvage else { throw unclear(entry, inside) }
+        return short(entry, at: inside.start)
+    }
+
+    /// The extent of an entry in which no headers are in place.
+    ///
+    /// The last file of a stream may have taken blocks of zeros from the end mark, which has two. A
+    /// stream of a transport has none.
+    private func extentBeforeEnd(
+        of entry: BackupEntry,
+        endingAt end: UInt64
+    ) throws -> EntryExtent {
+        let left = (stream.size - min(end, stream.size)) / Self.blockSize
+        guard left < 2 else { return .whole }
+        let taken = (2 - left) * Self.blockSize
+        guard end - entry.contentOffset >= taken,
+            try firstContent(from: end - taken) == nil
+        else { return .whole }
+        if left == 1 || stream.form.version != nil || stream.sizePolicy == .salvage {
+            return short(entry, at: end - taken)
+        }
+        let name = PrintableText.escaping(entry.path)
+        throw AndroidMigrationError(
+            .unclearSizes,
+            "the stream ends with the zeros of '\(name)': it has no end mark, or the file became "
+                + "shorter while Android read it; '--trust-sizes' takes it as it is, '--salvage' "
+                + "leaves it out"
+        )
+    }
+
+    private func short(_ entry: BackupEntry, at next: UInt64) -> EntryExtent {
+        let found = next - entry.contentOffset
+        return .short(
+            next: next,
+            reason: "it is shorter than its header says: at most \(found) of \(entry.size) bytes"
+        )
+    }
+
+    /// Whether the end of an entry is one by what follows it.
+    private func isInPlace(_ end: UInt64) throws -> Bool {
+        guard end + Self.blockSize <= stream.size else { return true }
+        let next = try block(at: end)
+        // Zeros end a stream; if anything follows, they may be a file's content.
+        return next.isZero ? try firstContent(from: end) == nil : isPlausible(next)
+    }
+
+    private func unclear(_ entry: BackupEntry, _ inside: Inside) -> AndroidMigrationError {
+        let name = PrintableText.escaping(entry.path)
+        let other = PrintableText.escaping(inside.first.path)
+        return AndroidMigrationError(
+            .unclearSizes,
+            "'\(name)' holds the header of '\(other)' behind \(inside.start - entry.contentOffset) "
+                + "of its \(entry.size) bytes: it contains a backup, or it became shorter while "
+                + "Android read it and the other is an entry of its own; '--trust-sizes' takes it "
+                + "as one file, '--salvage' takes the entries inside it"
+        )
+    }
+}
+
+// MARK: - Headers inside
+
+extension BackupReader {
+    /// The earliest header inside `entry` from which all headers up to `end` are in place.
+    private func entriesInside(
+        _ entry: BackupEntry,
+        upTo end: UInt64,
+        fits: Bool
+    ) throws -> Inside? {
+        var inside: Inside?
+        var offset = entry.contentOffset
+        while offset < end, offset + Self.blockSize <= stream.size {
+            if (offset - entry.contentOffset) & 0xFFFFF == 0 { try cancellation() }
+            if let next = try headerInside(at: offset),
+                inside != nil || mayFollow(entry, next, fits: fits)
+            {
+                foundHeadersInside = true
+                let start = offset
+                var found = inside ?? Inside(first: next, start: start, end: 0)
+                found.end = max(found.end, next.contentOffset + Self.padded(next.size))
+                inside = found
+                offset = next.contentOffset
+                continue
+            }
+            if let found = inside, offset >= found.end {
+                if try isEnd(offset) { return found }
+                // No header is where the next one must be.
+                inside = nil
+            }
+            offset += Self.blockSize
+        }
+        // A stream may be cut off within a block.
+        return inside.flatMap { $0.end + Self.blockSize > end ? $0 : nil }
+    }
+
+    private func headerInside(at offset: UInt64) throws -> BackupEntry? {
+        let bytes = try stream.read(at: offset, count: Int(Self.blockSize))
+        let magic = bytes.startIndex + UstarBlock.Field.magic.lowerBound
+        guard bytes[magic] == UInt8(ascii: "u"), isHeader(UstarBlock(copying: bytes)),
+            let entry = try header(at: offset)
+        else { return nil }
+        return !isAndroid || BackupPathStart(entry.path) != nil ? entry : nil
+    }
+
+    /// Whether `next` may be the first header behind `entry`.
+    ///
+    /// Where the entry's size fits, another package must begin as all do; a file may hold parts of
+    /// other packages' backups.
+    private func mayFollow(_ entry: BackupEntry, _ next: BackupEntry, fits: Bool) -> Bool {
+        guard fits, let start = BackupPathStart(next.path) else { return true }
+        return start == BackupPathStart(entry.path) || start.beginsPackage(next.path)
+    }
+
+    /// Whether zeros that end a stream are at `offset`.
+    private func isEnd(_ offset: UInt64) throws -> Bool {
+        let count = (stream.size - offset) / Self.blockSize
+        guard (2...Self.endLimit).contains(count), try block(at: offset).isZero else {
+            return false
+        }
+        return try firstContent(from: offset) == nil
+    }
+}
+
+/// The first two names of a path in a backup, such as `apps/<package>`.
+private struct BackupPathStart: Equatable {
+    private let isShared: Bool
+    private let name: [UInt8]
+
+    init?(_ path: [UInt8]) {
+        let names = path.split(separator: UInt8(ascii: "/"), maxSplits: 2)
+        guard names.count == 3 else { return nil }
+        isShared = names[0].elementsEqual("shared".utf8)
+        guard isShared || names[0].elementsEqual("apps".utf8) else { return nil }
+        name = isShared ? [] : [UInt8](names[1])
+    }
+
+    /// Whether an entry at `path` begins the part of a package, or of the shared storage.
+    func beginsPackage(_ path: [UInt8]) -> Bool {
+        isShared || path.elementsEqual([UInt8]("apps/".utf8) + name + "/_manifest".utf8)
+    }
+}
+
+// MARK: - Damage
+
+extension BackupReader {
+    /// The extent of an entry that would end behind the stream.
+    ///
+    /// Where the stream was cut off, nothing proves that headers inside are entries.
+    private func extentAtEnd(of entry: BackupEntry) throws -> EntryExtent {
+        let held = stream.size - min(entry.contentOffset, stream.size)
+        let reason = "the backup ends behind \(held) of its \(entry.size) bytes"
+        guard stream.sizePolicy != .trust,
+            let inside = try entriesInside(entry, upTo: stream.size, fits: false)
+        else { return .short(next: stream.size, reason: reason) }
+        var isComplete = inside.end == stream.size
+        if inside.end < stream.size { isComplete = try isEnd(inside.end) }
+        guard isComplete && stream.damage == nil || stream.sizePolicy == .salvage else {
+            let other = PrintableText.escaping(inside.first.path)
+            return .short(
+                next: stream.size,
+                reason: "\(reason), and the header of '\(other)' is in them: '--salvage' takes "
+                    + "the entries inside"
+            )
+        }
+        return short(entry, at: inside.start)
+    }
+
+    /// The extent of an entry behind which there is no header, nor one inside.
+    ///
+    /// If the next header lies off the blocks, something got into the stream: a message between two
+    /// entries, or bytes inside this one.
+    private func extentBeforeDamage(
+        of entry: BackupEntry,
+        endingAt end: UInt64
+    ) throws -> EntryExtent {
+        guard let next = try findHeader(from: end + 1), (next - end) % Self.blockSize != 0,
+            try message(from: end, to: next) == nil
+        else { return .whole }
+        return .short(
+            next: next,
+            reason:
+                "bytes that are not its own are in it, or in what follows: the next header comes "
+                + "\(next - end) bytes late"
+        )
+    }
+}
