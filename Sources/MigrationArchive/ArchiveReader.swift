@@ -98,7 +98,14 @@ public final class ArchiveReader: RestorableArchive {
         threadCount = access.threadCount
         archiveBytes = input.fileSize
         try input.useThreads(threadCount)
-        let format = try ArchiveFormat.detect(in: input)
+        let format: ArchiveFormat
+        do {
+            format = try ArchiveFormat.detect(in: input)
+        } catch let error as ArchiveError where error.code == .notAnArchive {
+            // Damage comes first: an encrypted file says nothing that isn't proved.
+            try input.proveDecryption()
+            throw error
+        }
         isAndroidBackup = format.isAndroidBackup(input)
         switch format {
         case .plainTar: source = PlainTarSource(reading: input)
@@ -201,6 +208,11 @@ public final class ArchiveReader: RestorableArchive {
 
     /// How much of the current entry's content the archive holds, apart from holes.
     package var storedSize: UInt64 { entries.storedSize }
+
+    /// Whether another program's tar file, as far as it was read, holds an `.xcappdata` bundle.
+    package var holdsAppDataBundle: Bool {
+        (entries as? ForeignTarReader)?.holdsAppDataBundle ?? false
+    }
 
     /// Whether another program's tar file, read to its end, has no mark there.
     package var lacksEndMark: Bool { (entries as? ForeignTarReader)?.lacksEndMark ?? false }
@@ -591,19 +603,11 @@ enum ArchiveFormat {
     }
 
     private static func notAnArchive(beginningWith bytes: ArraySlice<UInt8>) -> ArchiveError {
-        let known: [(magic: [UInt8], name: String)] = [
-            ([0x42, 0x5A, 0x68], "bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"),
-            ([0x50, 0x4B, 0x03, 0x04], "zip"),
-        ]
-        if bytes.starts(with: "ANDROID BACKUP\n".utf8) {
-            let message =
-                "not a migration archive but a backup of Android's: make an archive of it with "
-                + "'migrate android convert'"
-            return ArchiveError(.notAnArchive, message)
-        }
-        let name = known.first { bytes.starts(with: $0.magic) }?.name
-        let hint = name.map { " but a \($0) file: unpack it first" } ?? ""
-        return ArchiveError(.notAnArchive, "not a migration archive and not a tar file\(hint)")
+        let message = KnownFile(beginningWith: bytes)?.message
+        return ArchiveError(
+            .notAnArchive,
+            "not a migration archive and not a tar file" + (message.map { " but \($0)" } ?? "")
+        )
     }
 }
 

@@ -11,6 +11,8 @@ public struct ArchiveDecryption: Sendable {
     public var maximumWorkFactor = 20
 
     private var identities: [X25519.Identity] = []
+    /// The identities of plugins, as text.
+    private var plugins: [AgePlugin: [Secret]] = [:]
     private var passphrase: Passphrase?
 
     /// Makes a value without keys.
@@ -21,32 +23,64 @@ public struct ArchiveDecryption: Sendable {
     /// - Parameter text: The file's bytes, which are wiped.
     /// - Throws: ``ArchiveError`` of code `keyInvalid` if a line is not an identity, or the file has none.
     public mutating func addIdentities(wiping text: inout [UInt8]) throws(ArchiveError) {
-        let found: Result<[X25519.Identity], ArchiveError>
-        do throws(ArchiveError) {
-            found = .success(try Self.identities(in: text))
-        } catch {
-            found = .failure(error)
-        }
-        // No slice of the text is left, so these bytes are wiped and not a copy of them.
-        Secret.wipe(&text)
-        identities += try found.get()
+        defer { Secret.wipe(&text) }
+        try addIdentities(in: text)
     }
 
-    private static func identities(in text: [UInt8]) throws(ArchiveError) -> [X25519.Identity] {
-        var identities: [X25519.Identity] = []
+    /// Adds the identities in a file that is itself encrypted with a passphrase.
+    ///
+    /// - Parameters:
+    ///   - text: The file's bytes, for which ``isEncrypted(identities:)`` holds.
+    ///   - passphrase: The passphrase of the file, which is wiped.
+    /// - Throws: ``ArchiveError`` of codes `keyInvalid`, `passphraseWrong` and `workFactorTooLarge`.
+    public mutating func addIdentities(
+        encrypted text: [UInt8],
+        wiping passphrase: inout [UInt8]
+    ) throws(ArchiveError) {
+        var key = ArchiveDecryption()
+        key.maximumWorkFactor = maximumWorkFactor
+        try key.usePassphrase(wiping: &passphrase)
+        var plain: [UInt8]
+        do {
+            plain = try EncryptedFile.content(of: text, with: key)
+        } catch let error as ArchiveError {
+            guard error.code != .passphraseWrong else {
+                throw ArchiveError(
+                    .passphraseWrong,
+                    "the passphrase does not open the identity file"
+                )
+            }
+            throw error
+        } catch {
+            throw ArchiveError(.keyInvalid, "the identity file can't be decrypted: \(error)")
+        }
+        try addIdentities(wiping: &plain)
+    }
+
+    /// Whether a file of identities is itself encrypted, as `age -p` does it.
+    ///
+    /// - Parameter text: The file's bytes.
+    /// - Returns: Whether they begin as an encrypted file, or as its text form.
+    public static func isEncrypted(identities text: [UInt8]) -> Bool {
+        text.starts(with: AgeHeader.magic) || text.starts(with: AgeArmor.magic)
+    }
+
+    private mutating func addIdentities(in text: [UInt8]) throws(ArchiveError) {
+        var count = 0
         let lines = text.split(omittingEmptySubsequences: false) { $0 == UInt8(ascii: "\n") }
         for (index, rawLine) in lines.enumerated() {
             let line = rawLine.last == UInt8(ascii: "\r") ? rawLine.dropLast() : rawLine
             if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
-            guard let identity = X25519.Identity(line) else {
-                throw wrongIdentity(line, number: index + 1)
+            count += 1
+            if let identity = X25519.Identity(line) {
+                identities.append(identity)
+            } else if let plugin = AgePlugin(identity: line) {
+                plugins[plugin, default: []].append(Secret(copying: line))
+            } else {
+                throw Self.wrongIdentity(line, number: index + 1)
             }
-            identities.append(identity)
         }
-        guard !identities.isEmpty else {
-            throw ArchiveError(.keyInvalid, "the file holds no identity")
-        }
-        return identities
+        guard count > 0 else { throw ArchiveError(.keyInvalid, "the file holds no identity") }
     }
 
     /// Uses a passphrase, for an archive that was encrypted with one.
@@ -63,13 +97,12 @@ public struct ArchiveDecryption: Sendable {
     private static func wrongIdentity(_ line: ArraySlice<UInt8>, number: Int) -> ArchiveError {
         let roundabout = "; decrypt with 'age -d' and import from its pipe"
         let kinds: [(start: String, message: String)] = [
-            ("AGE-PLUGIN-", "is an identity of an age plugin, which is not supported\(roundabout)"),
+            ("AGE-PLUGIN-", "is not an identity as an age plugin writes it"),
             ("-----BEGIN", "is an SSH or other key, which is not supported\(roundabout)"),
             (
                 "AGE-SECRET-KEY-PQ-",
                 "is a post-quantum identity, which is not supported\(roundabout)"
             ),
-            ("age-encryption.org/", "is itself encrypted: decrypt it with 'age -d' first"),
         ]
         let kind = kinds.first { line.starts(with: $0.start.utf8) }
         let message = kind?.message ?? "is not an identity as 'age-keygen' writes it"
@@ -81,7 +114,10 @@ public struct ArchiveDecryption: Sendable {
 
 extension ArchiveDecryption {
     /// Unwraps the file key in a header.
-    func fileKey(of header: AgeHeader) throws(ArchiveError) -> Secret {
+    func fileKey(
+        of header: AgeHeader,
+        cancellation: CancellationFlag?
+    ) throws(ArchiveError) -> Secret {
         if let stanza = header.stanzas.first(where: { $0.kind == ScryptStanza.kind }) {
             guard header.stanzas.count == 1 else {
                 throw AgeHeader.damage(
@@ -102,10 +138,15 @@ extension ArchiveDecryption {
                 fileKey = try identity.unwrap(share: share, body: stanza.body)
             }
         }
+        for (plugin, keys) in plugins.sorted(by: { $0.key.name < $1.key.name }) where fileKey == nil
+        {
+            isSupported = true
+            fileKey = try plugin.unwrap(header.stanzas, with: keys, cancellation: cancellation)
+        }
         if let fileKey { return fileKey }
         let who = Self.description(of: header)
         guard isSupported else { throw Self.unsupported(who) }
-        throw identities.isEmpty
+        throw identities.isEmpty && plugins.isEmpty
             ? ArchiveError(
                 .keyMissing,
                 "the archive is encrypted \(who), and no identity was given"
@@ -146,7 +187,11 @@ extension ArchiveDecryption {
 
     private static func unsupported(_ who: String) -> ArchiveError {
         let message = "the archive is encrypted \(who), which only other programs open: "
-        return ArchiveError(.keyRefused, message + "decrypt it with 'age -d' and read its pipe")
+        return ArchiveError(
+            .keyRefused,
+            message
+                + "give the identity of an age plugin, or decrypt it with 'age -d' and read its pipe"
+        )
     }
 
     /// The number and kinds of recipients, as a message says it.
@@ -181,27 +226,53 @@ enum EncryptedFile {
     ///   and of the codes for wrong keys and damage.
     static func open(
         _ raw: any ByteSource,
-        with decryption: ArchiveDecryption?
+        with decryption: ArchiveDecryption?,
+        cancellation: CancellationFlag? = nil
     ) throws -> any ByteSource {
         let source = LookAheadSource(raw)
         if try source.peek(AgeHeader.magic.count).elementsEqual(AgeHeader.magic) {
-            return try open(source, of: raw, with: decryption)
+            return try open(source, of: raw, with: decryption, cancellation)
         }
         if try beginsWithArmor(source) {
             let armor = LookAheadSource(try ArmorSource(reading: source))
-            return try open(armor, of: armor, with: decryption)
+            return try open(armor, of: armor, with: decryption, cancellation)
         }
         return raw.size == nil ? source : raw
+    }
+
+    /// The content of a small encrypted file in memory.
+    static func content(
+        of bytes: [UInt8],
+        with decryption: ArchiveDecryption
+    ) throws -> [UInt8] {
+        let source = try open(ByteArraySource(bytes), with: decryption)
+        var content = [UInt8](repeating: 0, count: bytes.count)
+        var filled = 0
+        do {
+            while filled < content.count {
+                let count = content.count - filled
+                let read = try source.readNext(into: &content, from: filled, count: count)
+                if read == 0 { break }
+                filled += read
+            }
+        } catch {
+            Secret.wipe(&content)
+            throw error
+        }
+        // The rest is zeros that nobody wrote.
+        content.removeLast(content.count - filled)
+        return content
     }
 
     private static func open(
         _ source: LookAheadSource,
         of raw: any ByteSource,
-        with decryption: ArchiveDecryption?
+        with decryption: ArchiveDecryption?,
+        _ cancellation: CancellationFlag?
     ) throws -> any ByteSource {
         let header = try AgeHeader(reading: source)
         guard let decryption else { throw ArchiveDecryption.keyMissing(header) }
-        let fileKey = try decryption.fileKey(of: header)
+        let fileKey = try decryption.fileKey(of: header, cancellation: cancellation)
         try header.authenticate(with: fileKey)
         let nonce = Array(try source.peek(PayloadStream.nonceSize))
         guard nonce.count == PayloadStream.nonceSize else {

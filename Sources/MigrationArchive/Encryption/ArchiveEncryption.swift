@@ -3,8 +3,23 @@
 /// Other people learn only the archive's size, and the number and kinds of its recipients.
 public struct ArchiveEncryption: Sendable {
     private enum Key: Sendable {
-        case recipients([X25519.Recipient])
+        case recipients([Recipient])
         case passphrase(Passphrase)
+    }
+
+    private enum Recipient: Hashable, Sendable {
+        case x25519(X25519.Recipient)
+        case plugin(AgePlugin, text: String)
+
+        init?(_ text: String) {
+            if let recipient = X25519.Recipient(text) {
+                self = .x25519(recipient)
+            } else if let plugin = AgePlugin(recipient: text) {
+                self = .plugin(plugin, text: text)
+            } else {
+                return nil
+            }
+        }
     }
 
     private let key: Key
@@ -18,7 +33,8 @@ public struct ArchiveEncryption: Sendable {
 
     /// Encrypts for everyone who has the identity of one of `recipients`.
     ///
-    /// - Parameter recipients: Public keys, as `age-keygen` writes them: `age1…`.
+    /// - Parameter recipients: Public keys, as `age-keygen` writes them: `age1…`, or as a plugin of age
+    ///   does, `age1<plugin>1…`; the plugin's program then encrypts each archive's key.
     /// - Returns: The encryption.
     /// - Throws: ``ArchiveError`` of code `keyInvalid` if one is not a key, or there is none.
     public static func recipients(_ recipients: [String]) throws(ArchiveError) -> ArchiveEncryption
@@ -26,9 +42,9 @@ public struct ArchiveEncryption: Sendable {
         guard !recipients.isEmpty else {
             throw ArchiveError(.keyInvalid, "there is no recipient to encrypt for")
         }
-        var keys: [X25519.Recipient] = []
+        var keys: [Recipient] = []
         for text in recipients {
-            guard let recipient = X25519.Recipient(text) else { throw wrongRecipient(text) }
+            guard let recipient = Recipient(text) else { throw wrongRecipient(text) }
             if !keys.contains(recipient) { keys.append(recipient) }
         }
         return ArchiveEncryption(.recipients(keys))
@@ -63,7 +79,7 @@ public struct ArchiveEncryption: Sendable {
             return ArchiveError(.keyInvalid, "a secret key was given where a recipient is wanted")
         }
         let isOther =
-            text.hasPrefix("ssh-") || text.hasPrefix("age1") && text.dropFirst(4).contains("1")
+            text.hasPrefix("ssh-")
         let problem =
             isOther
             ? "which only age supports: export to '-' and pipe that into 'age'"
@@ -82,11 +98,17 @@ extension ArchiveEncryption {
             stanzas.append(try ScryptStanza.wrap(fileKey, with: passphrase))
         case .recipients(let recipients):
             for recipient in recipients {
-                guard let stanza = recipient.wrap(fileKey) else {
-                    let message = "a recipient's key is too weak: anyone could decrypt the archive"
-                    throw ArchiveError(.keyInvalid, message)
+                switch recipient {
+                case .plugin(let plugin, let text):
+                    stanzas += try plugin.wrap(fileKey, for: text)
+                case .x25519(let recipient):
+                    guard let stanza = recipient.wrap(fileKey) else {
+                        let message =
+                            "a recipient's key is too weak: anyone could decrypt the archive"
+                        throw ArchiveError(.keyInvalid, message)
+                    }
+                    stanzas.append(stanza)
                 }
-                stanzas.append(stanza)
             }
         }
         let nonce = KeyDerivation.randomBytes(PayloadStream.nonceSize)

@@ -132,3 +132,30 @@ final class LookAheadSource: ByteSource {
         return try source.read(at: offset, into: &target, from: index, count: count)
     }
 }
+
+/// Bytes in memory, which are read in order.
+final class ByteArraySource: ByteSource {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) {
+        rest = bytes[...]
+    }
+
+    var size: UInt64? { nil }
+
+    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        let read = min(count, rest.count)
+        target.replaceSubrange(index..<index + read, with: rest.prefix(read))
+        rest = rest.dropFirst(read)
+        return read
+    }
+
+    func read(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws(ArchiveError) -> Int {
+        preconditionFailure("bytes in memory are read in order")
+    }
+}

@@ -82,7 +82,8 @@ extension ForeignEntryParser {
         }
     }
 
-    private func claimedSize() throws(Problem) -> UInt64 {
+    /// The size in the header, also of an entry that has no content.
+    func claimedSize() throws(Problem) -> UInt64 {
         if let text = headers.value(PaxKey.size) {
             guard let size = PaxKey.number(text) else {
                 throw Problem(malformed: "the size is not a number")
@@ -128,9 +129,6 @@ extension ForeignEntryParser {
             guard let path = try Self.cleaned(target) else {
                 throw Problem(refused: "a hard link to the root")
             }
-            guard try self.path() != path else {
-                throw Problem(malformed: "a hard link to itself")
-            }
             return path
         } catch {
             throw error.isMalformed
@@ -138,13 +136,19 @@ extension ForeignEntryParser {
         }
     }
 
+    /// The kinds of entries behind which nothing is read.
+    static let refusedKinds = [
+        "a device", "a FIFO", "an incremental backup's directory",
+        "a part of a multi-volume archive", "an entry of an unsupported kind",
+    ]
+
     private static func reason(forRefusing typeFlag: UInt8) -> String {
         switch typeFlag {
-        case TypeFlag.characterDevice, TypeFlag.blockDevice: "a device"
-        case TypeFlag.fifo: "a FIFO"
-        case TypeFlag.gnuDumpDirectory: "an incremental backup's directory"
-        case TypeFlag.gnuMultiVolume: "a part of a multi-volume archive"
-        default: "an entry of an unsupported kind ('\(PrintableText.escaping([typeFlag]))')"
+        case TypeFlag.characterDevice, TypeFlag.blockDevice: refusedKinds[0]
+        case TypeFlag.fifo: refusedKinds[1]
+        case TypeFlag.gnuDumpDirectory: refusedKinds[2]
+        case TypeFlag.gnuMultiVolume: refusedKinds[3]
+        default: "\(refusedKinds[4]) ('\(PrintableText.escaping([typeFlag]))')"
         }
     }
 
@@ -225,5 +229,13 @@ extension ForeignEntryParser {
             }
         guard let number else { throw Problem(malformed: "the owner is not a number") }
         return number
+    }
+}
+
+extension ArchiveError {
+    /// Whether the input is of a kind that is not restored, in part or at all, however it is read.
+    package var isOfRefusedKind: Bool {
+        code == .refused
+            && (entry == nil || ForeignEntryParser.refusedKinds.contains(where: message.hasPrefix))
     }
 }

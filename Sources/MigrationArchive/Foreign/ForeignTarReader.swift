@@ -12,6 +12,11 @@ final class ForeignTarReader: EntryReader {
     private var isFinished = false
     private var contentBytes: UInt64 = 0
     private var lastPath: EntryPath?
+    /// The last entry, if it is a hard link that claims content.
+    private var linkWithSize: EntryPath?
+
+    /// Whether an entry is the list of an `.xcappdata` bundle, as Xcode downloads a container.
+    private(set) var holdsAppDataBundle = false
 
     private(set) var entryOffset: UInt64 = 0
     private(set) var storedSize: UInt64 = 0
@@ -50,10 +55,23 @@ final class ForeignTarReader: EntryReader {
         // Omissions of an earlier entry that were not taken are dropped, so that they don't pile up.
         omissions = []
         while !isFinished {
-            guard let header = try headers.next() else { break }
+            let link = linkWithSize.take()
+            let next: ForeignHeaderReader.Header?
+            do {
+                next = try headers.next()
+            } catch let error as ArchiveError where link != nil && error.code == .damaged {
+                throw ArchiveError(
+                    .refused,
+                    "a hard link that has content: readers differ about it, so it can hide entries",
+                    entry: link,
+                    offset: entryOffset
+                )
+            }
+            guard let header = next else { break }
             entryOffset = header.offset
             guard let entry = try makeEntry(of: header) else { continue }
             lastPath = entry.path
+            holdsAppDataBundle = holdsAppDataBundle || entry.isAppDataInfo
             return entry
         }
         isFinished = true
@@ -124,6 +142,7 @@ extension ForeignTarReader {
         var rest = stored
         let map = try sparseMap(of: header, stored: &rest)
         let kind = try parser.kind(size: map?.realSize ?? stored)
+        if case .hardLink = kind, try parser.claimedSize() > 0 { linkWithSize = entryPath }
         guard let path = entryPath else {
             guard kind == .directory else {
                 throw ForeignEntryParser.Problem(refused: "the root is not a directory")
@@ -200,5 +219,16 @@ extension ForeignTarReader {
             throw ForeignEntryParser.Problem(malformed: "a sparse file's map is malformed")
         }
         return map
+    }
+}
+
+extension ArchiveEntry {
+    /// Whether the entry is at the top of an `.xcappdata` bundle, or of a tar file of its content.
+    fileprivate var isAppDataInfo: Bool {
+        let names = path.components
+        return (1...2).contains(names.count)
+            && names.last?.elementsEqual("AppDataInfo.plist".utf8) ?? false
+            && (names.count == 1
+                || names.first.map { $0.suffix(10).elementsEqual(".xcappdata".utf8) } ?? false)
     }
 }

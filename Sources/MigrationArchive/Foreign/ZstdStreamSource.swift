@@ -96,6 +96,13 @@ extension ZstdStreamSource {
         let (consumed, produced, result) = step(into: chunk)
         guard ZSTD_isError(result) == 0 else {
             let name = zstdErrorName(result)
+            if ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge {
+                throw ArchiveError(
+                    .unsupported,
+                    "a zstd frame's window is larger than 2^\(FrameFormat.windowLogLimit) bytes: "
+                        + "'zstd -dc --long=31 <file> | migrate import - --container <dir>' reads it"
+                )
+            }
             throw ArchiveError(.damaged, "a zstd frame can't be decompressed (\(name))")
         }
         pending.removeFirst(consumed)

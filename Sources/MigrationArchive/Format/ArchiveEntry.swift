@@ -85,3 +85,10 @@ extension ArchiveEntry.Kind {
         }
     }
 }
+
+extension ArchiveEntry {
+    /// Whether the entry is a hard link to its own path: GNU tar writes one for a file that it was told twice.
+    package var isLinkToItself: Bool {
+        if case .hardLink(path) = kind { true } else { false }
+    }
+}

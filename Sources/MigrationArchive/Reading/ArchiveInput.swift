@@ -4,7 +4,7 @@ package import MigrationSystem
 ///
 /// An encrypted archive is decrypted. Raising the cancellation flag interrupts waiting for a pipe.
 package final class ArchiveInput {
-    private let source: any ByteSource
+    fileprivate let source: any ByteSource
     private var buffer: [UInt8] = []
     private var start = 0
 
@@ -33,7 +33,7 @@ package final class ArchiveInput {
         cancellation: CancellationFlag
     ) throws {
         let file = try DescriptorSource(descriptor, cancellation: cancellation)
-        source = try EncryptedFile.open(file, with: decryption)
+        source = try EncryptedFile.open(file, with: decryption, cancellation: cancellation)
         size = source.size
         fileSize = file.size
         self.cancellation = cancellation
@@ -236,5 +236,16 @@ private final class DescriptorSource: ByteSource {
 
     private static func failure(_ error: SystemError) -> ArchiveError {
         ArchiveError(.inputFailed, "reading the archive failed", cause: error)
+    }
+}
+
+extension ArchiveInput {
+    /// Reads the rest of an encrypted file, and throws if it is damaged.
+    func proveDecryption() throws {
+        guard source is SeekablePayload || source is SequentialPayload else { return }
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        while try read(into: &buffer, from: 0, count: buffer.count) > 0 {
+            try cancellation.check()
+        }
     }
 }

@@ -434,6 +434,9 @@ extension ArchiveExtractor {
         do {
             source = try tree.existingParent(of: target)
             switch try source.status(of: targetName).kind {
+            // The entry is there already.
+            case .regular where entry.isLinkToItself, .symbolicLink where entry.isLinkToItself:
+                return
             case .regular: break
             case .symbolicLink:
                 return try links.add(entry, kind: .hard, to: target.bytes, at: offset)

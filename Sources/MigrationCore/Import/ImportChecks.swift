@@ -174,6 +174,16 @@ struct ImportChecks {
         throw MigrationError(.outOfSpace, message, path: path)
     }
 
+    /// Refuses a tar file of a bundle, whose files would be in the wrong places.
+    func checkLayout(of reader: ArchiveReader) throws(ArchiveError) {
+        guard reader.holdsAppDataBundle else { return }
+        throw ArchiveError(
+            .refused,
+            "the tar file holds an .xcappdata bundle, whose 'AppData' is the container: unpack it, and "
+                + "'migrate export --container <bundle>' makes an archive of it"
+        )
+    }
+
     /// Refuses to replace data with another program's tar file that is empty or may be cut short.
     func checkReplacement(by extractor: ArchiveExtractor, from reader: ArchiveReader) throws {
         guard reader.header == nil, !options.allowsIncomplete else { return }

@@ -351,6 +351,7 @@ extension ImportOperation {
         do {
             try checks.checkSpace(for: reader, in: staging)
             let (extractor, appExtension) = try fill(staging, of: root, from: reader) { extractor in
+                try checks.checkLayout(of: reader)
                 if replacingData { try checks.checkReplacement(by: extractor, from: reader) }
             }
             let commit = try ContainerCommit(

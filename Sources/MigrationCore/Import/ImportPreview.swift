@@ -100,6 +100,7 @@ struct ImportPreviewOperation {
         try checks.checkSpace(for: reader, available: available)
         let extractor = try read(reader, available: available)
         try checks.checkProof(of: reader)
+        try checks.checkLayout(of: reader)
         if replaced != nil { try checks.checkReplacement(by: extractor, from: reader) }
         // Only now does a pipe say how much it holds.
         try checks.checkSpace(for: reader, available: available)

@@ -84,7 +84,7 @@ private struct FileContent {
         var count = 0
         while let entry = try scan.next() {
             try cancellation.check()
-            if entry.path == path { count += 1 }
+            if entry.path == path, !entry.isLinkToItself { count += 1 }
         }
         return count
     }
@@ -100,7 +100,7 @@ private struct FileContent {
         while let entry = try reader.next() {
             try cancellation.check()
             progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
-            guard entry.path == path else { continue }
+            guard entry.path == path, !entry.isLinkToItself else { continue }
             count += 1
             if let occurrence, count < occurrence { continue }
             guard count == occurrence ?? 1 else {

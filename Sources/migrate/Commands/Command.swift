@@ -60,11 +60,9 @@ extension Command {
     private func hint(for error: any Error) -> ErrorMessage.Hint? {
         switch error {
         case let error as ArchiveError:
-            DecryptionFlags.hint(for: error.code) ?? PathArguments.hint(
-                for: error,
-                among: Self.description.flags
-            )
-                ?? hint(for: error.code)
+            DecryptionFlags.hint(for: error.code)
+                ?? PathArguments.hint(for: error, among: Self.description.flags)
+                ?? (error.isOfRefusedKind ? nil : hint(for: error.code))
         case let error as MigrationError: hint(for: error) ?? error.cause.flatMap(hint)
         default: nil
         }

@@ -18,8 +18,9 @@ struct DecryptionFlags: FlagGroup {
         appendingTo: \.identityPaths
     )
     .help(
-        "A file with a private key that opens the encrypted archive, as 'age-keygen' writes "
-            + "it; may be repeated. MIGRATE_IDENTITY names one too."
+        "A file with a private key that opens the encrypted archive, as 'age-keygen' or a "
+            + "plugin of age writes it, itself perhaps encrypted with a passphrase; may be "
+            + "repeated. MIGRATE_IDENTITY names one too."
     )
 
     static let maximumWorkFactor = Flag<Self>(
@@ -50,16 +51,27 @@ struct DecryptionFlags: FlagGroup {
         if identityPaths.isEmpty, !passphrase.isGiven { return nil }
         var decryption = ArchiveDecryption()
         if let maximumWorkFactor { decryption.maximumWorkFactor = maximumWorkFactor }
+        var hasEncryptedIdentity = false
         for path in identityPaths {
             var text = try KeyFile.read(path, kind: "identity file")
+            let isEncrypted = ArchiveDecryption.isEncrypted(identities: text)
+            hasEncryptedIdentity = hasEncryptedIdentity || isEncrypted
+            var secret = isEncrypted ? try passphrase.read(of: path) : []
             do throws(ArchiveError) {
-                try decryption.addIdentities(wiping: &text)
+                if isEncrypted {
+                    try decryption.addIdentities(encrypted: text, wiping: &secret)
+                } else {
+                    try decryption.addIdentities(wiping: &text)
+                }
+            } catch  where [.passphraseWrong, .workFactorTooLarge].contains(error.code) {
+                throw error
             } catch {
                 let message = "the identity file is not valid: \(error.message)"
                 throw MigrationError(.invalidOption, message, path: path)
             }
         }
-        if var bytes = try passphrase.read(isNew: false) {
+        // The passphrase is that of the identity file, if this one needs it.
+        if !hasEncryptedIdentity, var bytes = try passphrase.read(isNew: false) {
             try decryption.usePassphrase(wiping: &bytes)
         }
         return decryption
@@ -95,8 +107,8 @@ struct EncryptionFlags: FlagGroup {
     static var flags: [Flag<Self>] {
         Flag("recipient", value: "key", as: .text, appendingTo: \.recipients)
             .help(
-                "Encrypt the archive for this public key, as 'age-keygen' writes it; may be "
-                    + "repeated."
+                "Encrypt the archive for this public key, as 'age-keygen' or a plugin of age "
+                    + "writes it; may be repeated."
             )
         Flag("recipients-file", value: "file", as: .path, appendingTo: \.recipientFiles)
             .help(
@@ -174,6 +186,12 @@ private struct PassphraseFlags: Sendable {
         let file = Flag<Self>("passphrase-file", value: "file", as: .path, to: \.file)
             .help("A file that holds the passphrase in one line.")
         return [file.excluding(asked), asked]
+    }
+
+    /// Reads the passphrase of an identity file, which is asked for unless a file holds it.
+    func read(of identity: BytePath) throws -> [UInt8] {
+        if file != nil, let bytes = try read(isNew: false) { return bytes }
+        return try ask("Passphrase of '\(PrintableText.escaping(identity))': ")
     }
 
     /// Reads the passphrase, if one is given; a new one is asked for twice.

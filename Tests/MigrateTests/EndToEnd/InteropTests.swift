@@ -158,6 +158,77 @@ struct InteropTests {
         }
     }
 
+    /// What another program makes of an archive of ours: the rows of the table in *The archive format*.
+    struct Reader: CustomTestStringConvertible, Sendable {
+        let program: String
+        let command: String
+        /// The lines of the probe, in order: modes of a read-only directory, attributes, names.
+        let expected: String
+        var testDescription: String { command }
+    }
+
+    static let table = [
+        Reader(program: "tar", command: "tar --xattrs -xf ../a.tar", expected: "555 user.a%b 2"),
+        Reader(program: "tar", command: "tar -xf ../a.tar", expected: "555 - 2"),
+        Reader(
+            program: "bsdtar",
+            command: "LC_ALL=C.UTF-8 bsdtar -xpf ../a.tar",
+            expected: "555 user.a%25b 1"
+        ),
+        Reader(
+            program: "bsdtar",
+            command: "LC_ALL=C bsdtar -xpf ../a.tar",
+            expected: "555 user.a%25b 2"
+        ),
+        Reader(program: "busybox", command: "busybox tar -xf ../a.tar", expected: "- - 2"),
+        Reader(program: "7z", command: "7z x -y ../a.tar >/dev/null", expected: "- - 2"),
+        Reader(program: "pax", command: "pax -r -pp -f ../a.tar", expected: "555 - 2"),
+        Reader(
+            program: "cpio",
+            command: "cpio -idm --quiet -H ustar -F ../a.tar",
+            expected: "555 - 0"
+        ),
+    ]
+
+    @Test(
+        .enabled(if: Machine.has("zstd") && Machine.has("python3"), "needs zstd"),
+        arguments: table
+    )
+    func `each reader keeps and loses what the table says`(_ reader: Reader) throws {
+        try Test.require(reader.program)
+        let place = try Workplace()
+        let result = try place.shell(
+            """
+            set -e
+            umask 022
+            python3 - <<'END'
+            import os
+            os.makedirs("source/Documents/ro")
+            for name in [b"a", b"ro/f", b"x", "e\\u0301".encode(), "\\u00e9".encode()]:
+                open(b"source/Documents/" + name, "wb").write(b"x")
+            os.link("source/Documents/a", "source/Documents/b")
+            os.setxattr("source/Documents/x", "user.a%b", b"1")
+            os.utime("source/Documents/ro", ns=(10**18 + 5, 10**18 + 5))
+            os.chmod("source/Documents/ro", 0o555)
+            END
+            "$migrate" export --container source --out a.tar.zst >&2
+            zstd -dq a.tar.zst && mkdir out && cd out
+            \(reader.command) 2>/dev/null
+            cd .. && python3 - <<'END'
+            import os
+            status = os.stat("out/Documents/ro")
+            assert status.st_mtime_ns == 10**18, status
+            assert os.path.samefile("out/Documents/a", "out/Documents/b")
+            mode = f"{status.st_mode & 0o777:o}"
+            names = [n for n in os.listdir(b"out/Documents") if n in (b"e\\xcc\\x81", b"\\xc3\\xa9")]
+            attributes = os.listxattr("out/Documents/x")
+            print("555" if mode == "555" else "-", ",".join(attributes) or "-", len(names))
+            END
+            """
+        )
+        #expect(result.output == reader.expected + "\n", "\(result.errors)")
+    }
+
     private func coarse(_ tree: [String: String]) -> [String: String] {
         tree.mapValues { $0.replacing(#/\.\d+/#, with: "", maxReplacements: 1) }
     }

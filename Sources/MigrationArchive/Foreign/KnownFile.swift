@@ -1,0 +1,55 @@
+/// A file that this project does not read, with the way to one that it does.
+struct KnownFile {
+    /// What the file is, and what to do with it.
+    let message: String
+
+    /// Tells the kinds of files by their first bytes; brotli's has none of its own.
+    private static let kinds: [(start: [UInt8], name: String, way: Way)] = [
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed with xz", .pipe("xz -dc")),
+        ([0x42, 0x5A, 0x68], "compressed with bzip2", .pipe("bzip2 -dc")),
+        ([0x04, 0x22, 0x4D, 0x18], "compressed with lz4", .pipe("lz4 -dc")),
+        ([0x02, 0x21, 0x4C, 0x18], "compressed with lz4", .pipe("lz4 -dc")),
+        ([0x4C, 0x5A, 0x49, 0x50], "compressed with lzip", .pipe("lzip -dc")),
+        ([0x5D, 0x00, 0x00], "compressed with lzma", .pipe("xz -dc --format=lzma")),
+        ([0x1F, 0x9D], "compressed with compress", .pipe("gzip -dc")),
+        ([0x50, 0x4B, 0x03, 0x04], "a zip file", .convert),
+        ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "a 7z file", .convert),
+        ([0x78, 0x61, 0x72, 0x21], "a xar file", .convert),
+        (text("070701"), "a cpio file", .convert), (text("070702"), "a cpio file", .convert),
+        (text("070707"), "a cpio file", .convert), ([0xC7, 0x71], "a cpio file", .convert),
+        ([0x71, 0xC7], "a cpio file", .convert), (text("Rar!\u{1A}\u{7}"), "a rar file", .convert),
+        (text("!<arch>\n"), "an ar file", .convert),
+        (text("#mtree"), "a list of mtree", .advice("it describes files and holds none")),
+        (
+            text("ANDROID BACKUP\n"), "a backup of Android's",
+            .advice("make an archive of it with 'migrate android convert'")
+        ),
+        (
+            text("ANDROID BACKUP\r\n"), "a backup of Android's with converted line ends",
+            .advice("make it again with 'adb exec-out'")
+        ),
+    ]
+
+    private enum Way {
+        /// A program that decompresses the file into a pipe.
+        case pipe(String)
+        /// libarchive's tar, which makes a tar file of it.
+        case convert
+        case advice(String)
+    }
+
+    private static func text(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
+
+    /// Finds the kind of a file by its first bytes; `nil` if it isn't known.
+    init?(beginningWith bytes: ArraySlice<UInt8>) {
+        guard let kind = Self.kinds.first(where: { bytes.starts(with: $0.start) }) else {
+            return nil
+        }
+        let rest = "| migrate import - --container <dir>"
+        switch kind.way {
+        case .pipe(let program): message = "\(kind.name): '\(program) <file> \(rest)' reads it"
+        case .convert: message = "\(kind.name): 'bsdtar -cf - @<file> \(rest)' reads it"
+        case .advice(let advice): message = "\(kind.name): \(advice)"
+        }
+    }
+}
