@@ -6,12 +6,6 @@ internal import MigrationArchive
 /// They are told by the directories that Android makes in them. A file with such a directory at its top
 /// has the app's own directory as its root.
 package struct PackageDirectories: Sendable {
-    /// Directories of an app's storage, by which the storage is known.
-    static let namesInside = [
-        "files", "databases", "shared_prefs", "cache", "no_backup", "code_cache", "_device",
-        "_external",
-    ]
-
     /// More names at the top than this are not remembered.
     private static let limit = 10_000
 
@@ -56,7 +50,7 @@ package struct PackageDirectories: Sendable {
     }
 
     private static func isInside(_ name: [UInt8]) -> Bool {
-        namesInside.contains { $0.utf8.elementsEqual(name) }
+        RawTree.namesInside.contains { $0.utf8.elementsEqual(name) }
     }
 
     /// Whether a name is one of a package: words of letters, digits and `_`, at least two (Android,

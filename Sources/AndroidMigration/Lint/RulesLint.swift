@@ -113,7 +113,7 @@ private struct FileChecks {
         guard let manifest else { return }
         for obstacle in manifest.obstacles(to: file) {
             findings.report(
-                obstacle.code,
+                LintFinding.Code(of: obstacle.kind),
                 severity: .error,
                 line: file.line,
                 message: obstacle.message,
@@ -185,5 +185,17 @@ private struct FileChecks {
                 fix: "add the section with the rules that are meant"
             )
         }
+    }
+}
+
+extension LintFinding.Code {
+    fileprivate init(of kind: AppManifest.Obstacle.Kind) {
+        self =
+            switch kind {
+            case .invalidSetting: .invalidSetting
+            case .keyValueAgent: .keyValueAgent
+            case .noApplication: .noApplication
+            case .rulesNotNamed: .rulesNotNamed
+            }
     }
 }

@@ -92,7 +92,12 @@ extension AppManifest {
 
     /// A reason for which the rules in a file don't count.
     struct Obstacle: Sendable {
-        let code: LintFinding.Code
+        /// The kind of reason.
+        enum Kind: Sendable {
+            case invalidSetting, keyValueAgent, noApplication, rulesNotNamed
+        }
+
+        let kind: Kind
         let message: String
         let fix: String
     }
@@ -102,7 +107,7 @@ extension AppManifest {
         guard applicationLine != nil else {
             let message = "the manifest has no 'application', so it allows and names nothing"
             let fix = "give the app's manifest, best the merged one of its build"
-            return [Obstacle(code: .noApplication, message: message, fix: fix)]
+            return [Obstacle(kind: .noApplication, message: message, fix: fix)]
         }
         var obstacles: [Obstacle] = []
         for (name, setting) in [("allowBackup", backup), ("fullBackupOnly", isFullBackupOnly)] {
@@ -111,7 +116,7 @@ extension AppManifest {
                 "the manifest says \(name)=\"\(PrintableText.escaping(text))\", which is neither true "
                 + "nor false, and the build fails"
             let fix = "write android:\(name)=\"true\" or \"false\""
-            obstacles.append(Obstacle(code: .invalidSetting, message: message, fix: fix))
+            obstacles.append(Obstacle(kind: .invalidSetting, message: message, fix: fix))
         }
         return obstacles + agentObstacles + namingObstacles(to: file)
     }
@@ -122,7 +127,7 @@ extension AppManifest {
             "the manifest names the backup agent '\(PrintableText.escaping(agent))' without "
             + "fullBackupOnly: the app backs up key-value pairs, and the rules count for nothing"
         let fix = "set android:fullBackupOnly=\"true\", or take the agent out"
-        return [Obstacle(code: .keyValueAgent, message: message, fix: fix)]
+        return [Obstacle(kind: .keyValueAgent, message: message, fix: fix)]
     }
 
     private func namingObstacles(to file: RulesFile) -> [Obstacle] {
@@ -134,7 +139,7 @@ extension AppManifest {
             let message =
                 "the manifest names no rules: it has no android:\(attribute), so Android does not read "
                 + "this file"
-            return [Obstacle(code: .rulesNotNamed, message: message, fix: fix)]
+            return [Obstacle(kind: .rulesNotNamed, message: message, fix: fix)]
         }
         guard let name = file.name, !named.contains("${"), named != "@xml/\(name)",
             !named.hasSuffix(":xml/\(name)")
@@ -142,7 +147,7 @@ extension AppManifest {
         let message =
             "the manifest says android:\(attribute)=\"\(PrintableText.escaping(named))\", so Android "
             + "does not read this file, '\(shown)'"
-        return [Obstacle(code: .rulesNotNamed, message: message, fix: fix)]
+        return [Obstacle(kind: .rulesNotNamed, message: message, fix: fix)]
     }
 
     /// The settings that only a build knows, as the manifest writes them.

@@ -25,6 +25,12 @@ package struct RawTree: Sendable {
     /// The number of bytes of a database or preferences that are searched for secrets.
     package static let headSize = 64 * 1024
 
+    /// Directories of an app's storage, by which the storage is known.
+    static let namesInside = [
+        "files", "databases", "shared_prefs", "cache", "no_backup", "code_cache", "_device",
+        "_external",
+    ]
+
     private static let externalName = [UInt8]("_external".utf8)
     private static let deviceName = [UInt8]("_device".utf8)
     private static let depthLimit = 1024
@@ -82,7 +88,7 @@ package struct RawTree: Sendable {
     }
 
     private static func holdsAppNames(_ directory: borrowing FileDescriptor) -> Bool {
-        for name in PackageDirectories.namesInside
+        for name in namesInside
         where (try? directory.status(of: [UInt8](name.utf8))) != nil {
             return true
         }
