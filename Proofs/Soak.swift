@@ -167,13 +167,13 @@ extension Soak {
             problems.append("it succeeds, and the container is not new")
         }
         if !isDisturbed && !isBroken && ended.code != 0 { problems.append(ended.description) }
-        // Of an import that had not begun the status stays as it was.
-        let expected =
-            ended.code == 0 || (isNew && !isOld) ? ["success"] : ["failure", "interrupted", status]
+        // An import that fails leaves the status of the data, and one that had not begun every status.
+        let isOfData = ended.code == 0 || (isNew && !isOld) || status == "success"
+        let expected = isOfData ? ["success"] : ["failure", "interrupted", status]
         if !expected.contains(word) && !(isNew && word == "success") {
             problems.append("the status is \(word), not one of \(expected)")
         }
-        if isBroken && !isDisturbed && word != "failure" {
+        if isBroken && !isDisturbed && !isOfData && word != "failure" {
             problems.append("no failure is recorded")
         }
         (model, status) = (contents, word)

@@ -200,8 +200,11 @@ struct Tools: Sendable {
 
 /// A container, and what is known of it.
 enum Container {
-    /// The files that may stay in the bookkeeping: the status, and the fingerprint of an earlier success.
-    static let records: Set<BytePath> = ["import-status.json", "last-import.json"]
+    /// The files that may stay in the bookkeeping: the status, a later attempt that failed, and the fingerprint
+    /// of a success that was cleared.
+    static let records: Set<BytePath> = [
+        "import-status.json", "import-attempt.json", "last-import.json",
+    ]
 
     /// Everything in the container but the bookkeeping.
     static func contents(of path: BytePath) throws -> TreeSnapshot {

@@ -58,11 +58,26 @@ enum Operations {
         Import(name: "import --replace, exchange", replaces: true),
         Import(name: "import --replace, journal", replaces: true, withoutExchange: true),
         Import(name: "import --replace, mount point", replaces: true, isBound: true),
+        Import(name: "import --keep-old, exchange", replaces: true, keepsOld: true),
+        Import(
+            name: "import --keep-old, journal",
+            replaces: true,
+            withoutExchange: true,
+            keepsOld: true
+        ),
         Import(name: "import of an encrypted archive", replaces: true, isEncrypted: true),
         Recovery(name: "recovery from staging", call: "syncfs", number: 1, ends: "interrupted"),
-        // Of the renames the first two are of the staging directory, and four move the old data aside.
+        // Of the renames the first two are of the staging directory, four move the old data aside, three move
+        // the new data in, and the next one moves the old data to where it is kept.
         Recovery(name: "recovery from clearing", call: "renameat2", number: 5, ends: "success"),
         Recovery(name: "recovery from filling", call: "renameat2", number: 8, ends: "success"),
+        Recovery(
+            name: "recovery of kept data",
+            call: "renameat2",
+            number: 10,
+            ends: "success",
+            keepsOld: true
+        ),
     ]
 }
 
@@ -132,6 +147,7 @@ private struct Import: Operation {
     var withoutExchange = false
     var isBound = false
     var isEncrypted = false
+    var keepsOld = false
 
     func prepare(_ place: inout Place) throws {
         if replaces { try place.makeContainer(bound: isBound) }
@@ -143,7 +159,8 @@ private struct Import: Operation {
     }
 
     func words(_ place: Place) -> [String] {
-        replaces ? replacing(place) : importing(place)
+        (replaces ? replacing(place) : importing(place))
+            + (keepsOld ? ["--keep-old", place.kept.text] : [])
     }
 
     private func importing(_ place: Place) -> [String] {
@@ -198,6 +215,12 @@ private struct Import: Operation {
         if (contents ?? TreeSnapshot()) != (status == "success" ? place.new : old) {
             problems.append("its status is \(status ?? "unknown"), and the container is another")
         }
+        if keepsOld {
+            let kept = try place.kept.exists ? place.contents(of: place.kept) : nil
+            if kept != (status == "success" ? place.old : nil) {
+                problems.append("its status is \(status ?? "unknown"), and what is kept is not the old data")
+            }
+        }
         if let problem = problemOfStatus(status) { problems.append(problem) }
         if ended.hasFailed, status == "none", try !place.bookkeeping().isEmpty {
             problems.append("it fails, and there is no status of that")
@@ -225,7 +248,7 @@ private struct Import: Operation {
         }
         let left = try place.names().subtracting([
             "source", "archive", "sealed", "key", "app", "out",
-        ])
+        ] + (keepsOld ? ["kept"] : []))
         .union(place.bookkeeping().subtracting(Container.records))
         if !left.isEmpty { problems.append("the next \(words[0]) leaves \(left)") }
         return problems
@@ -240,18 +263,22 @@ private struct Recovery: Operation {
     /// The status with which it ends.
     let ends: String
 
-    private static let killed = Import(name: "", replaces: true, withoutExchange: true)
+    var keepsOld = false
+
+    private var killed: Import {
+        Import(name: "", replaces: true, withoutExchange: true, keepsOld: keepsOld)
+    }
     var withoutExchange: Bool { true }
 
     func prepare(_ place: inout Place) throws {
-        try Self.killed.prepare(&place)
+        try killed.prepare(&place)
         _ = try place.inject(
             "kill",
             at: call,
             number,
             number,
             into: self,
-            words: Self.killed.words(place)
+            words: killed.words(place)
         )
     }
 
@@ -262,7 +289,7 @@ private struct Recovery: Operation {
         _ point: Point,
         _ ended: Tools.Ended
     ) throws -> [String] {
-        try Self.killed.problems(place, point, ended) { status in
+        try killed.problems(place, point, ended) { status in
             // A commit that finds no room goes back.
             let hasRoom = point.fault.kind != .error(ENOSPC)
             return ended.code == 0 && status != ends && hasRoom

@@ -43,6 +43,8 @@ struct Place: Sendable {
     var container: BytePath { directory / "app" }
     var archive: BytePath { directory / "archive" }
     var output: BytePath { directory / "out" }
+    /// Where an import keeps what it replaces.
+    var kept: BytePath { directory / "kept" }
     /// The archive, encrypted for the key.
     var sealed: BytePath { directory / "sealed" }
     var key: BytePath { directory / "key" }
@@ -57,8 +59,12 @@ struct Place: Sendable {
 
     /// What the container holds; `nil` where there is none.
     func contents() throws -> TreeSnapshot? {
-        container.exists
-            ? try TreeSnapshot(of: container, excluding: [".migration"]) : nil
+        container.exists ? try contents(of: container) : nil
+    }
+
+    /// What the container at `path` holds.
+    func contents(of path: BytePath) throws -> TreeSnapshot {
+        try TreeSnapshot(of: path, excluding: [".migration"])
     }
 
     /// Makes the container that holds the old data; `bound`, it is a mount point.

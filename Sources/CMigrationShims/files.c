@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 
@@ -26,6 +27,19 @@ int migration_rename_exchange(int fromDirectory, const char *from, int toDirecto
 
 int migration_rename_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to) {
   return renameat2(fromDirectory, from, toDirectory, to, RENAME_NOREPLACE);
+}
+
+int migration_mount_identifier(int file, uint64_t *identifier) {
+#ifdef STATX_MNT_ID
+  struct statx status;
+  if (statx(file, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0) return -1;
+  if (status.stx_mask & STATX_MNT_ID) {
+    *identifier = status.stx_mnt_id;
+    return 0;
+  }
+#endif
+  errno = ENOSYS;
+  return -1;
 }
 
 int migration_sync_file_system(int file) { return syncfs(file); }

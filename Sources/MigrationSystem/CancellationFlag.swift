@@ -24,6 +24,15 @@ package final class CancellationFlag: Sendable {
         for handler in handlers.withLock({ Array($0.values) }) { handler() }
     }
 
+    /// Whether the operation should stop, or is asked to within `seconds`.
+    package func isCancelled(within seconds: Double) -> Bool {
+        let wait = Monitor(())
+        let observation = observe { wait.wake() }
+        return withExtendedLifetime(observation) {
+            wait.wait(atMost: seconds) { _ in isCancelled }
+        }
+    }
+
     /// Throws `CancellationError` if the operation should stop.
     package func check() throws {
         if isCancelled { throw CancellationError() }

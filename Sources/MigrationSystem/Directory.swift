@@ -79,6 +79,35 @@ extension FileDescriptor {
     }
 }
 
+// MARK: - Asking what is possible
+
+extension FileDescriptor {
+    /// Throws unless this process may make and remove names in the directory.
+    package borrowing func checkIsWritable() throws(SystemError) {
+        guard unsafe faccessat(rawValue, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
+            throw SystemError("faccessat")
+        }
+    }
+
+    /// Whether a name in this directory can be renamed into `other`: both must be of one file system and
+    /// be reached by one mount.
+    package borrowing func isOfOneMount(
+        with other: borrowing FileDescriptor
+    ) throws(SystemError) -> Bool {
+        guard try status().identity.device == other.status().identity.device else { return false }
+        var (own, others): (UInt64, UInt64) = (0, 0)
+        guard unsafe migration_mount_identifier(rawValue, &own) == 0,
+            unsafe migration_mount_identifier(other.rawValue, &others) == 0
+        else {
+            let error = SystemError("statx")
+            guard error.isUnsupported || error.isDenied else { throw error }
+            // The rename itself will tell.
+            return true
+        }
+        return own == others
+    }
+}
+
 // MARK: - Renaming
 
 extension FileDescriptor {

@@ -123,7 +123,7 @@ struct EntitlementTests {
         #expect(exported.header.bundleIdentifier == Stage.identifier)
         var options = ImportOptions()
         options.replacesExisting = true
-        let imported = try await host.importArchive(
+        let imported = try await host.import(
             .file(path: stage.archive),
             into: container,
             using: scripted,

@@ -29,6 +29,7 @@ struct ImportRuleTests {
     ) async throws {
         let stage = try Stage()
         try await stage.makeArchive("throw com.example.notes 42 the notes can't be read")
+        try stage.destination.makeDirectory()
         let error = await #expect(throws: MigrationError.self) {
             try await stage.importArchive(stage.scripted(hosting))
         }
@@ -51,10 +52,11 @@ struct ImportRuleTests {
         let stage = try Stage()
         let text = String(repeating: character, count: 170_000)
         try await stage.makeArchive("throw \(text) 42 \(text)")
+        try stage.destination.makeDirectory()
         _ = await #expect(throws: MigrationError.self) {
             try await stage.importArchive(stage.scripted(hosting))
         }
-        let file = stage.destination / ".migration/import-status.json"
+        let file = stage.destination / ".migration/import-attempt.json"
         #expect(try file.contents().count < 20 << 10)
         let outcome = try stage.container(at: stage.destination).importRecord()?.outcome
         guard case .failure(let recorded)? = outcome, recorded.code == 42 else {

@@ -172,7 +172,7 @@ struct OwnerTests {
         _ = try await MigrationHost().export(container, to: archive)
         try stage.destination.makeDirectory()
         try give(stage.destination)
-        _ = try await MigrationHost().importArchive(
+        _ = try await MigrationHost().import(
             .file(path: stage.archive),
             into: stage.container(at: stage.destination)
         )

@@ -143,6 +143,7 @@ struct SessionEndTests {
     func `a crash during an import is persisted as the failure`() async throws {
         let stage = try Stage()
         try await stage.makeArchive("write Documents/half half\nkill 6")
+        try stage.destination.makeDirectory()
         _ = await #expect(throws: MigrationError.self) {
             try await stage.importArchive(stage.scripted())
         }

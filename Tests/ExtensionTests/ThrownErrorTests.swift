@@ -12,6 +12,7 @@ struct ThrownErrorTests {
     private func persisted(_ script: String, _ hosting: Hosting) async throws -> NSError {
         let stage = try Stage()
         try await stage.makeArchive(script)
+        try stage.destination.makeDirectory()
         await #expect(throws: MigrationError.self) {
             try await stage.importArchive(stage.scripted(hosting))
         }
@@ -135,6 +136,7 @@ struct ThrownErrorTests {
     func `a status has neither what a crash printed nor a path of the host`() async throws {
         let stage = try Stage()
         try await stage.makeArchive("print a secret of the developer\nkill 6")
+        try stage.destination.makeDirectory()
         let error = await #expect(throws: MigrationError.self) {
             try await stage.importArchive(stage.scripted())
         }
@@ -143,7 +145,7 @@ struct ThrownErrorTests {
         let status = try persisted(in: stage.container(at: stage.destination))
         #expect(status.localizedDescription.contains("signal 6"))
         #expect(!"\(status.userInfo)".contains("secret"))
-        let file = try (stage.destination / ".migration/import-status.json").contents()
+        let file = try (stage.destination / ".migration/import-attempt.json").contents()
         #expect(!String(decoding: file, as: UTF8.self).contains(stage.root.url.path))
     }
 

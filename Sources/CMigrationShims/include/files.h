@@ -16,6 +16,9 @@ int migration_rename_exchange(int fromDirectory, const char *from, int toDirecto
 /// Renames without replacing an existing target (renameat2 with RENAME_NOREPLACE).
 int migration_rename_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to);
 
+/// Tells the mount through which `file` was opened (statx with STATX_MNT_ID); ENOSYS where that is not known.
+int migration_mount_identifier(int file, uint64_t *identifier);
+
 /// Flushes the file system that holds `file`.
 int migration_sync_file_system(int file);
 

@@ -32,6 +32,8 @@ package final class ArchiveExtractor {
         package var linkTargets: Set<EntryPath> = []
         /// Whether entries that are damaged or refused are omitted, instead of failing everything.
         package var passesOverDamage = false
+        /// Directories that are made if the archive holds their parent and not them.
+        package var recreated: [EntryPath] = []
         /// Names in the root that belong to the destination: they and everything below are omitted.
         package var reserved: [EntryPath] = []
         /// The most bytes of content that may be restored.
@@ -70,6 +72,9 @@ package final class ArchiveExtractor {
     private var hasNotedOwners = false
     private var isCutOff = false
     private var foundTargets = PathHashes(of: "files that hard links lead to")
+
+    /// The bytes of content that were read so far, for showing progress.
+    package private(set) var readContentBytes: UInt64 = 0
 
     /// How much was restored so far.
     package var totals: ArchiveTotals { tally.totals }
@@ -154,6 +159,7 @@ package final class ArchiveExtractor {
         try removeLinkTargets()
         try tree.freeReservedNames()
         try links.checkEnds(archive.cancellation)
+        for path in options.recreated { try tree.recreateDirectory(at: path) }
         try directories.finish()
     }
 
@@ -179,10 +185,10 @@ package final class ArchiveExtractor {
             if options.reserved.contains(where: entry.path.isEqual(toOrBelow:)) {
                 tally.note(EntryOmission(path: entry.path, kind: .reserved))
             } else if isSelected(entry.path, isDirectory: entry.kind == .directory) {
-                if try restore(entry, from: archive) { options.entryHandler?(entry) }
+                if try restore(entry, from: archive, onProgress) { options.entryHandler?(entry) }
             } else if options.linkTargets.contains(entry.path) {
                 try foundTargets.insert(entry.path)
-                _ = try restore(entry, from: archive)
+                _ = try restore(entry, from: archive, onProgress)
             }
             onProgress(archive.consumedBytes)
         }
@@ -230,7 +236,8 @@ package final class ArchiveExtractor {
     /// Restores `entry`; returns whether it is not left out.
     private func restore(
         _ entry: ArchiveEntry,
-        from archive: any RestorableArchive
+        from archive: any RestorableArchive,
+        _ onProgress: (UInt64) -> Void
     ) throws -> Bool {
         do {
             guard options.isLenient || !links.isSkipped(entry.path) else {
@@ -238,7 +245,7 @@ package final class ArchiveExtractor {
             }
             let entry = restorable(entry)
             switch entry.kind {
-            case .file: try restoreFile(entry, from: archive)
+            case .file: try restoreFile(entry, from: archive, onProgress)
             case .directory: try restoreDirectory(entry)
             case .symbolicLink(let target):
                 try links.add(entry, kind: .symbolic, to: target, at: archive.entryOffset)
@@ -327,7 +334,11 @@ package final class ArchiveExtractor {
 // MARK: - Files
 
 extension ArchiveExtractor {
-    private func restoreFile(_ entry: ArchiveEntry, from archive: any RestorableArchive) throws {
+    private func restoreFile(
+        _ entry: ArchiveEntry,
+        from archive: any RestorableArchive,
+        _ onProgress: (UInt64) -> Void
+    ) throws {
         try tally.claim(entry, stored: archive.storedSize)
         let file = RestoredFile(
             entry: entry,
@@ -337,14 +348,19 @@ extension ArchiveExtractor {
         )
         if let writers = tree.writers, let content = try archive.takeContent() {
             try writers.append(file, holding: content)
+            if case .file(let size) = entry.kind { readContentBytes.addSaturating(size) }
         } else {
-            try make(file, from: archive)
+            try make(file, from: archive, onProgress)
         }
         tally.count(entry)
     }
 
     /// Makes a file here and now, piece by piece as its content is read.
-    private func make(_ file: RestoredFile, from archive: any RestorableArchive) throws {
+    private func make(
+        _ file: RestoredFile,
+        from archive: any RestorableArchive,
+        _ onProgress: (UInt64) -> Void
+    ) throws {
         var made: FileContentWriter?
         try tree.replacing(file.entry.path, in: file.directory) {
             made = try file.make(mode ?? NewFileMode())
@@ -353,6 +369,8 @@ extension ArchiveExtractor {
         do {
             try archive.readContent { offset, piece in
                 try writer.write(piece, at: offset)
+                readContentBytes.addSaturating(UInt64(piece.count))
+                onProgress(archive.consumedBytes)
             }
             try writer.finish(file.entry)
         } catch {

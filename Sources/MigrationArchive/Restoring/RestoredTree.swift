@@ -155,6 +155,19 @@ extension RestoredTree {
         return directory
     }
 
+    /// Makes the directory at `path`, unless its parent is missing or something has its name.
+    func recreateDirectory(at path: EntryPath) throws {
+        do throws(SystemError) {
+            let (directory, name) = (try existingParent(of: path), [UInt8](path.lastComponent))
+            try directory.makeDirectory(name, permissions: 0o755)
+            try setOwner(of: name, in: directory)
+        } catch {
+            guard error.isMissing || error.isExisting || error.isNotDirectory else {
+                throw ArchiveError(error, restoring: path)
+            }
+        }
+    }
+
     /// Removes the file at `path`, and the directories above it that are then empty.
     func removeFileAndEmptyParents(at path: EntryPath) throws(SystemError) {
         do {

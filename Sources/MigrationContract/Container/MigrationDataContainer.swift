@@ -173,7 +173,7 @@ extension MigrationDataContainer {
             return try BytePath(resolving: path)
         } catch {
             let message = "the container's parent directory can't be reached"
-            throw MigrationError(.containerInvalid, message, path: path, cause: error)
+            throw MigrationError(.containerInvalid, message, path: path.parent, cause: error)
         }
     }
 

@@ -40,6 +40,10 @@ public struct ImportRecord: Sendable, Equatable {
     /// The identity that a success gives the container; the bookkeeping keeps it beside the record.
     package var container: ContainerIdentity?
 
+    /// The directory that holds the data which the import replaced, as a container; `nil` if that data was
+    /// removed, or there was none.
+    package var keptPath: [UInt8]?
+
     /// The token in the names of files that the import may have left beside the container.
     package var staging: String?
 
@@ -105,6 +109,8 @@ extension ImportRecord: Codable {
         case activity
         case container
         case error
+        case kept
+        case keptBase64
     }
 
     private enum OutcomeName: String, Codable {
@@ -149,6 +155,8 @@ extension ImportRecord: Codable {
         activity = try values.decodeIfPresent(Data.self, forKey: .activity)
             .map { try ResumeActivity(encoded: $0) }
         container = try values.decodeIfPresent(ContainerIdentity.self, forKey: .container)
+        guard values.contains(.kept) || values.contains(.keptBase64) else { return }
+        keptPath = try values.decodeName(forKey: .kept, or: .keptBase64).bytes
     }
 
     /// Writes the persisted form, with its version.
@@ -173,5 +181,7 @@ extension ImportRecord: Codable {
         try values.encodeIfPresent(staging, forKey: .staging)
         try values.encodeIfPresent(activity?.encoded, forKey: .activity)
         try values.encodeIfPresent(container, forKey: .container)
+        guard let keptPath else { return }
+        try values.encode(ExactName(keptPath), forKey: .kept, or: .keptBase64)
     }
 }

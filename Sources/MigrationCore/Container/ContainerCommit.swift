@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MigrationSystem
 
 /// Makes a staged container the live one, completely or not at all.
@@ -12,6 +13,8 @@ struct ContainerCommit {
     let record: ImportRecord
     /// The space set aside for the record of a failure, to be freed if the commit needs it.
     var reserve: RecordReserve?
+    /// Where the old data is kept; `nil` removes it.
+    var kept: KeptContainer?
 
     /// Commits and removes the old data; returns an error for each part that could not be removed.
     func run() throws -> [MigrationError] {
@@ -20,7 +23,15 @@ struct ContainerCommit {
         // After an exchange, the old container is where the staged one was.
         var leftovers = Leftovers(of: path)
         switch isAlike ? try exchange() : .impossible {
-        case .done: leftovers.remove(staging)
+        case .done:
+            if let kept {
+                leftovers.move(to: kept) {
+                    try kept.take(live, from: staging.parent, replacedBy: staging.directory)
+                }
+                // What could not be moved is still there.
+                guard leftovers.problems.isEmpty else { break }
+            }
+            leftovers.remove(staging)
         case .unproved(let error): leftovers.keep(staging, because: error)
         case .impossible:
             let commit = JournaledCommit(
@@ -28,7 +39,8 @@ struct ContainerCommit {
                 live: live,
                 staging: staging,
                 record: record,
-                reserve: reserve
+                reserve: reserve,
+                kept: kept
             )
             return try commit.run()
         }
@@ -91,9 +103,9 @@ extension ContainerCommit {
         do {
             let status = try live.descriptor.status()
             try staging.directory.descriptor.adoptOwner(of: status)
-            try copyMetadata()
+            try Self.copyMetadata(of: live, to: staging.directory)
             try writeRecord()
-            try adoptAttributes(of: live, in: staging.directory)
+            try Self.adoptAttributes(of: live, in: staging.directory)
             try staging.directory.descriptor.setPermissions(status.permissions)
             return try isAlike(status)
         } catch let error as SystemError {
@@ -107,11 +119,24 @@ extension ContainerCommit {
     }
 
     private func writeRecord() throws {
-        try ImportRecordFile(in: BookkeepingDirectory.make(in: staging.directory)).write(record)
+        let bookkeeping = try BookkeepingDirectory.make(in: staging.directory)
+        try ImportRecordFile(in: bookkeeping).write(record)
+        guard let kept else { return }
+        // From the exchange on, this is the journal of the container.
+        let journal = ImportJournal(
+            phase: .exchanged,
+            record: nil,
+            staging: record.staging,
+            kept: Data(kept.path.bytes)
+        )
+        try journal.write(to: bookkeeping)
     }
 
     /// Copies the property list by which Apple's container manager knows the container.
-    private func copyMetadata() throws(SystemError) {
+    static func copyMetadata(
+        of live: OpenFile,
+        to directory: OpenFile
+    ) throws(SystemError) {
         let name = ContainerLayout.metadataName
         let source: OpenFile
         do {
@@ -123,7 +148,7 @@ extension ContainerCommit {
         guard let bytes = try source.descriptor.readAll(limit: 1 << 20) else { return }
         let status = try source.descriptor.status()
         let access = FileDescriptor.Access.creating(permissions: 0o600)
-        let copy = OpenFile(try staging.directory.descriptor.open(name, access))
+        let copy = OpenFile(try directory.descriptor.open(name, access))
         try copy.descriptor.writeAll(bytes.span)
         try copy.descriptor.adoptOwner(of: status)
         try adoptAttributes(of: source, in: copy)
@@ -131,7 +156,7 @@ extension ContainerCommit {
         try copy.descriptor.setModificationTime(status.modificationTime)
     }
 
-    private func adoptAttributes(of source: OpenFile, in copy: OpenFile) throws(SystemError) {
+    private static func adoptAttributes(of source: OpenFile, in copy: OpenFile) throws(SystemError) {
         let present = try copy.descriptor.extendedAttributes()
         let missing = try source.descriptor.extendedAttributes().filter { !present.contains($0) }
         try copy.descriptor.setExtendedAttributes(missing)

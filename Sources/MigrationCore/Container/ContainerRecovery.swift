@@ -4,21 +4,36 @@ internal import MigrationSystem
 
 /// Finishes an interrupted import: undoes it, or completes it if its commit had begun.
 enum ContainerRecovery {
+    /// The result of a recovery.
+    struct Conclusion {
+        /// What became of the interrupted import.
+        var outcome = RecoveryReport.Outcome.nothing
+
+        /// Whether the records describe the last import. They don't if an import was interrupted before it
+        /// changed anything, on a file system that is now read-only.
+        var isRecorded = true
+    }
+
     /// Recovers the container at `path`, unless someone is using it.
-    ///
-    /// - Returns: Whether the record describes the last import. It does not if an import was
-    ///   interrupted before it changed anything, on a file system that is now read-only.
     @discardableResult
-    static func recoverIfIdle(_ path: BytePath) throws(MigrationError) -> Bool {
-        guard try needsRecovery(path) else { return true }
+    static func recoverIfIdle(_ path: BytePath) throws(MigrationError) -> Conclusion {
+        guard try needsRecovery(path) else { return Conclusion() }
         do {
             let lock = try ContainerLock(path, for: .writing)
             defer { lock.release() }
             return try recover(path, root: lock.root)
         } catch {
-            guard error.code == .containerBusy else { throw error }
-            return true
+            guard error.code == .containerBusy || isCommitted(path) else { throw error }
+            return Conclusion()
         }
+    }
+
+    /// Whether the container is the new one, and only the replaced data could not be moved yet.
+    private static func isCommitted(_ path: BytePath) -> Bool {
+        guard let root = try? OpenFile(FileDescriptor.open(path, .directory)),
+            let bookkeeping = try? BookkeepingDirectory(in: root)
+        else { return false }
+        return (try? ImportJournal.read(from: bookkeeping))?.phase.isCommitted == true
     }
 
     /// Recovers the container at `path`, and locks it for an app or for reading.
@@ -34,7 +49,7 @@ enum ContainerRecovery {
         do throws(MigrationError) {
             if let bookkeeping = try openBookkeeping(of: path, root: lock.root),
                 let journal = try ImportJournal.read(from: bookkeeping, of: path),
-                journal.phase != .staging
+                !journal.phase.isWhole
             {
                 let message =
                     "an import was interrupted during its commit and can't be finished while others "
@@ -67,44 +82,56 @@ enum ContainerRecovery {
         }
     }
 
-    /// Whether the journal of the container open as `root` shows an interrupted import.
-    static func isCutOff(_ path: BytePath, root: OpenFile) throws(MigrationError) -> Bool {
-        guard let bookkeeping = try openBookkeeping(of: path, root: root) else { return false }
-        return try ImportJournal.read(from: bookkeeping, of: path) != nil
-    }
-
     /// Throws if the bookkeeping of the container open as `root` can't be read or understood.
     static func checkBookkeeping(of path: BytePath, root: OpenFile) throws(MigrationError) {
-        _ = try isCutOff(path, root: root)
+        guard let bookkeeping = try openBookkeeping(of: path, root: root) else { return }
+        _ = try ImportJournal.read(from: bookkeeping, of: path)
     }
 
     /// Recovers the container whose root is locked and open as `root`.
     ///
-    /// - Returns: Whether the record describes the last import.
+    /// - Throws: ``MigrationError``, also where the container is whole and only the data that the import
+    ///   replaced can't be moved to where it is to be kept.
     @discardableResult
-    static func recover(_ path: BytePath, root: OpenFile) throws(MigrationError) -> Bool {
-        var leftovers = Leftovers(of: path)
-        var isRecorded = true
-        if let bookkeeping = try openBookkeeping(of: path, root: root) {
-            let tokens = StagingToken.all(in: bookkeeping)
-            if let journal = try ImportJournal.read(from: bookkeeping, of: path) {
-                do {
-                    try conclude(journal, of: path, root: root, bookkeeping: bookkeeping)
-                } catch let error as SystemError
-                    where error.isReadOnly && journal.phase == .staging
-                {
-                    isRecorded = false
-                } catch {
-                    let message =
-                        "an interrupted import can't be finished; 'migrate recover --discard' "
-                        + "gives it up"
-                    throw MigrationError(.containerInvalid, message, path: path, cause: error)
-                }
-            }
-            leftovers.remove(in: bookkeeping)
-            leftovers.removeBeside(of: tokens)
+    static func recover(_ path: BytePath, root: OpenFile) throws(MigrationError) -> Conclusion {
+        var conclusion = Conclusion()
+        guard let bookkeeping = try openBookkeeping(of: path, root: root) else {
+            return conclusion
         }
-        return isRecorded
+        let tokens = StagingToken.all(in: bookkeeping)
+        if let journal = try ImportJournal.read(from: bookkeeping, of: path) {
+            do {
+                conclusion.outcome = try conclude(
+                    journal,
+                    of: path,
+                    root: root,
+                    bookkeeping: bookkeeping
+                )
+            } catch let error as SystemError where error.isReadOnly && journal.phase == .staging {
+                conclusion = Conclusion(outcome: .rolledBack, isRecorded: false)
+            } catch {
+                let message =
+                    "an interrupted import can't be finished; 'migrate recover --discard' gives it up"
+                throw MigrationError(.containerInvalid, message, path: path, cause: error)
+            }
+            try finishKeeping(of: path, root: root, bookkeeping: bookkeeping)
+        }
+        var leftovers = Leftovers(of: path)
+        leftovers.remove(in: bookkeeping)
+        leftovers.removeBeside(of: tokens)
+        return conclusion
+    }
+
+    /// Moves the data that a commit replaced to where it is to be kept, if that is still to be done.
+    private static func finishKeeping(
+        of path: BytePath,
+        root: OpenFile,
+        bookkeeping: BookkeepingDirectory
+    ) throws(MigrationError) {
+        guard let journal = try ImportJournal.read(from: bookkeeping, of: path),
+            journal.phase.isCommitted
+        else { return }
+        try KeptContainer.finish(journal, of: path, live: root, bookkeeping: bookkeeping)
     }
 
     private static func openBookkeeping(
@@ -120,13 +147,15 @@ enum ContainerRecovery {
         }
     }
 
-    /// Finishes the import that `journal` describes.
+    /// Finishes the import that `journal` describes; the journal stays if the data that it replaced is still
+    /// to be moved.
     private static func conclude(
         _ journal: ImportJournal,
         of path: BytePath,
         root: OpenFile,
         bookkeeping: BookkeepingDirectory
-    ) throws {
+    ) throws -> RecoveryReport.Outcome {
+        if journal.phase.isCommitted { return .completed }
         if journal.phase != .staging {
             let staged = try StagingToken(journal.staging).flatMap { token in
                 try StagingDirectory.openContainer(
@@ -141,14 +170,13 @@ enum ContainerRecovery {
                 bookkeeping: bookkeeping,
                 staged: staged
             )
-            if isCommitted { return }
+            if isCommitted { return .completed }
         }
-        var record = ImportRecord.interrupted
-        record.staging = journal.staging
-        let file = ImportRecordFile(in: bookkeeping)
-        record.activity = file.keptActivity
-        try file.write(record)
+        var attempt = ImportRecord.interrupted
+        attempt.staging = journal.staging
+        try ImportRecordFile(in: bookkeeping).write(attempt)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
+        return .rolledBack
     }
 }
 
@@ -196,6 +224,12 @@ public struct RecoveryReport: Sendable {
 
     /// The bytes of these paths.
     package let keptPaths: [[UInt8]]
+
+    /// The container that holds the data which the last import replaced, if it was kept and is still there.
+    package var replacedPath: [UInt8]?
+
+    /// Whether the two containers can change their places by renaming; a mount point can't.
+    package var isRenamable = false
 }
 
 extension MigrationHost {
@@ -221,15 +255,10 @@ extension MigrationHost {
         defer { lock.release() }
         let problem: MigrationError
         do {
-            let wasCutOff = try ContainerRecovery.isCutOff(path, root: lock.root)
-            try ContainerRecovery.recover(path, root: lock.root)
-            let record = try container.storedImportRecord()
-            guard wasCutOff else {
-                return RecoveryReport(outcome: .nothing, problem: nil, keptPaths: [])
-            }
-            let outcome: RecoveryReport.Outcome =
-                record?.outcome == .success ? .completed : .rolledBack
-            return RecoveryReport(outcome: outcome, problem: nil, keptPaths: [])
+            let conclusion = try ContainerRecovery.recover(path, root: lock.root)
+            var report = RecoveryReport(outcome: conclusion.outcome, problem: nil, keptPaths: [])
+            try report.noteReplacedData(of: container, lock.root)
+            return report
         } catch {
             guard discards else { throw error }
             problem = error
@@ -245,6 +274,23 @@ extension MigrationHost {
     }
 }
 
+extension RecoveryReport {
+    /// Notes where the data is that the last import replaced.
+    fileprivate mutating func noteReplacedData(
+        of container: MigrationDataContainer,
+        _ root: OpenFile
+    ) throws(MigrationError) {
+        guard let kept = try container.storedImportRecord()?.keptPath else { return }
+        let path = BytePath(kept)
+        // A directory that can't be looked at is none that a person could go back to.
+        guard (try? FileDescriptor.status(atPath: path).kind) == .directory else { return }
+        replacedPath = kept
+        let parent = try? OpenFile(FileDescriptor.open(container.rootPath.parent, .directory))
+        isRenamable =
+            parent.flatMap { try? $0.descriptor.isOfOneMount(with: root.descriptor) } == true
+    }
+}
+
 /// Gives up the bookkeeping of imports in a container, and keeps all data.
 private struct Discarding {
     let path: BytePath
@@ -257,11 +303,15 @@ private struct Discarding {
         }
         let directory = bookkeeping.openDirectory
         var kept: [BytePath] = []
-        let phase = (try? ImportJournal.read(from: bookkeeping))?.phase
+        let journal = try? ImportJournal.read(from: bookkeeping)
+        let phase = journal?.phase
         let isEmpty = (try? ContainerContents.holdsData(root, at: path)) == false
+        if phase == .exchanged, let holder = try exchangedHolder(of: journal) {
+            kept.append(try keep(StagingDirectory.containerName, in: holder))
+        }
         // In these phases no new data is in the container that the old data could mix with.
-        if phase == .clearing || phase == .restoring || isEmpty {
-            putBack(from: directory)
+        if phase == .clearing || phase == .restoring || isEmpty && phase?.isCommitted != true {
+            putBack(from: bookkeeping, undone: journal?.staging)
         }
         let listing = try DirectoryListing(of: directory.descriptor)
         for index in 0..<listing.count where try isOfData(listing[index], in: directory) {
@@ -281,16 +331,28 @@ private struct Discarding {
         (try? BookkeepingDirectory(in: root)) ?? nil
     }
 
+    /// The staging directory, if the container that was exchanged is still in it.
+    private func exchangedHolder(of journal: ImportJournal?) throws(SystemError) -> OpenFile? {
+        guard let token = StagingToken(journal?.staging),
+            let holder = try StagingDirectory.openHolder(of: token, beside: path),
+            try holder.descriptor.statusIfPresent(of: StagingDirectory.containerName) != nil
+        else { return nil }
+        return holder
+    }
+
     /// Puts old data back where its place is free.
-    private func putBack(from bookkeeping: OpenFile) {
+    private func putBack(from bookkeeping: BookkeepingDirectory, undone: String?) {
         let name = Leftovers.replacedName
-        guard let replaced = try? OpenFile(bookkeeping.descriptor.open(name, .directory)),
+        let directory = bookkeeping.openDirectory
+        guard let replaced = try? OpenFile(directory.descriptor.open(name, .directory)),
             let listing = try? DirectoryListing(of: replaced.descriptor)
         else { return }
         for index in 0..<listing.count where !ContainerLayout.ownNames.contains(listing[index]) {
             // Anything that can't be put back is kept.
             try? replaced.descriptor.move(listing[index], into: root.descriptor)
         }
+        try? ImportRecordFile(in: bookkeeping).putBack(from: replaced, undone: undone)
+        try? replaced.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
     }
 
     /// Whether `name` may hold data; an empty directory is removed.

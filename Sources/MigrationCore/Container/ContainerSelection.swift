@@ -5,10 +5,16 @@ struct ContainerSelection: Sendable {
     /// The directory of files that an app can make again.
     private static let cachesPath = [UInt8](utf8: "Library/Caches")
 
+    private static let temporaryFilesPath = [UInt8](utf8: "tmp")
+    private static let systemDataPath = [UInt8](utf8: "SystemData")
+
+    /// The directories that apps and systems of Apple's expect, and no export carries by default.
+    static let directoriesOfApple = [cachesPath, temporaryFilesPath, systemDataPath]
+
     /// Files that are never exported: temporary files, the system's own data, and bookkeeping.
     private static let neverMoved: [[UInt8]] = [
-        [UInt8](utf8: "tmp"),
-        [UInt8](utf8: "SystemData"),
+        temporaryFilesPath,
+        systemDataPath,
         ContainerLayout.bookkeepingName,
         ContainerLayout.metadataName,
     ]

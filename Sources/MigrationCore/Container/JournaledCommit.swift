@@ -13,6 +13,8 @@ struct JournaledCommit {
     let record: ImportRecord
     /// The space set aside for the record of a failure, to be freed if the commit needs it.
     var reserve: RecordReserve?
+    /// Where the old data is kept; `nil` removes it.
+    var kept: KeptContainer?
 
     /// Commits from the beginning; returns an error for each leftover that could not be removed.
     func run() throws -> [MigrationError] {
@@ -20,7 +22,14 @@ struct JournaledCommit {
         let replaced = try Self.makeReplaced(in: bookkeeping, resuming: false)
         try moveData(asideTo: replaced, bookkeeping)
         var leftovers = Leftovers(of: path)
-        leftovers.removeJournal(from: bookkeeping)
+        if let kept {
+            leftovers.move(to: kept) {
+                try Self.advance(to: .replaced, state, in: live, bookkeeping: bookkeeping)
+                try kept.takeReplaced(of: live, bookkeeping)
+            }
+        } else {
+            leftovers.removeJournal(from: bookkeeping)
+        }
         // A journal that stays needs the staged data when the commit is resumed.
         guard leftovers.problems.isEmpty else { return leftovers.problems }
         leftovers.remove(staging)
@@ -31,12 +40,10 @@ struct JournaledCommit {
 
     /// Moves the old data out and the new data in and records that, or restores everything.
     func moveData(asideTo replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
-        let file = ImportRecordFile(in: bookkeeping)
-        let previous = Result { try file.read() }
         do {
-            try Self.advance(to: .clearing, record: record, in: live, bookkeeping: bookkeeping)
-            try Self.move(allOf: live, to: replaced)
-            try Self.advance(to: .filling, record: record, in: live, bookkeeping: bookkeeping)
+            try Self.advance(to: .clearing, state, in: live, bookkeeping: bookkeeping)
+            try Self.clear(live, into: replaced, bookkeeping: bookkeeping)
+            try Self.advance(to: .filling, state, in: live, bookkeeping: bookkeeping)
             try Self.fill(live, from: staging.directory, resuming: false)
             try reserve?.free()
             try Self.conclude(record, in: bookkeeping)
@@ -47,23 +54,44 @@ struct JournaledCommit {
                 live,
                 from: replaced,
                 movingTo: staging.directory,
-                record: record,
+                state,
                 bookkeeping: bookkeeping
             )
-            if case .success(let previous) = previous { file.putBack(previous) }
             throw error
         }
     }
 
+    /// The journal of this commit, which is the same in every phase.
+    private var state: ImportJournal {
+        ImportJournal(
+            phase: .clearing,
+            record: record,
+            staging: record.staging,
+            kept: kept.map { Data($0.path.bytes) }
+        )
+    }
+
     private static func advance(
         to phase: ImportJournal.Phase,
-        record: ImportRecord?,
+        _ state: ImportJournal,
         in live: OpenFile,
         bookkeeping: BookkeepingDirectory
     ) throws {
         try live.descriptor.synchronize()
-        let journal = ImportJournal(phase: phase, record: record, staging: record?.staging)
+        var journal = state
+        journal.phase = phase
         try journal.write(to: bookkeeping)
+    }
+
+    /// Moves the old data out, and with it the record of the import that made it.
+    private static func clear(
+        _ live: OpenFile,
+        into replaced: OpenFile,
+        bookkeeping: BookkeepingDirectory,
+        resuming: Bool = false
+    ) throws {
+        try move(allOf: live, to: replaced, resuming: resuming)
+        try ImportRecordFile(in: bookkeeping).setAside(in: replaced)
     }
 
     /// Undoes a commit that failed: new data back to staging, old data back to its place.
@@ -71,7 +99,7 @@ struct JournaledCommit {
         _ live: OpenFile,
         from replaced: OpenFile,
         movingTo staged: OpenFile,
-        record: ImportRecord?,
+        _ state: ImportJournal,
         bookkeeping: BookkeepingDirectory
     ) throws {
         // Space that a dead process set aside is in the way if the disk is full.
@@ -79,19 +107,23 @@ struct JournaledCommit {
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
             try move(allOf: live, to: staged, resuming: true)
         }
-        try advance(to: .restoring, record: record, in: live, bookkeeping: bookkeeping)
-        try putBack(replaced, in: live)
-        let journal = ImportJournal(phase: .staging, record: nil, staging: record?.staging)
+        try advance(to: .restoring, state, in: live, bookkeeping: bookkeeping)
+        try putBack(replaced, in: live, bookkeeping: bookkeeping, undone: state.staging)
+        let journal = ImportJournal(phase: .staging, record: nil, staging: state.staging)
         try journal.write(to: bookkeeping)
         // It is empty now, and the caller needs the error of the commit, not one about cleaning up.
+        try? replaced.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
         try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
     }
 
     private static func putBack(
         _ replaced: OpenFile,
-        in live: OpenFile
-    ) throws(SystemError) {
+        in live: OpenFile,
+        bookkeeping: BookkeepingDirectory,
+        undone: String?
+    ) throws {
         try move(allOf: replaced, to: live, resuming: true)
+        try ImportRecordFile(in: bookkeeping).putBack(from: replaced, undone: undone)
         try live.descriptor.synchronize()
     }
 }
@@ -101,7 +133,8 @@ struct JournaledCommit {
 extension JournaledCommit {
     /// Continues the commit that `journal` describes, or undoes it if the disk is full.
     ///
-    /// - Returns: Whether the new data is in the container and the journal is removed.
+    /// - Returns: Whether the new data is in the container. The journal is removed then, unless the old data
+    ///   is to be kept.
     static func resume(
         _ journal: ImportJournal,
         in live: OpenFile,
@@ -110,10 +143,10 @@ extension JournaledCommit {
     ) throws -> Bool {
         let replaced = try makeReplaced(in: bookkeeping, resuming: true)
         // This may be interrupted again, and is then resumed by the same token.
-        var record = journal.record
-        record?.staging = journal.staging
+        var state = journal
+        state.record?.staging = journal.staging
         if journal.phase == .restoring {
-            try putBack(replaced, in: live)
+            try putBack(replaced, in: live, bookkeeping: bookkeeping, undone: journal.staging)
             return false
         }
         guard let staged else {
@@ -124,22 +157,26 @@ extension JournaledCommit {
         }
         do {
             if journal.phase == .clearing {
-                try move(allOf: live, to: replaced, resuming: true)
-                try advance(to: .filling, record: record, in: live, bookkeeping: bookkeeping)
+                try clear(live, into: replaced, bookkeeping: bookkeeping, resuming: true)
+                try advance(to: .filling, state, in: live, bookkeeping: bookkeeping)
             }
             try fill(live, from: staged, resuming: true)
-            try conclude(record, in: bookkeeping)
+            try conclude(state.record, in: bookkeeping)
         } catch let error as SystemError where error.isOutOfSpace {
             try restore(
                 live,
                 from: replaced,
                 movingTo: staged,
-                record: record,
+                state,
                 bookkeeping: bookkeeping
             )
             return false
         }
-        try bookkeeping.remove(BookkeepingDirectory.journalName)
+        if journal.kept != nil {
+            try advance(to: .replaced, state, in: live, bookkeeping: bookkeeping)
+        } else {
+            try bookkeeping.remove(BookkeepingDirectory.journalName)
+        }
         return true
     }
 
@@ -188,7 +225,7 @@ extension JournaledCommit {
         _ record: ImportRecord?,
         in bookkeeping: BookkeepingDirectory
     ) throws {
-        if let record { try ImportRecordFile(in: bookkeeping).write(record) }
+        if let record { try ImportRecordFile(in: bookkeeping).conclude(record) }
     }
 }
 
@@ -205,6 +242,17 @@ struct ImportJournal: Codable, Equatable {
         case filling
         /// A commit failed and the old data is being moved back; the next command continues.
         case restoring
+        /// The commit is done, and the old data is in the bookkeeping; the next command moves it to `kept`.
+        case replaced
+        /// The commit is done, and the old container is in the staging directory beside the new one; the
+        /// next command moves it to `kept`.
+        case exchanged
+
+        /// Whether the container is the old one or the new one, whole.
+        var isWhole: Bool { self == .staging || isCommitted }
+
+        /// Whether the container is the new one, and only the old data is still to be moved.
+        var isCommitted: Bool { self == .replaced || self == .exchanged }
     }
 
     static let currentVersion = 1
@@ -215,6 +263,8 @@ struct ImportJournal: Codable, Equatable {
     var record: ImportRecord?
     /// The token in the import's staging directory.
     var staging: String?
+    /// The path to which the old data is moved when the commit is done; `nil` removes it.
+    var kept: Data?
 
     private struct Versioned: Decodable {
         let version: Int

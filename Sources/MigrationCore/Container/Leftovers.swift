@@ -6,7 +6,8 @@ internal import MigrationSystem
 /// the next command tries again.
 struct Leftovers {
     /// The directory in which a journaled commit keeps the old data.
-    static let replacedName = [UInt8](utf8: "replaced")
+    static let replaced = "replaced"
+    static let replacedName = [UInt8](utf8: replaced)
 
     /// The container.
     let path: BytePath
@@ -25,6 +26,19 @@ struct Leftovers {
         } catch {
             let name = BookkeepingDirectory.journalName
             note(error, at: BookkeepingDirectory.path(of: name, in: path))
+        }
+    }
+
+    /// Moves the replaced data to where it is kept, by `body`.
+    ///
+    /// If that fails, the journal stays and the next command tries again.
+    mutating func move(to kept: KeptContainer, _ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            let message =
+                "the replaced data could not be moved to its directory yet; 'migrate recover' tries again"
+            problems.append(MigrationError(.outputFailed, message, path: kept.path, cause: error))
         }
     }
 

@@ -15,7 +15,7 @@ struct StagingDirectory {
     }
 
     static let nameInside = [UInt8](utf8: "staged")
-    private static let containerName = [UInt8](utf8: "container")
+    static let containerName = [UInt8](utf8: "container")
     private static let suffix = [UInt8](utf8: ".migration-staging")
 
     /// The path of the directory that holds the staged container.
@@ -258,14 +258,22 @@ extension StagingDirectory {
         inside bookkeeping: OpenFile
     ) throws(SystemError) -> OpenFile? {
         var holder = try open(nameInside, in: bookkeeping, markedBy: token)
-        if holder == nil {
-            let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
-            for name in [nameBeside(path), nameBeside(path, token: token)] where holder == nil {
-                holder = try open(name, in: parent, markedBy: token)
-            }
-        }
+        if holder == nil { holder = try openHolder(of: token, beside: path) }
         guard let holder else { return nil }
         return OpenFile(try holder.descriptor.open(containerName, .directory))
+    }
+
+    /// Opens the staging directory of the import with this token beside the container; `nil` if there is
+    /// none.
+    static func openHolder(
+        of token: StagingToken,
+        beside path: BytePath
+    ) throws(SystemError) -> OpenFile? {
+        let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
+        for name in [nameBeside(path), nameBeside(path, token: token)] {
+            if let holder = try open(name, in: parent, markedBy: token) { return holder }
+        }
+        return nil
     }
 
     /// Removes the directory `name`, unless someone is using it.
@@ -325,7 +333,7 @@ struct StagingToken: Hashable {
     static func all(in bookkeeping: BookkeepingDirectory) -> [StagingToken] {
         // Unreadable files name none; other code reports the error.
         let journal = try? ImportJournal.read(from: bookkeeping)
-        let record = try? ImportRecordFile(in: bookkeeping).read()
-        return [StagingToken(journal?.staging), StagingToken(record?.staging)].compactMap(\.self)
+        let recorded = ImportRecordFile(in: bookkeeping).stagingTokens
+        return ([journal?.staging] + recorded).compactMap { StagingToken($0) }
     }
 }

@@ -370,6 +370,10 @@ package struct ArchiveFile: ~Copyable {
             let message = "another process is writing this archive"
             return MigrationError(.archiveBusy, message, path: path)
         }
+        if error.isMissing {
+            let message = "the archive can't be written: its directory is missing"
+            return MigrationError(.outputFailed, message, path: path.parent, cause: error)
+        }
         let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
         return MigrationError(code, "the archive can't be written", path: path, cause: error)
     }

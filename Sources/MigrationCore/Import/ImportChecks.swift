@@ -55,6 +55,7 @@ struct ImportChecks {
 
     /// Checks that the archive's header fits the options.
     func checkHeader(_ header: ArchiveHeader?) throws {
+        try header?.check()
         try options.checkExtraMetadata(of: header, restoredTo: path)
         try checkImporter(header)
         try checkContainer()
@@ -81,9 +82,14 @@ struct ImportChecks {
 
     /// Refuses an archive without the expected fingerprint or the required signature.
     func checkProof(of reader: ArchiveReader) throws {
-        try options.expectedFingerprint?.check(reader.fingerprint)
+        try checkProof(header: reader.header, fingerprint: reader.fingerprint)
+    }
+
+    /// Refuses an archive of this header without the expected fingerprint or the required signature.
+    func checkProof(header: ArchiveHeader?, fingerprint: Fingerprint?) throws {
+        try options.expectedFingerprint?.check(fingerprint)
         guard let required = options.requiredSignature else { return }
-        try required.check(ArchiveStatement(header: reader.header, fingerprint: reader.fingerprint))
+        try required.check(ArchiveStatement(header: header, fingerprint: fingerprint))
     }
 
     /// Refuses a container that isn't that of the app whose archive this is said to be.
@@ -194,6 +200,25 @@ struct ImportChecks {
         guard !reader.lacksEndMark else {
             let reason = "the tar file has no end mark and may have been cut short"
             throw ArchiveError(.truncated, "\(reason); \(way)")
+        }
+    }
+}
+
+extension ArchiveHeader {
+    /// Checks what an import takes from the header beside the data.
+    ///
+    /// - Throws: `ArchiveError` of code `damaged`.
+    package func check() throws(ArchiveError) { _ = try resumeActivity }
+
+    /// What the person was doing when the data was exported; `nil` if the archive doesn't say.
+    package var resumeActivity: ResumeActivity? {
+        get throws(ArchiveError) {
+            guard let activity else { return nil }
+            do {
+                return try ResumeActivity(encoded: activity)
+            } catch {
+                throw ArchiveError(.damaged, error.message)
+            }
         }
     }
 }

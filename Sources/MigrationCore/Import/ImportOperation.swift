@@ -7,7 +7,8 @@ extension MigrationHost {
     ///
     /// The container keeps a record of the outcome for the app's next launch, unless the import is
     /// refused before the container is touched: the archive can't be read at all, or the container
-    /// is in use, holds data or belongs to another app.
+    /// is in use, holds data or belongs to another app. A failure is recorded beside the record of the
+    /// import that made the data. If there was no container, a failed import leaves none.
     ///
     /// - Parameters:
     ///   - archive: A migration archive, or the tar file of another program, compressed with zstd
@@ -16,17 +17,18 @@ extension MigrationHost {
     ///   - appExtension: The app's own extension, which puts the files where the app expects them;
     ///     `nil` puts everything back at its path.
     ///   - options: How to import.
-    ///   - progress: Gets the archive's bytes as its total, and how many were read.
+    ///   - progress: Gets the archive's bytes as its total, and how many were read; from a pipe, the header's
+    ///     estimate of its content, and how much of that was restored.
     /// - Returns: What was restored, and what was omitted and why.
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerHoldsData`,
-    ///   `containerInvalid`, `identifierMismatch`, `invalidOption`, `outOfSpace` and
+    ///   `containerInvalid`, `identifierMismatch`, `invalidOption`, `outOfSpace`, `outputExists` and
     ///   `outputFailed`; `ArchiveError` of codes `damaged`, `entryExists`, `inputFailed`,
     ///   `notAnArchive`, `outOfSpace`, `outputFailed`, `refused`, `truncated` and `unsupported`;
     ///   `CancellationError`. With an extension, ``MigrationError`` also of codes
     ///   `cancellationIgnored`, `confinementUnavailable`, `entitlementInvalid`, `extensionCrashed`,
     ///   `extensionFailed`, `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
     @concurrent
-    public func importArchive(
+    public func `import`(
         _ archive: ArchiveSource,
         into container: MigrationDataContainer,
         using appExtension: MigrationExtension? = nil,
@@ -49,6 +51,34 @@ extension MigrationHost {
                 return try operation.run()
             }
         }
+    }
+
+    /// Imports an archive into a container, completely or not at all.
+    ///
+    /// - Parameters:
+    ///   - archive: The archive.
+    ///   - container: The container.
+    ///   - appExtension: The app's own extension.
+    ///   - options: How to import.
+    ///   - progress: Gets the archive's bytes as its total, and how many were read.
+    /// - Returns: What was restored, and what was omitted and why.
+    /// - Throws: The errors of ``import(_:into:using:options:progress:)``.
+    @available(*, deprecated, renamed: "import(_:into:using:options:progress:)")
+    @concurrent
+    public func importArchive(
+        _ archive: ArchiveSource,
+        into container: MigrationDataContainer,
+        using appExtension: MigrationExtension? = nil,
+        options: ImportOptions = ImportOptions(),
+        progress: Progress? = nil
+    ) async throws -> ImportReport {
+        try await self.import(
+            archive,
+            into: container,
+            using: appExtension,
+            options: options,
+            progress: progress
+        )
     }
 }
 
@@ -87,8 +117,18 @@ public struct ImportReport: Sendable {
     /// Whether nothing was done, because the container's data came from this archive already.
     public internal(set) var isSkipped = false
 
+    /// The data in the container that this import replaced; `nil` if it held none.
+    public internal(set) var replaced: ReplacedData?
+
     /// Whether the container held data that this import replaced.
-    public let replacedData: Bool
+    public var replacedData: Bool { replaced != nil }
+
+    /// The container that holds the replaced data, as a printable path; `nil` if that data was removed, or
+    /// there was none.
+    public var keptContainer: String? { keptPath.map { PrintableText.escaping($0) } }
+
+    /// The bytes of this path.
+    package internal(set) var keptPath: [UInt8]?
 
     /// The report of the session with the app's extension; `nil` if the whole container was
     /// imported.
@@ -103,7 +143,7 @@ extension ImportReport {
         totals: ArchiveTotals,
         omissions: OmissionList,
         leftovers: [MigrationError] = [],
-        replacedData: Bool = false,
+        replaced: ReplacedData? = nil,
         appExtension: ExtensionReport? = nil
     ) {
         self.init(
@@ -116,7 +156,7 @@ extension ImportReport {
             omissions: omissions,
             leftovers: leftovers,
             isIncomplete: extractor.isIncomplete,
-            replacedData: replacedData,
+            replaced: replaced,
             appExtension: appExtension
         )
     }
@@ -151,6 +191,17 @@ struct ImportOperation {
         leftovers: [MigrationError]
     )
 
+    /// The container that is locked, and what becomes of the data in it.
+    private struct Target {
+        let root: OpenFile
+        /// Whether this import made it.
+        let isNew: Bool
+        /// The data that is replaced; `nil` if there is none.
+        let replaced: ReplacedData?
+        /// Where that data is kept; `nil` removes it.
+        let kept: KeptContainer?
+    }
+
     private var path: BytePath { container.rootPath }
 
     private var checks: ImportChecks {
@@ -167,10 +218,23 @@ struct ImportOperation {
 
     /// The error of the command that gives the archive, where that was the cause of `error`.
     private func explained(_ error: any Error) -> any Error {
-        source.command?.end(after: error) ?? error
+        let error = source.command?.end(after: error) ?? error
+        return isOfInterruption(error) ? CancellationError() : error
+    }
+
+    /// Whether the archive ended because a signal ended both this process and the one that gives it.
+    private func isOfInterruption(_ error: any Error) -> Bool {
+        guard !source.isFile, let error = error as? ArchiveError,
+            [.truncated, .notAnArchive].contains(error.code)
+        else { return false }
+        // The end of the pipe may be seen before the signal.
+        return cancellation.isCancelled(within: 0.1)
     }
 
     private func importArchive() throws -> ImportReport {
+        let kept = try options.keptPath.map { (kept) throws(MigrationError) in
+            try KeptContainer(kept, for: path)
+        }
         if options.skipsIfImported, let report = try reportIfImported() { return report }
         let input = try source.open(cancellation)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
@@ -178,18 +242,24 @@ struct ImportOperation {
         // A missing container has no lock and no record. It is made only once the archive can be
         // read.
         let early = try checks.isContainerMissing() ? try openReader(input) : nil
-        if let early {
-            try early.readAhead()
-            try makeContainer()
-        }
+        try early?.readAhead()
+        let isNew = try early != nil && makeContainer()
         let lock = try wait.lockForWriting(path)
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
         try wait.untilFree(path) { () throws(MigrationError) in
             try checks.checkStagingIsFree(lock.root)
         }
-        let holdsData = try checks.holdsReplaceableData(lock.root)
-        let report = try restore(input, openedAs: early, replacing: holdsData, in: lock.root)
+        let replaced =
+            try checks.holdsReplaceableData(lock.root)
+            ? ReplacedData(in: lock.root, cancellation: cancellation) : nil
+        let target = Target(
+            root: lock.root,
+            isNew: isNew,
+            replaced: replaced,
+            kept: replaced == nil ? nil : kept
+        )
+        let report = try restore(input, openedAs: early, in: target)
         // An extension counts its own units, and the archive's index is not read as content.
         if appExtension == nil { progress?.finish() }
         return report
@@ -214,31 +284,32 @@ struct ImportOperation {
             isAndroidBackup: false,
             totals: ArchiveTotals(),
             omissions: OmissionList(),
-            replacedData: false,
             appExtension: nil
         )
         report.isSkipped = true
         return report
     }
 
-    /// The archive's own header and fingerprint, without reading its content.
+    /// The archive's own header and fingerprint, without reading its content; an archive without what is
+    /// required is refused.
     private func identity() throws -> (ArchiveHeader?, Fingerprint?) {
-        guard source.isFile else { return (nil, options.expectedFingerprint) }
-        let inspection = try ArchiveSource.inspect(source.open(cancellation))
-        guard let expected = options.expectedFingerprint, expected != inspection.fingerprint else {
-            return (inspection.header, inspection.fingerprint)
+        guard source.isFile else {
+            // A signature is over the header too, which is not read yet.
+            return (nil, options.requiredSignature == nil ? options.expectedFingerprint : nil)
         }
-        // It is refused, for that reason.
-        return (nil, nil)
+        let inspection = try ArchiveSource.inspect(source.open(cancellation))
+        try checks.checkHeader(inspection.header)
+        try checks.checkProof(header: inspection.header, fingerprint: inspection.fingerprint)
+        return (inspection.header, inspection.fingerprint)
     }
 
     /// Restores the archive in the container whose root is locked, and records the outcome.
     private func restore(
         _ input: ArchiveInput,
         openedAs early: ArchiveReader?,
-        replacing holdsData: Bool,
-        in root: OpenFile
+        in target: Target
     ) throws -> ImportReport {
+        let root = target.root
         // If a leftover of an earlier import can't be removed, its token stays in use.
         let token =
             try StagingDirectory.tokenOfLeftovers(beside: path, root: root) ?? StagingToken()
@@ -254,14 +325,14 @@ struct ImportOperation {
             hasBegun = true
             let outcome = try restore(
                 opened,
-                beside: root,
+                beside: target,
                 token: token,
-                reserve: reserve,
-                replacingData: holdsData
+                reserve: reserve
             )
-            return report(on: outcome, of: opened, replacedData: holdsData)
+            return report(on: outcome, of: opened, in: target)
         } catch {
             let error = Self.located(explained(error), at: path)
+            if target.isNew, (try? unmakeContainer(root)) == true { throw error }
             if !hasBegun, Self.isRefusal(error) {
                 try? withdraw(in: root)
             } else {
@@ -279,18 +350,36 @@ struct ImportOperation {
         }
     }
 
-    /// Makes the container if there is none.
-    private func makeContainer() throws {
+    /// Makes the container; returns whether there was none.
+    private func makeContainer() throws -> Bool {
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
             try parent.makeDirectory(path.lastComponent, permissions: 0o755)
             try parent.synchronize()
+            return true
         } catch {
             guard error.isExisting else {
                 let message = "the container can't be made"
                 throw MigrationError(.outputFailed, message, path: path, cause: error)
             }
+            return false
         }
+    }
+
+    /// Removes the container that this import made; returns whether nothing of it is left.
+    private func unmakeContainer(_ root: OpenFile) throws -> Bool {
+        // Only the bookkeeping says what lies beside the container.
+        guard try StagingDirectory.tokenOfLeftovers(beside: path, root: root) == nil else {
+            return false
+        }
+        try withdraw(in: root)
+        let parent = try FileDescriptor.open(path.parent, .directory)
+        guard
+            try parent.status(of: path.lastComponent).identity == root.descriptor.status().identity
+        else { return false }
+        try parent.removeDirectory(path.lastComponent)
+        try parent.synchronize()
+        return true
     }
 
     private func openReader(_ input: ArchiveInput) throws -> ArchiveReader {
@@ -318,19 +407,21 @@ struct ImportOperation {
     private func report(
         on outcome: Outcome,
         of reader: ArchiveReader,
-        replacedData: Bool
+        in target: Target
     ) -> ImportReport {
         var omissions = outcome.extractor.omissions
         for omission in appExtension?.groupOmissions ?? [] { omissions.append(omission) }
-        return ImportReport(
+        var report = ImportReport(
             of: reader,
             restoredBy: outcome.extractor,
             totals: outcome.extractor.totals(by: reader),
             omissions: omissions,
             leftovers: outcome.leftovers,
-            replacedData: replacedData,
+            replaced: target.replaced,
             appExtension: outcome.appExtension
         )
+        report.keptPath = target.kept?.path.bytes
+        return report
     }
 }
 
@@ -340,11 +431,11 @@ extension ImportOperation {
     /// Stages the data of `reader` beside the container, and commits it.
     private func restore(
         _ reader: ArchiveReader,
-        beside root: OpenFile,
+        beside target: Target,
         token: StagingToken,
-        reserve: RecordReserve?,
-        replacingData: Bool
+        reserve: RecordReserve?
     ) throws -> Outcome {
+        let root = target.root
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let staging = try StagingDirectory.make(for: path, root: root, token: token)
         defer { staging.release() }
@@ -352,23 +443,29 @@ extension ImportOperation {
             try checks.checkSpace(for: reader, in: staging)
             let (extractor, appExtension) = try fill(staging, of: root, from: reader) { extractor in
                 try checks.checkLayout(of: reader)
-                if replacingData { try checks.checkReplacement(by: extractor, from: reader) }
+                if target.replaced != nil {
+                    try checks.checkReplacement(by: extractor, from: reader)
+                }
             }
+            var record = record(
+                of: .success,
+                header: reader.header,
+                token: token,
+                fingerprint: reader.fingerprint,
+                container: checks.identity(importing: reader.header)
+            )
+            record.keptPath = target.kept?.path.bytes
             let commit = try ContainerCommit(
                 path: path,
                 live: root,
                 staging: staging,
-                record: record(
-                    of: .success,
-                    header: reader.header,
-                    token: token,
-                    fingerprint: reader.fingerprint,
-                    container: checks.identity(importing: reader.header)
-                ),
-                reserve: reserve
+                record: record,
+                reserve: reserve,
+                kept: target.kept
             )
             try source.command?.finish(cancellation)
             try cancellation.check()
+            try target.kept?.check(for: path)
             return (extractor, appExtension, leftovers: try commit.run())
         } catch {
             // A commit that could not be undone needs the staged data when it is resumed.
@@ -387,8 +484,6 @@ extension ImportOperation {
         from reader: ArchiveReader,
         checking check: (ArchiveExtractor) throws -> Void
     ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
-        // What the record can't hold is refused before anything is restored.
-        _ = try Self.activity(in: reader.header)
         guard let appExtension else {
             let names = ContainerLayout.ownNames
             let place = staging.directory
@@ -469,6 +564,10 @@ extension ImportOperation {
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: directory)
         extraction.owner = try FileOwner(servedIn: root.descriptor)
         extraction.reserved = names.map { EntryPath(bytes: $0) }
+        let platform = reader.header?.platform.lowercased()
+        if appExtension == nil, platform == MigrationPlatform.iOS.rawValue.lowercased() {
+            extraction.recreated = ContainerSelection.directoriesOfApple.map { EntryPath(bytes: $0) }
+        }
         let extractor = try ArchiveExtractor.restore(
             reader,
             in: directory,
@@ -502,20 +601,9 @@ extension ImportOperation {
             fingerprint: fingerprint?.description,
             staging: token.text,
             // It was checked when the import began.
-            activity: outcome == .success ? try? Self.activity(in: header) : nil,
+            activity: outcome == .success ? try? header?.resumeActivity : nil,
             container: container
         )
-    }
-
-    private static func activity(
-        in header: ArchiveHeader?
-    ) throws(ArchiveError) -> ResumeActivity? {
-        guard let encoded = header?.activity else { return nil }
-        do {
-            return try ResumeActivity(encoded: encoded)
-        } catch {
-            throw ArchiveError(.damaged, error.message)
-        }
     }
 
     /// Whether the import was refused rather than failed: the caller can change the request, and
@@ -539,14 +627,11 @@ extension ImportOperation {
         else { return }
         try RecordReserve.remove(from: bookkeeping)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
-        do {
-            try root.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
-        } catch {
-            guard error.isNotEmpty || error.isExisting else { throw error }
-        }
+        try bookkeeping.removeIfEmpty(from: root)
     }
 
-    /// Records the failure of the import in the container whose root is locked.
+    /// Records the failure of the import in the container whose root is locked, beside the record of the
+    /// import that made its data.
     private func recordFailure(
         _ error: any Error,
         header: ArchiveHeader?,
@@ -564,10 +649,8 @@ extension ImportOperation {
         } else {
             outcome = ImportRecord.Outcome(failure: error)
         }
-        var record = record(of: outcome, header: header, token: token)
-        let file = ImportRecordFile(in: bookkeeping)
-        record.activity = file.keptActivity
-        try file.write(record, using: reserve)
+        let attempt = record(of: outcome, header: header, token: token)
+        try ImportRecordFile(in: bookkeeping).write(attempt, using: reserve)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 

@@ -1,12 +1,24 @@
-internal import Foundation
+public import Foundation
 public import MigrationArchive
-internal import MigrationSystem
+package import MigrationSystem
 
 /// How to make an import.
 public struct ImportOptions: Sendable {
     /// Whether to replace the data in the container; otherwise a container that holds data is
     /// refused.
     public var replacesExisting = false
+
+    /// Where the data that the import replaces is kept, as a container of its own; `nil` removes it.
+    ///
+    /// The directory must not exist yet. It must be on the container's file system, so that nothing is copied,
+    /// and outside the container. ``MigrationHost/recover(_:discards:)`` tells how to go back to it.
+    public var keptContainer: URL? {
+        get { keptPath.map { URL(containerAtPath: $0) } }
+        set { keptPath = newValue.map { BytePath(of: $0) } }
+    }
+
+    /// The path of that directory.
+    package var keptPath: BytePath?
 
     /// Whether another program's tar file may replace data even if it is empty or has no end mark.
     public var allowsIncomplete = false
@@ -190,10 +202,19 @@ extension ArchiveExtractor {
     ) throws -> ArchiveExtractor {
         let root = try directory.descriptor.duplicate()
         let extractor = ArchiveExtractor(root: root, options: options)
-        try extractor.extract(from: reader) { consumed in
-            progress?.completedUnitCount = Int64(clamping: consumed)
-        }
+        try extractor.extract(reader, showing: progress)
         return extractor
+    }
+
+    /// Extracts from `reader`; `progress` gets the bytes that were read of a file, or of the content that a
+    /// pipe's header estimates.
+    func extract(_ reader: ArchiveReader, showing progress: Progress?) throws {
+        let estimate = reader.archiveBytes == nil ? reader.header?.sizeEstimate ?? 0 : 0
+        if estimate > 0 { progress?.setTotal(Int64(clamping: estimate)) }
+        try extract(from: reader) { consumed in
+            let done = Int64(clamping: estimate > 0 ? min(readContentBytes, estimate) : consumed)
+            progress?.completedUnitCount = done
+        }
     }
 
     /// The omissions of the import, for its report.

@@ -15,7 +15,7 @@ extension MigrationHost {
     ///   - options: How an import would be made.
     ///   - progress: Gets the archive's bytes as its total, and how many were read.
     /// - Returns: What would be restored and replaced, and the space that it needs.
-    /// - Throws: The errors of ``importArchive(_:into:using:options:progress:)``, except for those of
+    /// - Throws: The errors of ``import(_:into:using:options:progress:)``, except for those of
     ///   writing and of extensions.
     @concurrent
     public func previewImport(
@@ -53,7 +53,7 @@ public struct ImportPreview: Sendable {
     /// How much the import would replace; `nil` if the container holds no data, or is missing.
     ///
     /// The import replaces the whole container, temporary files and caches too.
-    public let replacedTotals: ArchiveTotals?
+    public var replacedTotals: ArchiveTotals? { report.replaced?.totals }
 }
 
 /// One import that restores nothing.
@@ -82,10 +82,14 @@ struct ImportPreviewOperation {
     }
 
     private func readArchive() throws -> ImportPreview {
+        let kept = try options.keptPath.map { (kept) throws(MigrationError) in
+            try KeptContainer(kept, for: path)
+        }
+        let isMissing = try checks.isContainerMissing()
+        let available = try availableSpace(isMissing: isMissing)
+        let replaced = try isMissing ? nil : dataOfContainer()
         let input = try source.open(cancellation)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
-        let replaced = try checks.isContainerMissing() ? nil : totalsOfContainer()
-        let available = try availableSpace()
         let threadCount = ThreadCount.resolve(options.threadCount)
         let reader = try ArchiveReader(
             input,
@@ -106,41 +110,40 @@ struct ImportPreviewOperation {
         try checks.checkSpace(for: reader, available: available)
         progress?.finish()
         let totals = extractor.totals(by: reader)
+        var report = ImportReport(
+            of: reader,
+            restoredBy: extractor,
+            totals: totals,
+            omissions: extractor.omissions,
+            replaced: replaced
+        )
+        report.keptPath = replaced == nil ? nil : kept?.path.bytes
         return ImportPreview(
-            report: ImportReport(
-                of: reader,
-                restoredBy: extractor,
-                totals: totals,
-                omissions: extractor.omissions,
-                replacedData: replaced != nil
-            ),
+            report: report,
             neededBytes: totals.dataBytes,
-            availableBytes: available,
-            replacedTotals: replaced
+            availableBytes: available
         )
     }
 
     /// Counts what the container holds; `nil` if it holds no data.
-    private func totalsOfContainer() throws -> ArchiveTotals? {
+    private func dataOfContainer() throws -> ReplacedData? {
         let lock = try wait.lockForReading(path)
         defer { lock.release() }
         try ContainerRecovery.checkBookkeeping(of: path, root: lock.root)
+        try checks.checkStagingIsFree(lock.root)
         guard try checks.holdsReplaceableData(lock.root) else { return nil }
-        var totals = ArchiveTotals()
-        let everything = ContainerSelection(includesCaches: true, exclusions: [])
-        try ContainerListing.list(
-            lock.root,
-            selecting: everything,
-            cancellation: cancellation
-        ) { entry, _ in totals.count(entry) }
-        return totals
+        return try ReplacedData(in: lock.root, cancellation: cancellation)
     }
 
-    private func availableSpace() throws -> UInt64 {
+    /// The space where the import would write, which must be a place where this user may write.
+    private func availableSpace(isMissing: Bool) throws -> UInt64 {
         do throws(SystemError) {
-            return try FileDescriptor.open(path.parent, .directory).availableSpace()
+            let place = try FileDescriptor.open(isMissing ? path.parent : path, .directory)
+            try place.checkIsWritable()
+            return try place.availableSpace()
         } catch {
-            let message = "the directory of the container can't be used"
+            let message =
+                isMissing ? "the container can't be made" : "the container can't be written"
             throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
     }
@@ -158,9 +161,7 @@ struct ImportPreviewOperation {
             let directory = BytePath(of: FileManager.default.temporaryDirectory)
             return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()
         }
-        try extractor.extract(from: reader) { consumed in
-            progress?.completedUnitCount = Int64(clamping: consumed)
-        }
+        try extractor.extract(reader, showing: progress)
         return extractor
     }
 }

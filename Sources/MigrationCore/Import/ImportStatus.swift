@@ -3,21 +3,36 @@ public import MigrationContract
 internal import MigrationSystem
 
 extension MigrationDataContainer {
-    /// Returns the record of the container's last import; `nil` if there is none.
+    /// Returns the record of the import that made the container's data, or else of the last attempt; `nil` if
+    /// there is neither.
     ///
+    /// An import that fails leaves the data and this record; ``lastImportAttempt()`` returns what became of it.
     /// If nobody uses the container, an interrupted import is first undone, or completed if its
     /// commit had begun. An addition to Apple's interface.
     ///
-    /// - Returns: The record of the last import, or `nil`.
+    /// - Returns: The record, or `nil`.
     /// - Throws: ``MigrationError`` of code `statusUnreadable` if the record is damaged or of a
     ///   newer version, in which case it stays as it is, and of code `containerInvalid` if there is
     ///   no such container, or an interrupted import can't be finished.
     public func importRecord() throws(MigrationError) -> ImportRecord? {
-        guard try ContainerRecovery.recoverIfIdle(rootPath) else { return .interrupted }
-        return try storedImportRecord()
+        let isRecorded = try ContainerRecovery.recoverIfIdle(rootPath).isRecorded
+        let record = try storedImportRecord()
+        return isRecorded || record?.outcome == .success ? record : .interrupted
     }
 
-    /// Removes the record of the container's last import, after the app has shown it.
+    /// Returns the record of the last import that failed or was interrupted; `nil` if none did since the last
+    /// success, or since the status was cleared.
+    ///
+    /// The container holds what it held before that import. An addition to Apple's interface.
+    ///
+    /// - Returns: The record, or `nil`.
+    /// - Throws: ``MigrationError`` as ``importRecord()`` does.
+    public func lastImportAttempt() throws(MigrationError) -> ImportRecord? {
+        guard try ContainerRecovery.recoverIfIdle(rootPath).isRecorded else { return .interrupted }
+        return try storedImportRecord { try $0.attempt() }
+    }
+
+    /// Removes the records of the container's last imports, after the app has shown the status.
     ///
     /// If nobody uses the container, an interrupted import is finished first.
     ///
@@ -89,7 +104,9 @@ extension MigrationDataContainer {
 // MARK: - The status of Apple's interface
 
 extension MigrationStatus {
-    /// How the last import ended; `nil` if there was none since the status was cleared.
+    /// How the import ended that made the data; `nil` if there was none since the status was cleared.
+    ///
+    /// If no import made the data, it is how the last one failed.
     ///
     /// The error of a failure is an `NSError` with the domain, code and description of the thrown
     /// error, and as much of its other information as ``PersistedError`` carries. For an

@@ -146,11 +146,13 @@ extension ArchiveSource {
         return try await withOperationThread { cancellation in
             let input = try open(cancellation)
             progress?.setTotal(Int64(clamping: input.size ?? 0))
-            return try ArchiveVerifier.verify(
+            let inspection = try ArchiveVerifier.verify(
                 input,
                 scope: scope.verifierScope(externalLinks),
                 threadCount: ThreadCount.resolve(threadCount)
             ) { progress?.completedUnitCount = Int64(clamping: $0) }
+            try inspection.header?.check()
+            return inspection
         }
     }
 }

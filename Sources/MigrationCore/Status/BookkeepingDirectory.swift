@@ -7,11 +7,17 @@ internal import MigrationSystem
 /// Files are replaced in one step and survive a power loss.
 struct BookkeepingDirectory {
     static let recordName = "import-status.json"
+    static let attemptName = "import-attempt.json"
     static let journalName = "import-journal.json"
     static let lastImportName = "last-import.json"
+    static let readingName = "import-status-read.json"
+    /// The files about the import that made the data; they go where the data goes.
+    static let namesOfData = [
+        recordName, lastImportName, readingName, ContainerIdentity.fileName,
+    ]
     /// The files that a process leaves if it dies while it replaces one.
     static let unfinishedNames = [
-        recordName, journalName, lastImportName, ContainerIdentity.fileName,
+        recordName, attemptName, journalName, lastImportName, ContainerIdentity.fileName,
     ].map(temporaryName)
     private static let sizeLimit = 1 << 20
 
@@ -94,6 +100,14 @@ struct BookkeepingDirectory {
         try directory.descriptor.statusIfPresent(of: [UInt8](utf8: name)) != nil
     }
 
+    /// Moves the file `name` here from `other`, over one that is here.
+    func take(_ name: String, from other: BookkeepingDirectory) throws(SystemError) {
+        let name = [UInt8](utf8: name)
+        try other.directory.descriptor.rename(name, to: name, in: directory.descriptor)
+        try directory.descriptor.synchronize()
+        try other.directory.descriptor.synchronize()
+    }
+
     /// Something in the place of a bookkeeping file that no import wrote.
     struct UnsuitableFile: Error, CustomStringConvertible {
         let description: String
@@ -165,6 +179,17 @@ struct BookkeepingDirectory {
             return
         }
         try directory.descriptor.synchronize()
+    }
+}
+
+extension BookkeepingDirectory {
+    /// Removes the directory itself from the container's `root` if nothing is in it.
+    func removeIfEmpty(from root: OpenFile) throws(SystemError) {
+        do {
+            try root.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
+        } catch {
+            guard error.isNotEmpty || error.isExisting else { throw error }
+        }
     }
 }
 

@@ -2,12 +2,14 @@ internal import Foundation
 internal import MigrationContract
 internal import MigrationSystem
 
-/// The file that keeps the record of a container's last import.
+/// The files that keep the records of a container's imports: of the one that made its data, and of the
+/// last attempt that failed since.
 ///
-/// Nothing else reads, writes or removes it.
+/// Nothing else reads, writes or removes them.
 struct ImportRecordFile {
     private static let name = BookkeepingDirectory.recordName
-    private static let readingName = "import-status-read.json"
+    private static let attemptName = BookkeepingDirectory.attemptName
+    private static let readingName = BookkeepingDirectory.readingName
 
     private let bookkeeping: BookkeepingDirectory
 
@@ -15,64 +17,95 @@ struct ImportRecordFile {
         self.bookkeeping = bookkeeping
     }
 
-    /// Reads the record; `nil` if there is none.
+    /// Reads the record of the import that made the data, or else of the last attempt; `nil` if there is
+    /// neither.
     func read() throws -> ImportRecord? {
-        try bookkeeping.read(Self.name).map {
+        if let record = try read(Self.name), record.outcome == .success { return record }
+        return try attempt()
+    }
+
+    /// Reads the record of the last attempt that failed; `nil` if the last import succeeded.
+    func attempt() throws -> ImportRecord? {
+        if let attempt = try read(Self.attemptName) { return attempt }
+        // A container may have a failure in the place of the success that it never had.
+        let record = try read(Self.name)
+        return record?.outcome == .success ? nil : record
+    }
+
+    private func read(_ name: String) throws -> ImportRecord? {
+        try bookkeeping.read(name).map {
             try BookkeepingCoding.decode(ImportRecord.self, from: $0)
         }
     }
 
-    /// The activity of the data that stays in the container where an import fails.
-    var keptActivity: ResumeActivity? {
-        // A record that can't be read is replaced by that of the failure, as ever.
-        (try? read())?.activity
+    /// The tokens of the imports whose records are here; a record that can't be read has none.
+    var stagingTokens: [String?] {
+        [(try? attempt())?.staging, (try? read(Self.name))?.staging]
     }
 
-    /// Replaces the record, in the space of `reserve` if the disk may be full by now.
+    /// Replaces the record of its kind; that of an attempt uses the space of `reserve`, as the disk may be
+    /// full by now.
     func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
         if let identity = record.container {
             let identity = try BookkeepingCoding.encode(identity)
             try bookkeeping.write(identity, as: ContainerIdentity.fileName)
         }
-        if record.outcome == .success {
-            // A fingerprint older than the replaced record must never count again.
-            try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
-        } else {
-            keepFingerprint(before: record)
-        }
+        if record.outcome == .success { return try bookkeeping.write(data, as: Self.name) }
         if try reserve?.write(data) == true { return }
-        try bookkeeping.write(data, as: Self.name)
+        try bookkeeping.write(data, as: Self.attemptName)
     }
 
-    /// Puts `previous` in the place of the record of an import that was undone.
-    ///
-    /// It is what the container's data came from. Where it can't be put back, the record of the failure
-    /// that follows is still true.
-    func putBack(_ previous: ImportRecord?) {
-        if let data = try? previous.map({ try BookkeepingCoding.encode($0) }) {
-            try? bookkeeping.write(data, as: Self.name)
-        } else {
-            try? bookkeeping.remove(Self.name)
-        }
+    /// Records a success, after which no earlier import or attempt counts.
+    func conclude(_ success: ImportRecord) throws {
+        // A fingerprint older than the replaced record must never count again.
+        try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
+        try write(success)
+        try bookkeeping.remove(Self.attemptName)
     }
 
-    /// Removes the record, if there is one.
+    /// Removes the records, if there are any.
     func remove() throws(SystemError) {
         keepFingerprint()
+        // First, so that it is never taken for the status of data that an import made.
+        try bookkeeping.remove(Self.attemptName)
         try bookkeeping.remove(Self.name)
         // Without the record it has no meaning, and the next record does not match it.
         try? bookkeeping.remove(Self.readingName)
     }
 }
 
+// MARK: - With the data
+
+extension ImportRecordFile {
+    /// Moves the files about the import that made the data to the data, in `place`.
+    func setAside(in place: OpenFile) throws {
+        for name in BookkeepingDirectory.namesOfData where try bookkeeping.has(name) {
+            try BookkeepingDirectory.make(in: place).take(name, from: bookkeeping)
+        }
+    }
+
+    /// Moves them back from `place`, after the import with the token `undone` was undone.
+    func putBack(from place: OpenFile, undone: String?) throws {
+        if let undone, let record = try? read(Self.name), record.staging == undone {
+            try bookkeeping.remove(Self.name)
+        }
+        guard let aside = try BookkeepingDirectory(in: place) else { return }
+        for name in BookkeepingDirectory.namesOfData where try aside.has(name) {
+            try bookkeeping.take(name, from: aside)
+        }
+    }
+}
+
 extension MigrationDataContainer {
-    /// Reads the record without finishing an interrupted import; `nil` if there is none.
-    func storedImportRecord() throws(MigrationError) -> ImportRecord? {
+    /// Reads what `body` reads without finishing an interrupted import; `nil` if there is none.
+    func storedImportRecord(
+        _ body: (ImportRecordFile) throws -> ImportRecord? = { try $0.read() }
+    ) throws(MigrationError) -> ImportRecord? {
         do {
             let root = OpenFile(try FileDescriptor.open(rootPath, .directory))
             let bookkeeping = try BookkeepingDirectory(in: root)
-            return try bookkeeping.flatMap { try ImportRecordFile(in: $0).read() }
+            return try bookkeeping.flatMap { try body(ImportRecordFile(in: $0)) }
         } catch let error as SystemError {
             if error.isMissing {
                 throw MigrationError(
@@ -96,7 +129,7 @@ extension MigrationDataContainer {
 // MARK: - What was imported last
 
 extension ImportRecordFile {
-    /// The part of a success's record that stays when another record replaces it, or when it is cleared.
+    /// The part of a success's record that stays when it is cleared.
     private struct LastImport: Codable {
         static let currentVersion = 1
 
@@ -106,7 +139,9 @@ extension ImportRecordFile {
 
     /// The fingerprint of the archive that the container's data came from; `nil` if it is not known.
     func lastFingerprint() throws -> String? {
-        if let record = try? read(), record.outcome == .success { return record.fingerprint }
+        if let record = try? read(Self.name), record.outcome == .success {
+            return record.fingerprint
+        }
         guard let data = try bookkeeping.read(BookkeepingDirectory.lastImportName) else {
             return nil
         }
@@ -115,13 +150,11 @@ extension ImportRecordFile {
         return last?.version == LastImport.currentVersion ? last?.fingerprint : nil
     }
 
-    /// Keeps the fingerprint of a success whose record is about to go, for `next` if another follows.
+    /// Keeps the fingerprint of a success whose record is about to go.
     ///
     /// If this fails, the import only runs once more.
-    private func keepFingerprint(before next: ImportRecord? = nil) {
-        guard let record = try? read(), record.outcome == .success else { return }
-        // A success of the same import was undone, and the data came from another archive.
-        if let staging = next?.staging, record.staging == staging { return }
+    private func keepFingerprint() {
+        guard let record = try? read(Self.name), record.outcome == .success else { return }
         guard let fingerprint = record.fingerprint,
             let data = try? BookkeepingCoding.encode(LastImport(fingerprint: fingerprint))
         else {
@@ -170,14 +203,14 @@ extension ImportRecordFile {
 
 /// Disk space set aside when an import begins, so that a failure can be recorded on a full disk.
 ///
-/// It is the file that will replace the record, so recording the failure needs neither new bytes
+/// It is the file that will replace the record of the last attempt, so recording the failure needs neither new bytes
 /// nor a new file. If the process dies, the file is removed like any unfinished replacement.
 struct RecordReserve {
     /// More than any record takes, whatever the error in it says.
     private static let size = 192 * 1024
 
     private static let name = BookkeepingDirectory.temporaryName(
-        for: BookkeepingDirectory.recordName
+        for: BookkeepingDirectory.attemptName
     )
 
     private let directory: OpenFile
@@ -225,7 +258,7 @@ struct RecordReserve {
         try file.descriptor.writeAll(bytes.span, at: 0)
         try file.descriptor.setSize(UInt64(bytes.count))
         try file.descriptor.synchronize()
-        let final = [UInt8](utf8: BookkeepingDirectory.recordName)
+        let final = [UInt8](utf8: BookkeepingDirectory.attemptName)
         try directory.descriptor.rename(Self.name, to: final, in: directory.descriptor)
         try directory.descriptor.synchronize()
         return true

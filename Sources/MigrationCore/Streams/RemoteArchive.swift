@@ -144,7 +144,8 @@ extension RemoteArchive: ArchiveTaker {
         switch ending {
         case .exited(0): nil
         case .exited(255): failure("ssh failed")
-        case .exited(127): failure("the other host has no such command")
+        case .exited(127):
+            failure("the other host has no such command", cause: ReceiverFailure(exitCode: 127))
         case .exited(let code):
             failure("'migrate receive' failed there", cause: ReceiverFailure(exitCode: code))
         case .signaled(let number): failure("signal \(number) ended ssh")
@@ -166,6 +167,9 @@ extension RemoteArchive: ArchiveTaker {
 package struct ReceiverFailure: Error, CustomStringConvertible {
     /// Its exit code.
     package let exitCode: Int32
+
+    /// Whether the shell there did not find the command (POSIX.1-2017, 2.8.2).
+    package var isOfMissingCommand: Bool { exitCode == 127 }
 
     package var description: String { "exit code \(exitCode)" }
 }

@@ -103,7 +103,7 @@ package struct RemotePlace: Hashable, Sendable {
     }
 
     /// Quotes a word for a shell (POSIX.1-2017, 2.2.2).
-    static func quoting(_ word: [UInt8]) -> [UInt8] {
+    package static func quoting(_ word: [UInt8]) -> [UInt8] {
         let mark = UInt8(ascii: "'")
         return [mark] + word.flatMap { $0 == mark ? [UInt8](#"'\''"#.utf8) : [$0] } + [mark]
     }

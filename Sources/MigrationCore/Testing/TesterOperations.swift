@@ -163,7 +163,10 @@ struct TesterCompletion {
         defer { lock.release() }
         try ContainerRecovery.recover(path, root: lock.root)
         do {
-            try ImportRecordFile(in: BookkeepingDirectory.make(in: lock.root)).write(record)
+            let file = ImportRecordFile(in: try BookkeepingDirectory.make(in: lock.root))
+            // The status is to be this one, whatever was registered before.
+            try file.remove()
+            try file.write(record)
         } catch let error as SystemError {
             let message = "the import status can't be written"
             throw MigrationError(.outputFailed, message, path: path, cause: error)

@@ -145,7 +145,7 @@ struct AndroidConvertCommand: ReplacingCommand {
         let answer = ConversionAnswer(output, report: report)
         // With '--out -', standard output holds the archive alone.
         let stream = output.isStandardStream ? console.errors : console.output
-        try stream.write(answer, inJSON: answersInJSON)
+        try console.conclude(with: answer, inJSON: answersInJSON, on: stream)
         return report.lost.count == 0 ? .success : .failure
     }
 

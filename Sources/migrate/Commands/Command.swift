@@ -103,10 +103,16 @@ extension Command {
             ErrorMessage.Hint(flag: "--force", advice: "use --force to replace it")
         case .containerHoldsData where self is ImportCommand || self is ReceiveCommand:
             ErrorMessage.Hint(flag: "--replace", advice: "use --replace to replace it")
+        case .commandFailed
+        where self is SendCommand && (error.cause as? ReceiverFailure)?.isOfMissingCommand == true:
+            ErrorMessage.Hint(
+                flag: "--remote-command",
+                advice: "'--remote-command' names 'migrate' there, for example by its path"
+            )
         case .statusUnreadable where self is StatusCommand && !(error.cause is SystemError):
             ErrorMessage.Hint(flag: "--clear", advice: "use --clear to clear it")
         case .outputFailed
-        where (self as? ExportCommand)?.archive.path == error.bytePath
+        where (self as? ExportCommand)?.archive.path.parent == error.bytePath
             && (error.cause as? SystemError)?.code == ENOENT:
             ErrorMessage.Hint(flag: "--out", advice: "the directory of --out must exist")
         default: nil
@@ -133,7 +139,7 @@ extension LockingCommand {
         host.waitLimit = waitLimit
         host.waitHandler = { [waitLimit] reason in
             let limit = waitLimit.formatted(.units(allowed: [.minutes, .seconds], width: .narrow))
-            console.log("migrate: \(reason.message); waiting at most \(limit)")
+            console.tell("migrate: \(reason.message); waiting at most \(limit)")
         }
         return host
     }

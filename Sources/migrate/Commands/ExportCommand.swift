@@ -143,7 +143,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let console = context.console
+        let console = context.console.quieted(isQuiet)
         var destination = try archive.destination(
             replacesExisting: replacesExisting,
             on: console
@@ -246,7 +246,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         options: ExportOptions,
         in context: CommandContext
     ) async throws -> ExitCode {
-        let console = context.console
+        let console = context.console.quieted(isQuiet)
         let answer = try await ProgressDisplay.showing(
             isQuiet ? .none : progress,
             on: console
@@ -265,7 +265,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             }
         }
         context.outcome.note(fingerprint: answer.fingerprint, isSkipped: true)
-        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
+        if !isQuiet { try console.conclude(with: answer, inJSON: answersInJSON) }
         return .success
     }
 
@@ -273,12 +273,12 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         let answer = ExportAnswer(archive, report: report, isDryRun: isDryRun)
         if archive.isStandardStream, answersInJSON {
             // Standard error then holds one document, which says everything that the lines would.
-            try console.errors.write(answer, inJSON: true)
+            try console.conclude(with: answer, inJSON: true, on: console.errors)
             return
         }
         console.logExternalLinks(of: report)
         let stream = archive.isStandardStream ? console.errors : console.output
-        if !isQuiet { try stream.write(answer, inJSON: answersInJSON) }
+        if !isQuiet { try console.conclude(with: answer, inJSON: answersInJSON, on: stream) }
         try console.logFindings(of: report.appExtension)
         if let signingKey, !isDryRun {
             try ArchiveStatement(report).sign(

@@ -98,7 +98,7 @@ struct ExtractCommand: ReplacingCommand {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let console = context.console
+        let console = context.console.quieted(isQuiet)
         let source = try archive.source(on: console, keys: keys)
         let selection = try await selection.resolved(in: source, called: archive)
         guard !isToStandardOutput else {
@@ -132,7 +132,7 @@ struct ExtractCommand: ReplacingCommand {
             destination: directory.bytes,
             report: report
         )
-        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
+        if !isQuiet { try console.conclude(with: answer, inJSON: answersInJSON) }
         return report.isIncomplete ? .failure : .success
     }
 

@@ -42,6 +42,10 @@ struct ImportCommand: LockingCommand, RecordedCommand {
     )
     .about(.archive)
 
+    private static let replace = Flag<Self>("replace", sets: \.options.replacesExisting)
+        .help("Replace a container that holds data.")
+        .about(.container)
+
     private static let skipIfImported = Flag<Self>(
         "skip-if-imported",
         sets: \.options.skipsIfImported
@@ -57,9 +61,14 @@ struct ImportCommand: LockingCommand, RecordedCommand {
             help: "The container, which must hold no data yet; it is created if it is missing.",
             to: \.container
         )
-        Flag("replace", sets: \.options.replacesExisting)
-            .help("Replace a container that holds data.")
+        replace
+        Flag("keep-old", value: "dir", as: .directory, to: \.options.keptPath)
+            .help(
+                "Keep the data that is replaced in this new directory, as a container; it must be on the "
+                    + "container's file system."
+            )
             .about(.container)
+            .needing(replace)
         skipIfImported
         inCommand
         Flag.expect(to: \.options.expectedFingerprint)
@@ -134,6 +143,13 @@ struct ImportCommand: LockingCommand, RecordedCommand {
                     + "its end"
             )
         }
+        guard !options.skipsIfImported || !archive.isStream || options.requiredSignature == nil
+        else {
+            throw UsageError(
+                "option '--skip-if-imported' can't be given with '--signer' and a stream, whose "
+                    + "signature is checked at its end"
+            )
+        }
         guard !options.skipsIfImported || !isDryRun else {
             throw UsageError("option '--skip-if-imported' can't be given with '--dry-run'")
         }
@@ -149,7 +165,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let console = context.console
+        let console = context.console.quieted(isQuiet)
         let source = try archive.source(on: console, keys: keys)
         let destination = try MigrationDataContainer(
             atPath: container,
@@ -175,7 +191,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
             destination: container.bytes,
             report: report
         )
-        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
+        if !isQuiet { try console.conclude(with: answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
         try record.finish { tree, log in page(about: report, tree: tree, log: log) }
         return .success
@@ -231,7 +247,8 @@ struct ImportCommand: LockingCommand, RecordedCommand {
         var page = ReportPage(
             title: "Import of \(archive.sourceText)",
             facts: answer.rows + [("container", name)]
-                + (report.replacedData ? [("replaced", "the data that was there")] : []),
+                + (report.replaced.map { [("replaced", "\(TotalsText($0.totals))")] } ?? [])
+                + (report.keptContainer.map { [("kept", $0)] } ?? []),
             tree: tree
         )
         page.omissions = report.omissions
@@ -253,7 +270,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
                 isQuiet ? .none : progress,
                 on: console
             ) { [options] progress in
-                try await host(on: console).importArchive(
+                try await host(on: console).import(
                     source,
                     into: destination,
                     using: record.recording(
@@ -297,24 +314,37 @@ struct ImportAnswer: Answer {
         if report.isSkipped { return "\(archive.sourceText): already imported into \(place)\n" }
         let proof = report.fingerprint.map { "fingerprint \($0)\n" } ?? ""
         if let preview {
-            let replacement = preview.replacedTotals.map { "would replace \(TotalsText($0))\n" }
             return "\(archive.sourceText): would be \(action.done) into \(place): "
-                + "\(TotalsText(report.totals))\n" + proof + (replacement ?? "")
+                + "\(TotalsText(report.totals))\n" + proof + replacement(title: "would replace")
                 + "needs \(ByteCount(preview.neededBytes)), \(ByteCount(preview.availableBytes)) "
                 + "are free\n"
                 + OmissionLines(title: "would not restore", omissions: report.omissions).text
         }
-        let replacement = report.replacedData ? "replaced the data that was there\n" : ""
         return "\(archive.sourceText): \(action.done) into \(place): \(TotalsText(report.totals))\n"
-            + proof + replacement
+            + proof + replacement(title: "replaced")
             + OmissionLines(title: "not restored", omissions: report.omissions).text
             + (archive.command.map { CommandAnswer($0.result).text } ?? "")
+    }
+
+    /// What the import replaced, and where that is now.
+    private func replacement(title: String) -> String {
+        guard let replaced = report.replaced else { return "" }
+        let least = replaced.isPartial ? "at least " : ""
+        let parts = Listing.text(of: replaced.parts, count: replaced.partCount) { part in
+            "\(title)  \(part.name): \(TotalsText(part.totals))"
+        }
+        let place = report.keptContainer.map { kept in
+            preview == nil
+                ? "kept it in \(kept); 'migrate recover' says how to go back\n"
+                : "would keep it in \(kept)\n"
+        }
+        return "\(title) \(least)\(TotalsText(replaced.totals))\n" + parts + (place ?? "")
     }
 
     private enum CodingKeys: String, CodingKey {
         case appExtension, archive, archiveBase64, command, destination, destinationBase64, dryRun
         case fingerprint, hasTrailer, header, isSkipped, lacksEndMark, leftovers, omissions
-        case replacedData, totals
+        case keptContainer, keptContainerBase64, replaced, replacedData, totals
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -332,8 +362,42 @@ struct ImportAnswer: Answer {
         try container.encode(report.lacksEndMark, forKey: .lacksEndMark)
         try container.encode(report.leftovers.map(\.description), forKey: .leftovers)
         try container.encode(report.omissions, forKey: .omissions)
+        if let kept = report.keptPath {
+            let name = ExactName(kept)
+            try container.encode(name, forKey: .keptContainer, or: .keptContainerBase64)
+        }
+        try container.encodeIfPresent(report.replaced.map(EncodedReplacement.init), forKey: .replaced)
         try container.encode(report.replacedData, forKey: .replacedData)
         try container.encode(report.totals, forKey: .totals)
+    }
+}
+
+/// The data that an import replaced, in JSON.
+private struct EncodedReplacement: Encodable {
+    private struct Part: Encodable {
+        let name: ExactName
+        let totals: ArchiveTotals
+
+        private enum CodingKeys: String, CodingKey {
+            case name, nameBase64, totals
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(name, forKey: .name, or: .nameBase64)
+            try container.encode(totals, forKey: .totals)
+        }
+    }
+
+    private let isPartial: Bool
+    private let partCount: Int
+    private let parts: [Part]
+    private let totals: ArchiveTotals
+
+    init(_ replaced: ReplacedData) {
+        (isPartial, partCount) = (replaced.isPartial, replaced.partCount)
+        parts = replaced.parts.map { Part(name: ExactName($0.nameBytes), totals: $0.totals) }
+        totals = replaced.totals
     }
 }
 

@@ -82,10 +82,23 @@ struct InspectionAnswer: Answer {
     }
 
     private var activityRows: [(String, String)] {
-        guard let encoded = header?.activity else { return [] }
-        // An import refuses what is none.
-        let type = (try? ResumeActivity(encoded: encoded))?.activityType ?? "unreadable"
-        return [("activity", PrintableText.escaping(type))]
+        do throws(ArchiveError) {
+            guard let activity = try header?.resumeActivity else { return [] }
+            return [("activity", PrintableText.escaping(activity.activityType))]
+        } catch {
+            let reason = PrintableText.escaping(error.message)
+            return [("activity", "unreadable, so an import refuses the archive: \(reason)")]
+        }
+    }
+
+    /// Why an import refuses the header, if it does.
+    private var problem: String? {
+        do throws(ArchiveError) {
+            try header?.check()
+            return nil
+        } catch {
+            return error.description
+        }
     }
 
     private func holdingRows(_ header: ArchiveHeader) -> [(String, String)] {
@@ -148,8 +161,8 @@ extension InspectionAnswer {
 
 extension InspectionAnswer {
     private enum CodingKeys: String, CodingKey {
-        case archive, archiveBase64, archiveBytes, fingerprint, frameCount, header, streamBytes
-        case totals
+        case archive, archiveBase64, archiveBytes, fingerprint, frameCount, header, problem
+        case streamBytes, totals
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -159,6 +172,7 @@ extension InspectionAnswer {
         try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
         try container.encodeIfPresent(frameCount, forKey: .frameCount)
         try container.encodeIfPresent(header, forKey: .header)
+        try container.encodeIfPresent(problem, forKey: .problem)
         try container.encodeIfPresent(streamBytes, forKey: .streamBytes)
         try container.encodeIfPresent(totals, forKey: .totals)
     }

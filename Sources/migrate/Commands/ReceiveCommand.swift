@@ -115,7 +115,9 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
         if let importContainer {
             answer.import = try await imported(received, into: importContainer, on: console)
         }
-        try console.output.write(JSONText.lineOfDocument(answer) + "\n")
+        try console.conclude(on: console.output) {
+            try $0.write(JSONText.lineOfDocument(answer) + "\n")
+        }
         return .success
     }
 
@@ -129,7 +131,7 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
         options.expectedFingerprint = received.fingerprint
         // Whoever sends again what came wants to be sure of it, and nothing more.
         options.skipsIfImported = true
-        let report = try await host(on: console).importArchive(
+        let report = try await host(on: console).import(
             .file(path: path),
             into: MigrationDataContainer(atPath: container),
             options: options

@@ -32,7 +32,8 @@ struct RecoverCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let container = try MigrationDataContainer(atPath: container)
         let report = try MigrationHost().recover(container, discards: discards)
-        try context.console.output.write(RecoverAnswer(report), inJSON: answersInJSON)
+        let answer = RecoverAnswer(report, of: container.rootPath)
+        try context.console.conclude(with: answer, inJSON: answersInJSON)
         return .success
     }
 }
@@ -42,9 +43,10 @@ struct RecoverCommand: Command {
 /// The answer of `migrate recover`.
 struct RecoverAnswer: Answer {
     private let report: RecoveryReport
+    private let container: BytePath
 
-    init(_ report: RecoveryReport) {
-        self.report = report
+    init(_ report: RecoveryReport, of container: BytePath) {
+        (self.report, self.container) = (report, container)
     }
 
     var schema: String { "migrate/recover/1" }
@@ -59,11 +61,35 @@ struct RecoverAnswer: Answer {
             case .completed: "completed: the container holds what was being imported"
             case .discarded: "discarded" + (problem.map { ": " + $0 } ?? "")
             }
-        return ([first] + report.kept.map { "kept  " + $0 }).joined(separator: "\n") + "\n"
+        let kept = report.kept.map { "kept  " + $0 }
+        return (([first] + kept + wayBack).map { $0 + "\n" }).joined()
+    }
+
+    /// How to go back to the data that the last import replaced.
+    private var wayBack: [String] {
+        guard let replaced = report.replacedPath else { return [] }
+        let place = PrintableText.escaping(replaced)
+        return [
+            "the data that the last import replaced is in \(place); to go back to it:",
+            "  " + PrintableText.escaping(commandOfWayBack(to: replaced)),
+        ]
+    }
+
+    private func commandOfWayBack(to replaced: [UInt8]) -> [UInt8] {
+        let container = RemotePlace.quoting(container.bytes)
+        let replaced = RemotePlace.quoting(replaced)
+        guard report.isRenamable else {
+            // A mount point can't be renamed.
+            return [UInt8]("migrate export --container ".utf8) + replaced
+                + [UInt8](" --out - | migrate import - --replace --container ".utf8) + container
+        }
+        let aside = RemotePlace.quoting(self.container.bytes + [UInt8](".imported".utf8))
+        return [UInt8]("mv -T ".utf8) + container + [UInt8](" ".utf8) + aside
+            + [UInt8](" && mv -T ".utf8) + replaced + [UInt8](" ".utf8) + container
     }
 
     private enum CodingKeys: String, CodingKey {
-        case kept, problem, recovery
+        case kept, problem, recovery, replaced
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -71,5 +97,6 @@ struct RecoverAnswer: Answer {
         try container.encode(report.keptPaths.map(EncodedPath.init), forKey: .kept)
         try container.encodeIfPresent(problem, forKey: .problem)
         try container.encode(report.outcome.rawValue, forKey: .recovery)
+        try container.encodeIfPresent(report.replacedPath.map(EncodedPath.init), forKey: .replaced)
     }
 }

@@ -115,7 +115,7 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
 
     func run(in context: CommandContext) async throws -> ExitCode {
         guard let place else { preconditionFailure("the parser requires the argument") }
-        let console = context.console
+        let console = context.console.quieted(isQuiet)
         let remote = RemoteArchive(
             place,
             command: remoteCommand,
@@ -160,7 +160,7 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         var answer = ExportAnswer(archive, report: report)
         answer.transfer = TransferAnswer(received, from: remote)
         console.logExternalLinks(of: report)
-        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
+        if !isQuiet { try console.conclude(with: answer, inJSON: answersInJSON) }
         try console.logFindings(of: report.appExtension)
         return .success
     }

@@ -36,6 +36,7 @@ struct StatusCommand: Command {
         if clearsStatus { try container.clearImportRecord() }
         let answer = StatusAnswer(
             try container.importRecord(),
+            attempt: try container.lastImportAttempt(),
             readDate: try container.importRecordReadDate()
         )
         try context.console.output.write(answer, inJSON: answersInJSON)
@@ -47,9 +48,47 @@ struct StatusCommand: Command {
 
 /// The answer of `migrate status`.
 struct StatusAnswer: Answer {
-    /// The outcome of the last import, if there was one.
+    /// The outcome of the import that made the data, or else of the last attempt, if there was one.
     enum Status: String, Encodable, Sendable {
         case failure, interrupted, none, success
+    }
+
+    /// The last import that failed or was interrupted since.
+    struct Attempt: Encodable, Sendable {
+        let bundleIdentifier: String?
+        let date: Timestamp
+        let failure: PersistedError?
+        let platform: String?
+        let resourcesVersion: String?
+        let status: Status
+
+        private enum CodingKeys: String, CodingKey {
+            case bundleIdentifier, date, failure, platform, resourcesVersion, status
+        }
+
+        init(_ record: ImportRecord) {
+            (status, failure) = Status.of(record)
+            date = Timestamp(record.date)
+            bundleIdentifier = record.bundleIdentifier
+            platform = record.platform
+            resourcesVersion = record.resourcesVersion
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(bundleIdentifier, forKey: .bundleIdentifier)
+            try container.encode(date, forKey: .date)
+            try container.encode(failure, forKey: .failure)
+            try container.encode(platform, forKey: .platform)
+            try container.encode(resourcesVersion, forKey: .resourcesVersion)
+            try container.encode(status, forKey: .status)
+        }
+
+        /// The attempt in one line.
+        var text: String {
+            "\(status.rawValue) on \(date.localSeconds), which changed nothing"
+                + (failure.map { ": " + $0.description } ?? "")
+        }
     }
 
     let status: Status
@@ -65,6 +104,7 @@ struct StatusAnswer: Answer {
         }
     }
 
+    var lastAttempt: Attempt?
     var activityTitle: String?
     var activityType: String?
     var bundleIdentifier: String?
@@ -82,6 +122,7 @@ struct StatusAnswer: Answer {
             ("date", date?.localSeconds), ("app", bundleIdentifier), ("platform", platform),
             ("version", resourcesVersion), ("fingerprint", fingerprint),
             ("activity", activityText),
+            ("attempt", status == .success ? lastAttempt?.text : nil),
             ("asked for", askedFor),
         ]
         let known = rows.compactMap { name, value in
@@ -103,8 +144,8 @@ struct StatusAnswer: Answer {
 
 extension StatusAnswer {
     private enum CodingKeys: String, CodingKey {
-        case activityTitle, activityType, bundleIdentifier, date, failure, fingerprint, platform
-        case readDate, resourcesVersion, status
+        case activityTitle, activityType, bundleIdentifier, date, failure, fingerprint
+        case lastAttempt, platform, readDate, resourcesVersion, status
     }
 
     /// Encodes all keys, whatever is known: what is not is `null`.
@@ -117,24 +158,21 @@ extension StatusAnswer {
         try container.encode(date, forKey: .date)
         try container.encode(failure, forKey: .failure)
         try container.encode(fingerprint, forKey: .fingerprint)
+        try container.encode(lastAttempt, forKey: .lastAttempt)
         try container.encode(platform, forKey: .platform)
         try container.encode(readDate, forKey: .readDate)
         try container.encode(resourcesVersion, forKey: .resourcesVersion)
     }
 
-    init(_ record: ImportRecord?, readDate: Date?) {
+    init(_ record: ImportRecord?, attempt: ImportRecord? = nil, readDate: Date?) {
         guard let record else {
             self.init(status: .none)
             return
         }
-        let (status, failure): (Status, PersistedError?) =
-            switch record.outcome {
-            case .success: (.success, nil)
-            case .interrupted: (.interrupted, nil)
-            case .failure(let error): (.failure, error)
-            }
+        let (status, failure) = Status.of(record)
         self.init(
             status: status,
+            lastAttempt: attempt.map(Attempt.init),
             activityTitle: record.activity?.title,
             activityType: record.activity?.activityType,
             bundleIdentifier: record.bundleIdentifier,
@@ -145,5 +183,16 @@ extension StatusAnswer {
             readDate: readDate.map { Timestamp($0) },
             resourcesVersion: record.resourcesVersion
         )
+    }
+}
+
+extension StatusAnswer.Status {
+    /// How the import of `record` ended, and why.
+    fileprivate static func of(_ record: ImportRecord) -> (Self, PersistedError?) {
+        switch record.outcome {
+        case .success: (.success, nil)
+        case .interrupted: (.interrupted, nil)
+        case .failure(let error): (.failure, error)
+        }
     }
 }

@@ -56,7 +56,7 @@ struct VerifyCommand: Command {
     var subject: String { archive.sourceText }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let console = context.console
+        let console = context.console.quieted(isQuiet)
         let signature = try signature.requirement(for: archive)
         let source = try archive.source(on: console, keys: keys)
         let inspection: ArchiveInspection

@@ -206,7 +206,7 @@ extension ExtensionFlags {
         }
         let name = PrintableText.escaping(URL(filePath: executable).lastPathComponent)
         hosted.outputHandler = { line in
-            console.log(line.isEmpty ? "\(name):" : "\(name): \(line)")
+            console.tell(line.isEmpty ? "\(name):" : "\(name): \(line)")
         }
         guard purpose != .preflight else { return hosted }
         hosted.preflightHandler = { report in
@@ -215,7 +215,7 @@ extension ExtensionFlags {
                 isOfExport: purpose == .export,
                 isVerbose: isVerbose
             )
-            console.log(text.lines.map { "migrate: \($0)" }.joined(separator: "\n"))
+            console.tell(text.lines.map { "migrate: \($0)" }.joined(separator: "\n"))
         }
         return hosted
     }

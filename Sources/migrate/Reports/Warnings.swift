@@ -28,7 +28,7 @@ extension Console {
     /// Warns that nothing proves another program's archive complete.
     func logMissingProof(of name: String, in report: some CompletenessReport) {
         if report.fingerprint == nil {
-            log(
+            tell(
                 "migrate: note: \(name) carries no fingerprint: "
                     + "nothing proves that it is complete"
             )

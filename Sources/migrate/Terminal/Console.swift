@@ -13,6 +13,9 @@ struct Console: Sendable {
     /// The standard streams that were closed when the process started.
     let closedStreams: Set<StandardStream>
 
+    /// Whether only errors, warnings and what was asked for are printed.
+    private var isQuiet = false
+
     /// Makes a console of the process's own streams.
     init(closedStreams: Set<StandardStream> = []) {
         output = TextOutput(descriptor: StandardStream.output.rawValue, capacity: 64 * 1024)
@@ -24,6 +27,40 @@ struct Console: Sendable {
     func log(_ line: String) {
         // If standard error fails, there is no other place for the message.
         try? errors.write(line + "\n")
+    }
+
+    /// Prints a line on standard error that is neither an error nor a warning, unless the console is quiet.
+    func tell(_ line: String) {
+        if !isQuiet { log(line) }
+    }
+
+    /// The same console, quiet if `isQuiet`.
+    func quieted(_ isQuiet: Bool) -> Console {
+        var console = self
+        console.isQuiet = isQuiet
+        return console
+    }
+
+    /// Writes the answer about work that is done.
+    ///
+    /// If the answer can't be written, the command warns of that, and its exit code is that of the work.
+    func conclude(
+        with answer: some Answer,
+        inJSON: Bool,
+        on stream: TextOutput? = nil
+    ) throws {
+        try conclude(on: stream ?? output) { try $0.write(answer, inJSON: inJSON) }
+    }
+
+    /// Does the same for an answer that `body` writes.
+    func conclude(on stream: TextOutput, _ body: (TextOutput) throws -> Void) throws {
+        do {
+            try body(stream)
+            try stream.flush()
+        } catch let error as OutputError {
+            stream.giveUp()
+            log("migrate: warning: the answer is lost: \(error)")
+        }
     }
 
     /// A handler that names each entry on standard error; `nil` unless the command `isVerbose`.

@@ -7,6 +7,7 @@ final class TextOutput: Sendable {
         var buffer: [UInt8] = []
         var failure: OutputError?
         var lastLine = ""
+        var isGivenUp = false
     }
 
     private let descriptor: Int32
@@ -76,6 +77,13 @@ final class TextOutput: Sendable {
         "\r\(line)\u{1B}[K\r"
     }
 
+    /// Forgets a failure, and from now on everything that is written.
+    func giveUp() {
+        state.withLock { state in
+            (state.failure, state.isGivenUp) = (nil, true)
+        }
+    }
+
     /// Writes the buffer's content.
     func flush() throws(OutputError) {
         try state.withLock { state throws(OutputError) in try drain(&state) }
@@ -83,6 +91,7 @@ final class TextOutput: Sendable {
 
     private func drain(_ state: inout State) throws(OutputError) {
         if let failure = state.failure { throw failure }
+        if state.isGivenUp { return state.buffer.removeAll() }
         do throws(OutputError) {
             var position = 0
             while position < state.buffer.count {

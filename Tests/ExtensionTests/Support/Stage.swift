@@ -168,7 +168,7 @@ struct Stage {
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
-        try await MigrationHost().importArchive(
+        try await MigrationHost().import(
             .file(path: archive),
             into: MigrationDataContainer(atPath: destination),
             using: scripted,

@@ -114,6 +114,14 @@ struct AnswerTests {
         #expect(try JSONText.document(foreign).contains(#""sound" : null"#))
     }
 
+    private static var replaced: ReplacedData {
+        var replaced = ReplacedData()
+        replaced.totals = totals
+        replaced.parts = [ReplacedData.Part(totals: totals, nameBytes: [UInt8]("tmp".utf8))]
+        replaced.partCount = 1
+        return replaced
+    }
+
     @Test func `answers an import`() throws {
         let leftover = "a leftover of an import can't be removed"
         var report = ImportReport(
@@ -124,7 +132,8 @@ struct AnswerTests {
             isAndroidBackup: false,
             totals: Self.totals,
             omissions: try Self.omissions(1),
-            replacedData: true,
+            replaced: Self.replaced,
+            keptPath: [UInt8]("/data/kept".utf8),
             appExtension: nil
         )
         report.leftovers = [
@@ -139,7 +148,9 @@ struct AnswerTests {
         #expect(
             answer.text == """
                 notes.tar.zst: imported into /data/\\xE9: 1,204 files, 87 directories, 12 links; 84.2 MB
-                replaced the data that was there
+                replaced 1,204 files, 87 directories, 12 links; 84.2 MB
+                replaced  tmp: 1,204 files, 87 directories, 12 links; 84.2 MB
+                kept it in /data/kept; 'migrate recover' says how to go back
                 not restored: tmp/0 (1.5 kB, by default)
 
                 """
@@ -152,7 +163,7 @@ struct AnswerTests {
         #expect(
             try JSONText.lineOfDocument(StatusAnswer(status: .none))
                 == #"{"activityTitle":null,"activityType":null,"bundleIdentifier":null,"date":null,"failure":null,"fingerprint":null,"#
-                + #""platform":null,"readDate":null,"resourcesVersion":null,"#
+                + #""lastAttempt":null,"platform":null,"readDate":null,"resourcesVersion":null,"#
                 + #""schema":"migrate/status/1","status":"none"}"#
         )
         let date = Timestamp(FileTime(seconds: 1_709_210_096))

@@ -117,7 +117,32 @@ struct DryRunTests {
         #expect(linked.exitCode == 65, "\(linked.errors)")
         let hosted = try place.shell("$migrate import archive -c target -n --extension /bin/true")
         #expect(hosted.exitCode == 64)
+        let keeping = try place.shell("$migrate import archive -c target -n --replace --keep-old cut")
+        #expect(keeping.exitCode == 73, "\(keeping.errors)")
         #expect(!place.exists("target"))
+    }
+
+    /// In `/proc` nobody can make a directory, also not root.
+    @Test(arguments: ["/proc/target", "/sys/target", "missing/target"])
+    func `refuses a container that can't be made`(_ name: String) throws {
+        try place.export()
+        let result = try place.shell("$migrate import archive -c \(name) -n")
+        #expect(result.exitCode != 0)
+        #expect(result.errors.hasPrefix("migrate: error: import "), "\(result.errors)")
+    }
+
+    @Test(.enabled(if: !Machine.isRoot, "root may write everywhere"))
+    func `refuses a container that the user can't write`() throws {
+        try place.export()
+        let result = try place.shell(
+            """
+            mkdir -p closed/inside && chmod 555 closed closed/inside
+            $migrate import archive -c closed/target -n; echo $?
+            $migrate import archive -c closed/inside -n; echo $?
+            chmod 755 closed closed/inside
+            """
+        )
+        #expect(result.output == "73\n73\n", "\(result.errors)")
     }
 
     @Test(.enabled(if: Machine.isRoot, "mounting needs root"))

@@ -37,7 +37,7 @@ struct ExtensionFullDiskTests {
         let lines = result.output.split(separator: "\n").map(String.init)
         let rest = [
             "small:", "live", "small/live:", ".migration", "data", "small/live/.migration:",
-            "import-status.json", "old",
+            "import-attempt.json", "old",
         ]
         #expect(lines.first == code, "\(result.errors)")
         #expect(lines.count == 2 + rest.count && lines.suffix(rest.count) == rest[...])

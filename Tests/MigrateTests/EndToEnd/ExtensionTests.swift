@@ -41,6 +41,21 @@ struct ExtensionTests {
         #expect(try stage.run("fingerprint").output != computed.output)
     }
 
+    @Test func `says nothing of the extension where it is told to be quiet`() throws {
+        try stage.script("print hello\nappend Documents")
+        try stage.write("print hello\nmove in:Documents/note Documents/moved", to: "import")
+        let archive = place.path("archive")
+        let exported = try stage.run("export", "-q", "--out", archive)
+        #expect(exported.exitCode == 0, "\(exported.errors)")
+        let imported = try stage.run("import", archive, "-q", container: "destination")
+        #expect(imported.exitCode == 0, "\(imported.errors)")
+        for result in [exported, imported] {
+            #expect(result.output.isEmpty)
+            let lines = result.errors.split(separator: "\n")
+            #expect(!lines.contains { !$0.hasPrefix("migrate: warning: ") && !$0.contains("finding: ") })
+        }
+    }
+
     @Test func `shows the preflight and what the extension prints, each by its name`() throws {
         try stage.script("print \u{1B}[1mhello\nappend Documents/note")
         let out = place.path("archive")

@@ -52,7 +52,7 @@ struct FullDiskTests {
         let reason = "failure: no space is left to write: noise: No space left on device"
         #expect(lines[1].hasPrefix(reason))
         let rest = [
-            "small/live:", ".migration", "data", "small/live/.migration:", "import-status.json",
+            "small/live:", ".migration", "data", "small/live/.migration:", "import-attempt.json",
             "old",
         ]
         #expect(Array(lines[2...]) == rest)

@@ -214,7 +214,10 @@ struct SendTests {
 
     @Test(arguments: [
         ("exit 255", 74, "ssh failed"),
-        ("exit 127", 74, "the other host has no such command"),
+        (
+            "exit 127", 74,
+            "the other host has no such command: exit code 127; '--remote-command' names"
+        ),
         ("exit 75", 75, "'migrate receive' failed there: exit code 75"),
         ("exit 2", 74, "'migrate receive' failed there: exit code 2"),
         (
@@ -254,7 +257,8 @@ struct SendTests {
     @Test func `says that ssh is missing, or where the archive can't be`() throws {
         let nowhere = try stage.send(to: "ssh://host/~/none/there")
         #expect(nowhere.exitCode == 73, "\(nowhere.errors)")
-        #expect(nowhere.errors.contains("No such file or directory"))
+        #expect(nowhere.errors.contains("its directory is missing: "))
+        #expect(nowhere.errors.contains("/none: No such file or directory"))
         try place.shell("mv bin/ssh bin/other")
         let missing = try place.shell(
             "PATH=/nowhere \"$migrate\" send ssh://host/a --container source"

@@ -84,9 +84,21 @@ struct SigningTests {
             #expect(result.errors.contains(message), "\(options): \(result.errors)")
             #expect(try place.tree("c") == before)
         }
+        let skipped = try place.shell(
+            "\"$migrate\" import archive -c c --skip-if-imported --require-signature \(Self.required)"
+        )
+        #expect(skipped.exitCode == 77, "\(skipped.output)\(skipped.errors)")
+        let stream = try place.shell(
+            """
+            "$migrate" import - -c c --skip-if-imported --signature kept \(Self.required) \
+                --expect "$("$migrate" fingerprint -c source)" <archive
+            """
+        )
+        #expect(stream.exitCode == 64, "\(stream.errors)")
         let signed = try place.shell(
             """
             mv kept archive.sig &&
+            "$migrate" import archive -c c --skip-if-imported --require-signature \(Self.required) &&
             "$migrate" import archive --container c --replace --require-signature \(Self.required)
             """
         )

@@ -73,14 +73,14 @@ struct ContainerTests {
         var options = ImportOptions()
         options.replacesExisting = true
         let error = await #expect(throws: MigrationError.self) {
-            try await MigrationHost().importArchive(
+            try await MigrationHost().import(
                 .file(path: places.archive),
                 into: MigrationDataContainer(atPath: bundle),
                 options: options
             )
         }
         #expect(error?.code == .identifierMismatch)
-        _ = try await MigrationHost().importArchive(
+        _ = try await MigrationHost().import(
             .file(path: places.archive),
             into: MigrationDataContainer(atPath: bundle, bundleIdentifier: "source"),
             options: options
@@ -130,7 +130,7 @@ struct ContainerTests {
         let odd = places.root / BytePath([0x6F, 0xFF, 0x0A, 0x80])
         let container = try MigrationDataContainer(atPath: odd)
         let archive = ArchiveSource.file(path: places.archive)
-        _ = try await MigrationHost().importArchive(archive, into: container)
+        _ = try await MigrationHost().import(archive, into: container)
         let expected = try TreeSnapshot(of: places.source)
         #expect(try places.contents(of: odd).differences(from: expected) == [])
         #expect(try container.importRecord()?.outcome == .success)
@@ -148,7 +148,7 @@ struct ContainerTests {
         let long = places.root / BytePath([UInt8](repeating: UInt8(ascii: "n"), count: 255))
         let container = try MigrationDataContainer(atPath: long)
         let archive = ArchiveSource.file(path: places.archive)
-        _ = try await MigrationHost().importArchive(archive, into: container)
+        _ = try await MigrationHost().import(archive, into: container)
         let expected = try TreeSnapshot(of: places.source)
         #expect(try places.contents(of: long).differences(from: expected) == [])
         #expect(try places.root.names().count == 3)

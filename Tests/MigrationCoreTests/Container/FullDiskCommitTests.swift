@@ -47,6 +47,6 @@ struct FullDiskCommitTests {
         let end = try #require(lines.firstIndex(of: "73"))
         #expect(lines[end + 1] == "\(old)")
         #expect(lines[end + 2].hasPrefix("failure: "))
-        #expect(lines.suffix(2) == ["filler", "import-status.json"])
+        #expect(lines.suffix(2) == ["filler", "import-attempt.json"])
     }
 }

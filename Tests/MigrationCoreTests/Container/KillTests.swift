@@ -19,6 +19,19 @@ struct KillTests {
         _ commit: Way,
         _ call: String
     ) async throws {
+        try await expectOldOrNew(commit, call, keepingOld: false)
+    }
+
+    @Test(arguments: Way.allCases, calls)
+    func `keeps what it replaces, wherever it dies`(_ commit: Way, _ call: String) async throws {
+        try await expectOldOrNew(commit, call, keepingOld: true)
+    }
+
+    private func expectOldOrNew(
+        _ commit: Way,
+        _ call: String,
+        keepingOld: Bool
+    ) async throws {
         let places = try await Places.withSmallArchive()
         let new = try TreeSnapshot(of: places.source)
         var outcomes: Set<String> = []
@@ -28,11 +41,17 @@ struct KillTests {
             let old = try places.makeOldDestination()
             let run = try places.runImport(
                 injector: FaultInjector(.death, at: call, number...number),
-                withoutExchange: commit == .journaled
+                withoutExchange: commit == .journaled,
+                keepingOld: keepingOld
             )
             let before = try places.contents(of: places.destination)
             if commit == .exchange { #expect(before == old || before == new, "call \(number)") }
-            let outcome = try await places.expectOldOrNew(old, new, at: "call \(number)")
+            let outcome = try await places.expectOldOrNew(
+                old,
+                new,
+                at: "call \(number)",
+                keepingOld: keepingOld
+            )
             if outcome == .success { outcomes.insert("new") }
             if outcome == .interrupted { outcomes.insert("old") }
             if case .failure = outcome { Issue.record("call \(number): it can't have failed") }

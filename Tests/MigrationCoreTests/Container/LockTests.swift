@@ -50,7 +50,7 @@ struct LockTests {
             var options = ImportOptions()
             options.replacesExisting = true
             for _ in 0..<12 {
-                _ = try await host.importArchive(
+                _ = try await host.import(
                     .file(path: places.archive),
                     into: places.destinationContainer,
                     options: options
@@ -279,7 +279,7 @@ struct LockTests {
         var host = MigrationHost()
         host.waitLimit = .seconds(1_800)
         host.waitHandler = { _ in holder.withLock { $0 = nil } }
-        _ = try await host.importArchive(
+        _ = try await host.import(
             .file(path: places.archive),
             into: places.destinationContainer
         )

@@ -15,7 +15,7 @@ struct PlantedBookkeepingTests {
     }
 
     static let names: [BytePath] = [
-        "import-status.json", "import-status.json.new", "import-journal.json",
+        "import-status.json", "import-attempt.json", "import-attempt.json.new", "import-journal.json",
         "import-journal.json.new", "staged", "replaced",
     ]
 
@@ -82,7 +82,7 @@ struct PlantedBookkeepingTests {
     /// An import that was cut off makes the next command write.
     @Test(
         arguments: Kind.allCases,
-        ["import-status.json", "import-status.json.new", "import-journal.json.new"] as [BytePath]
+        ["import-attempt.json", "import-attempt.json.new", "import-journal.json.new"] as [BytePath]
     )
     func `replaces what is planted rather than writing in it`(
         _ kind: Kind,

@@ -33,6 +33,37 @@ struct ProgressTests {
         }
     }
 
+    /// A pipe has no size, but its header says how much content comes.
+    @Test(arguments: [true, false])
+    func `knows the share of a streamed import, if the header estimates it`(
+        _ hasContent: Bool
+    ) async throws {
+        let places = try Places()
+        for number in 0..<(hasContent ? 4 : 0) {
+            try (places.source / "\(number)").write(VariedTree.noise(1 << 20))
+        }
+        try await places.exportSource()
+        let pipe = Pipe()
+        let archive = try places.archive.contents()
+        Thread.detachNewThread {
+            try? pipe.fileHandleForWriting.write(contentsOf: archive)
+            try? pipe.fileHandleForWriting.close()
+        }
+        let progress = MigrationProgress()
+        let container = try places.destinationContainer
+        async let imported = MigrationHost().import(
+            .descriptor(pipe.fileHandleForReading.fileDescriptor),
+            into: container,
+            progress: progress
+        )
+        let updates = await Self.all(of: progress)
+        _ = try await imported
+        #expect(updates.last?.fractionCompleted == (hasContent ? 1 : nil))
+        #expect(progress.totalUnitCount == (hasContent ? 4 << 20 : -1))
+        let counts = updates.map(\.completedUnitCount)
+        #expect(counts == counts.sorted())
+    }
+
     @Test func `updates end with an operation that fails, also for a late observer`() async throws {
         let container = try Places().destinationContainer
         let progress = MigrationProgress()

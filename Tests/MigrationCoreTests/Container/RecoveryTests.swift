@@ -26,6 +26,11 @@ struct RecoveryTests {
         }
 
         var endsWithOldData: Bool { phase == .staging || phase == .restoring }
+
+        /// The file that keeps the record of what became of the import.
+        var recordName: BytePath {
+            endsWithOldData ? "import-attempt.json" : "import-status.json"
+        }
     }
 
     private static let oldNames: [BytePath] = ["Documents", "Library", "link"]
@@ -119,13 +124,13 @@ struct RecoveryTests {
         try expectWhole(moment, places, old)
         #expect(record?.outcome == (moment.endsWithOldData ? .interrupted : .success))
         #expect(record?.bundleIdentifier == (moment.endsWithOldData ? nil : "com.example.new"))
-        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try places.bookkeepingNames() == [moment.recordName])
         #expect(try !places.root.names().contains(".destination.migration-staging"))
         #expect(try places.destinationContainer.importRecord() == record)
     }
 
     /// A directory in the place of the record makes the last step fail.
-    @Test(arguments: [Moment.clearingHalfDone, .fillingHalfDone], [false, true])
+    @Test(arguments: [Moment.fillingBegun, .fillingHalfDone], [false, true])
     func `can be cut off itself`(_ moment: Moment, _ isInside: Bool) throws {
         let places = try Places()
         let old = try places.makeOldDestination()
@@ -148,7 +153,36 @@ struct RecoveryTests {
             to: .file(path: places.archive, replacesExisting: false)
         )
         try expectWhole(moment, places, old)
-        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try places.bookkeepingNames() == [moment.recordName])
+    }
+
+    /// The record of the import that made the old data goes where that data goes.
+    @Test(arguments: Moment.allCases)
+    func `keeps the record of the data that stays`(_ moment: Moment) throws {
+        let places = try Places()
+        try places.makeOldDestination()
+        try makeState(moment, places, isInside: false)
+        var earlier = Self.record
+        earlier.staging = UUID().uuidString
+        earlier.keptPath = [0x61, 0xFF]
+        let bookkeeping = places.destination / ".migration"
+        var place = bookkeeping
+        if moment.phase != .staging, moment != .clearingBegun, moment != .clearingHalfDone {
+            place = bookkeeping / "replaced/.migration"
+            try place.makeDirectory()
+        }
+        if moment.phase == .restoring {
+            // Its own record may have been written before it was undone.
+            var undone = Self.record
+            undone.staging = String(decoding: Self.token.bytes, as: UTF8.self)
+            try (bookkeeping / "import-status.json").write(BookkeepingCoding.encode(undone))
+        }
+        try (place / "import-status.json").write(BookkeepingCoding.encode(earlier))
+        let record = try places.destinationContainer.importRecord()
+        #expect(record?.outcome == .success)
+        #expect((record == earlier) == moment.endsWithOldData)
+        let attempt = try places.destinationContainer.lastImportAttempt()
+        #expect((attempt?.outcome == .interrupted) == moment.endsWithOldData)
     }
 
     @Test(arguments: Moment.allCases)
@@ -159,7 +193,7 @@ struct RecoveryTests {
         let source = ArchiveSource.file(path: places.archive)
         _ = try await source.compare(with: places.destinationContainer) { _ in }
         try expectWhole(moment, places, old)
-        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try places.bookkeepingNames() == [moment.recordName])
     }
 
     @Test(arguments: [Moment.journalWritten, .staged])

@@ -53,7 +53,7 @@ struct EncryptedImportTests {
             var options = ImportOptions()
             options.replacesExisting = true
             await #expect(throws: ArchiveError.self, comment) {
-                try await MigrationHost().importArchive(
+                try await MigrationHost().import(
                     source.decrypted(with: Self.decryption),
                     into: MigrationDataContainer(atPath: places.destination),
                     options: options
@@ -83,7 +83,7 @@ struct EncryptedImportTests {
         try places.archive.write(whole)
         var options = ImportOptions()
         options.replacesExisting = true
-        _ = try await MigrationHost().importArchive(
+        _ = try await MigrationHost().import(
             .file(path: places.archive).decrypted(with: Self.decryption),
             into: MigrationDataContainer(atPath: places.destination),
             options: options

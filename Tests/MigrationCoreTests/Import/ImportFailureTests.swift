@@ -38,7 +38,7 @@ struct ImportFailureTests {
         #expect(names == ["app.migration", "destination", "source"], comment)
         let bookkeeping = places.destination / ".migration"
         let kept = bookkeeping.exists ? try bookkeeping.names() : []
-        #expect(kept == [] || kept == ["import-status.json"], comment)
+        #expect(kept == [] || kept == ["import-attempt.json"], comment)
         if let isRecorded { #expect(!kept.isEmpty == isRecorded, comment) }
         guard !kept.isEmpty else { return nil }
         let record = try places.destinationContainer.importRecord()
@@ -103,14 +103,15 @@ struct ImportFailureTests {
 
     /// The rule: from the first byte that is read under the lock on, every failure is recorded.
     @Test(arguments: [0, 1, 3, 100, 500, -9, -1], [true, false])
-    func `records every cut of the archive, from a file and from a pipe`(
+    func `records every cut of the archive, from a file and from a pipe, beside the success`(
         _ place: Int,
         _ isPiped: Bool
     ) async throws {
         let places = try await Places.withSmallArchive()
         try places.makeOldDestination()
         try await places.importArchive(replacing: true)
-        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+        let success = try places.destinationContainer.importRecord()
+        #expect(success?.outcome == .success)
         let whole = try places.archive.contents()
         try #require(whole.count > 600)
         let cut = whole.prefix(place < 0 ? whole.count + place : place)
@@ -123,21 +124,24 @@ struct ImportFailureTests {
         var options = ImportOptions()
         options.replacesExisting = true
         let error = await #expect(throws: ArchiveError.self) {
-            try await MigrationHost().importArchive(
+            try await MigrationHost().import(
                 .descriptor(reading.fileDescriptor),
                 into: places.destinationContainer,
                 options: options
             )
         }
-        let outcome = try places.destinationContainer.importRecord()?.outcome
+        #expect(try places.destinationContainer.importRecord() == success)
+        let outcome = try places.destinationContainer.lastImportAttempt()?.outcome
         guard case .failure(let persisted)? = outcome else {
             Issue.record("no failure is recorded but \(String(describing: outcome))")
             return
         }
         #expect(persisted.description == error?.description)
-        // The fingerprint of the import before stays beside the failure.
-        #expect(try places.bookkeepingNames() == ["import-status.json", "last-import.json"])
+        #expect(try places.bookkeepingNames() == ["import-attempt.json", "import-status.json"])
         try reading.close()
+        try places.destinationContainer.clearImportRecord()
+        #expect(try places.destinationContainer.importRecord() == nil)
+        #expect(try places.destinationContainer.lastImportAttempt() == nil)
     }
 
     /// Files that are no archive: an empty one, a text, and frames of zstd that hold a text or nothing.
@@ -221,15 +225,67 @@ struct ImportFailureTests {
         try await expectFailure(places, old, "damaged in the middle", isRecorded: true)
     }
 
-    @Test func `leaves a container that was missing empty, with the failure recorded`() async throws
-    {
+    @Test func `leaves no container where there was none, however late it fails`() async throws {
         let places = try await Places.withLongArchive()
         var damaged = try places.archive.contents()
         damaged[damaged.count / 2] ^= 0x10
         try places.archive.write(damaged)
         await #expect(throws: ArchiveError.self) { try await places.importArchive() }
-        #expect(try places.destination.names() == [".migration"])
-        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try places.root.names() == ["app.migration", "source"])
+    }
+
+    @Test func `records the failure in a fresh container that was there`() async throws {
+        let places = try await Places.withLongArchive()
+        var damaged = try places.archive.contents()
+        damaged[damaged.count / 2] ^= 0x10
+        try places.archive.write(damaged)
+        try places.destination.makeDirectory()
+        await #expect(throws: ArchiveError.self) { try await places.importArchive() }
+        let container = try places.destinationContainer
+        guard case .failure? = try container.importRecord()?.outcome else {
+            Issue.record("no failure is recorded")
+            return
+        }
+        #expect(try container.importRecord() == container.lastImportAttempt())
+        #expect(try places.bookkeepingNames() == ["import-attempt.json"])
+    }
+
+    @Test func `a success ends what is known of a failed attempt`() async throws {
+        let places = try await Places.withSmallArchive()
+        try places.makeOldDestination()
+        let whole = try places.archive.contents()
+        try places.archive.write(whole.dropLast(20))
+        await #expect(throws: ArchiveError.self) { try await places.importArchive(replacing: true) }
+        #expect(try places.destinationContainer.lastImportAttempt() != nil)
+        try places.archive.write(whole)
+        try await places.importArchive(replacing: true)
+        #expect(try places.destinationContainer.lastImportAttempt() == nil)
+        #expect(try places.destinationContainer.importRecord()?.outcome == .success)
+    }
+
+    /// The signal that ends the program at the other end of the pipe ends this one too.
+    @Test func `records an archive that ends with a cancellation as interrupted`() async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: places.archive.contents().prefix(300))
+        var options = ImportOptions()
+        options.replacesExisting = true
+        let (container, sending) = (try places.destinationContainer, options)
+        let task = Task {
+            try await MigrationHost().import(
+                .descriptor(pipe.fileHandleForReading.fileDescriptor),
+                into: container,
+                options: sending
+            )
+        }
+        try pipe.fileHandleForWriting.close()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try places.contents(of: places.destination).differences(from: old) == [])
+        if let attempt = try container.lastImportAttempt() {
+            #expect(attempt.outcome == .interrupted)
+        }
     }
 
     @Test func `is done again after a failure`() async throws {
@@ -253,7 +309,7 @@ struct ImportFailureTests {
         #expect(mutator.hasRun)
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
         #expect(try places.root.names() == ["app.migration", "destination", "source"])
-        #expect(try places.bookkeepingNames() == ["import-status.json"])
+        #expect(try places.bookkeepingNames() == ["import-attempt.json"])
         #expect(try places.destinationContainer.importRecord()?.outcome == .interrupted)
     }
 }
@@ -319,7 +375,7 @@ struct HostileImportTests {
         let error = await #expect(throws: ArchiveError.self) {
             guard isImport else { return try await source.extract(to: places.destination.url) }
             return try await MigrationHost()
-                .importArchive(source, into: places.destinationContainer)
+                .import(source, into: places.destinationContainer)
         }
         #expect(error?.code == .outOfSpace)
         #expect(error?.entry == EntryPath("huge"))

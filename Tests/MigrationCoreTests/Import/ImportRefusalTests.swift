@@ -77,7 +77,7 @@ struct ImportRefusalTests {
         try places.destination.rename(to: places.root / "elsewhere")
         try places.destination.makeSymbolicLink(to: "elsewhere")
         let error = await #expect(throws: MigrationError.self) {
-            try await MigrationHost().importArchive(
+            try await MigrationHost().import(
                 .file(path: places.archive),
                 into: container
             )
@@ -98,7 +98,7 @@ struct ImportRefusalTests {
         let places = try await Places.withSmallArchive()
         try (places.root / "real").makeDirectory()
         try (places.root / "linked").makeSymbolicLink(to: "real")
-        _ = try await MigrationHost().importArchive(
+        _ = try await MigrationHost().import(
             .file(path: places.archive),
             into: MigrationDataContainer(atPath: places.root / "linked/container")
         )

@@ -31,7 +31,7 @@ struct PipedArchiveTests {
         sender.standardOutput = pipe
         try sender.run()
         let input = ArchiveSource.descriptor(pipe.fileHandleForReading.fileDescriptor)
-        let imported = try await MigrationHost().importArchive(input, into: new)
+        let imported = try await MigrationHost().import(input, into: new)
         sender.waitUntilExit()
         #expect(exported.fingerprint == imported.fingerprint)
         #expect(try Data(contentsOf: new.containerRootDirectory.appending(path: "file")) == content)

@@ -35,6 +35,35 @@ struct RoundTripTests {
         #expect(names == ["app.migration", "destination", "source"])
     }
 
+    /// Apps on iOS expect directories that no export carries.
+    @Test(arguments: [MigrationPlatform.iOS, .linux], [true, false])
+    func `gives data of iOS the directories that no export carries`(
+        _ platform: MigrationPlatform,
+        _ hasLibrary: Bool
+    ) async throws {
+        let places = try Places()
+        try (places.source / "Documents").makeDirectory()
+        if hasLibrary {
+            for path: BytePath in ["Library", "Library/Caches", "tmp"] {
+                try (places.source / path).makeDirectory()
+            }
+            try (places.source / "Library/Caches/page").write("page")
+            try (places.source / "Library").setModificationTime(1_600_000_000, 5)
+        }
+        var options = ExportOptions()
+        options.platform = platform
+        try await places.exportSource(options: options)
+        try await places.importArchive()
+        let restored = try places.contents(of: places.destination)
+        let made: Set<BytePath> = platform == .iOS ? ["SystemData", "tmp"] : []
+        var expected = made.union(["Documents"])
+        if hasLibrary { expected.insert("Library") }
+        if hasLibrary, platform == .iOS { expected.insert("Library/Caches") }
+        #expect(Set(restored.nodes.keys) == expected)
+        let library = try TreeSnapshot(of: places.source).nodes["Library"]
+        #expect(restored.nodes["Library"] == library)
+    }
+
     @Test func `reports how much it moved`() async throws {
         let places = try Places()
         try VariedTree.make(in: places.source)
@@ -116,7 +145,7 @@ struct RoundTripTests {
         feeder.arguments = [places.archive.url.path]
         feeder.standardOutput = pipe
         try feeder.run()
-        let imported = try await MigrationHost().importArchive(
+        let imported = try await MigrationHost().import(
             .descriptor(pipe.fileHandleForReading.fileDescriptor),
             into: places.destinationContainer
         )

@@ -225,7 +225,7 @@ struct LargeFileComparisonTests {
         var text = [UInt8](identity.utf8)
         try decryption.addIdentities(wiping: &text)
         let source = ArchiveSource.file(path: places.archive).decrypted(with: decryption)
-        _ = try await MigrationHost().importArchive(source, into: places.destinationContainer)
+        _ = try await MigrationHost().import(source, into: places.destinationContainer)
         #expect(try await rows(places, from: source) == [])
         var archive = try places.archive.contents()
         archive[archive.count * 10 / 16] ^= 1

@@ -166,7 +166,7 @@ struct ImportRecordTests {
         try archive.write(damaged)
         let container = try MigrationDataContainer(atPath: second)
         await #expect(throws: ArchiveError.self) {
-            try await MigrationHost().importArchive(.file(path: archive), into: container)
+            try await MigrationHost().import(.file(path: archive), into: container)
         }
         #expect(!second.exists)
     }

@@ -76,7 +76,8 @@ struct ResumeActivityTests {
         await #expect(throws: (any Error).self) { try await places.importArchive(replacing: true) }
         let container = try places.destinationContainer
         let record = try #require(try container.importRecord())
-        #expect(record.outcome != .success)
+        #expect(record.outcome == .success)
+        #expect(try container.lastImportAttempt() != nil)
         #expect(record.activity?.userInfo["note"] as? String == "first")
         try places.archive.write(whole)
         try await places.importArchive(replacing: true)
@@ -247,10 +248,24 @@ struct ResumeActivityTests {
         )
         let writer = try ArchiveWriter(creating: places.archive.url, header: header)
         _ = try writer.finish()
-        await #expect(throws: ArchiveError.self) {
-            try await places.importArchive(identifier: "a.b")
-        }
-        #expect(try places.destinationContainer.importRecord()?.activity == nil)
+        let source = ArchiveSource.file(path: places.archive)
+        let container = try MigrationDataContainer(
+            atPath: places.destination,
+            bundleIdentifier: "a.b"
+        )
+        let errors = [
+            await #expect(throws: ArchiveError.self) {
+                try await MigrationHost().import(source, into: container)
+            },
+            await #expect(throws: ArchiveError.self) {
+                try await MigrationHost().previewImport(of: source, into: container)
+            },
+            await #expect(throws: ArchiveError.self) { try await source.verify() },
+        ]
+        #expect(Set(errors.map { $0?.description }).count == 1)
+        #expect(!places.destination.exists)
+        // What else the archive is can be seen.
+        #expect(try await source.inspect().header == header)
     }
 }
 

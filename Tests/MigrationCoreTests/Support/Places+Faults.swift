@@ -9,24 +9,29 @@ extension Places {
     /// Replaces the destination by the archive's content, with a fault on the way.
     func runImport(
         injector: FaultInjector,
-        withoutExchange: Bool
+        withoutExchange: Bool,
+        keepingOld: Bool = false
     ) throws -> FaultInjector.Run {
         try injector.run(
             [
                 "import", archive.url.path, "--replace", "--threads", "1", "--progress", "none",
                 "--container", destination.url.path,
-            ],
+            ] + (keepingOld ? ["--keep-old", kept.url.path] : []),
             countingFrom: root.url.path,
             withoutExchange: withoutExchange
         )
     }
 
-    /// Removes the destination, where there is one, with what forbids that.
+    /// Where the data that an import replaces is kept.
+    var kept: BytePath { root / "kept" }
+
+    /// Removes the destination and what was kept of it, where there is any, with what forbids that.
     func removeDestination() throws {
-        guard destination.exists else { return }
-        let locked = destination / "Library/locked"
-        if locked.exists { try locked.setMode(0o700) }
-        try FileManager.default.removeItem(at: destination.url)
+        for container in [destination, kept] where container.exists {
+            let locked = container / "Library/locked"
+            if locked.exists { try locked.setMode(0o700) }
+            try FileManager.default.removeItem(at: container.url)
+        }
     }
 
     /// Exports the source to `path`, with a fault on the way.
@@ -48,7 +53,8 @@ extension Places {
     func expectOldOrNew(
         _ old: TreeSnapshot,
         _ new: TreeSnapshot,
-        at point: Comment
+        at point: Comment,
+        keepingOld: Bool = false
     ) async throws -> ImportRecord.Outcome? {
         let outcome = try destinationContainer.importRecord()?.outcome
         let contents = try contents(of: destination)
@@ -57,10 +63,15 @@ extension Places {
             destinationContainer,
             to: .file(path: root / "again", replacesExisting: true)
         )
+        let isKept = keepingOld && outcome == .success
+        if isKept { #expect(try self.contents(of: kept).differences(from: old) == [], point) }
         let names = try root.names()
-        #expect(names == ["again", "app.migration", "destination", "source"], point)
-        let kept = try bookkeepingNames()
-        #expect(kept == [] || kept == ["import-status.json"], point)
+        let expected: [BytePath] =
+            ["again", "app.migration", "destination"] + (isKept ? ["kept"] : []) + ["source"]
+        #expect(names == expected, point)
+        let records = try bookkeepingNames()
+        let isOfOne = records == ["import-status.json"] || records == ["import-attempt.json"]
+        #expect(records == [] || isOfOne, point)
         return outcome
     }
 }

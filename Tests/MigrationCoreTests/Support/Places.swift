@@ -97,7 +97,7 @@ struct Places {
     ) async throws -> ImportReport {
         var options = options
         options.replacesExisting = replacing
-        return try await MigrationHost().importArchive(
+        return try await MigrationHost().import(
             .file(path: path ?? archive),
             into: MigrationDataContainer(atPath: destination, bundleIdentifier: identifier),
             options: options,

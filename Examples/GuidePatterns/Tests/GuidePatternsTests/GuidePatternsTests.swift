@@ -34,7 +34,7 @@ import Testing
         )
         let defensive = try place.extension("DefensiveMigration")
         let error = await #expect(throws: MigrationError.self) {
-            _ = try await MigrationHost().importArchive(
+            _ = try await MigrationHost().import(
                 .file(archive),
                 into: MigrationDataContainer(at: place.destination, bundleIdentifier: identifier),
                 using: defensive
@@ -122,7 +122,7 @@ struct Place {
         #expect(exported.appExtension?.findings.map(\.code) == pattern.findings.exported)
         var imported = ImportOptions()
         imported.source.platform = .android
-        return try await MigrationHost().importArchive(
+        return try await MigrationHost().import(
             .file(archive),
             into: MigrationDataContainer(at: destination, bundleIdentifier: identifier),
             using: self.extension(pattern.program, group: usesGroup ? newGroup : nil),

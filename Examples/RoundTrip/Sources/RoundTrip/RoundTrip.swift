@@ -47,7 +47,7 @@ struct RoundTrip {
             bundleIdentifier: "com.example.notes"
         )
         let progress = MigrationProgress()
-        async let importing = MigrationHost().importArchive(source, into: new, progress: progress)
+        async let importing = MigrationHost().import(source, into: new, progress: progress)
         var last: Double?
         for await update in progress.updates { last = update.fractionCompleted }
         let imported = try await importing

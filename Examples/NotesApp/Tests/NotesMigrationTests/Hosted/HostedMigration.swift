@@ -46,7 +46,7 @@ struct HostedMigration {
         notes.applicationGroups = [SharedGroup.identifier: group]
         var options = ImportOptions()
         options.source = source
-        return try await MigrationHost().importArchive(
+        return try await MigrationHost().import(
             archive,
             into: container(at: newRoot),
             using: notes,

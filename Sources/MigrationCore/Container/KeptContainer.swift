@@ -1,0 +1,169 @@
+internal import Foundation
+internal import MigrationSystem
+
+/// The directory to which an import moves the data that it replaces, as a container of its own.
+///
+/// The journal names it before the commit, and until the data is there. Only then is the journal removed,
+/// so that the next command finishes a move that was cut off and nothing ever removes that data.
+struct KeptContainer {
+    /// The path, whose parent has no links in it.
+    let path: BytePath
+
+    /// Checks that the data of the container at `container` can be moved to `path`.
+    ///
+    /// - Throws: ``MigrationError`` of code `outputExists` if something is there, and of code
+    ///   `invalidOption` if the data can't be moved there.
+    init(_ path: BytePath, for container: BytePath) throws(MigrationError) {
+        do {
+            self.path = try BytePath(resolving: path.trimmed)
+        } catch {
+            throw Self.refusal("its parent can't be reached", path, cause: error)
+        }
+        guard !self.path.lastComponent.isEmpty, !self.path.isEqual(toOrBelow: container) else {
+            throw Self.refusal("it lies in the container", path)
+        }
+        try check(for: container)
+    }
+
+    /// The directory that a journal names.
+    private init(named path: Data) {
+        self.path = BytePath([UInt8](path))
+    }
+
+    /// Checks again, before the commit, what can change meanwhile.
+    func check(for container: BytePath) throws(MigrationError) {
+        do {
+            let parent = try FileDescriptor.open(path.parent, .directory)
+            guard try parent.statusIfPresent(of: path.lastComponent) == nil else {
+                let message = "the directory for the replaced data exists already"
+                throw MigrationError(.outputExists, message, path: path)
+            }
+            let isThere = try FileDescriptor.statusIfPresent(atPath: container) != nil
+            let place = try FileDescriptor.open(isThere ? container : container.parent, .directory)
+            guard try place.isOfOneMount(with: parent) else {
+                let reason = "it isn't on the container's file system, reached by the same mount"
+                throw Self.refusal(reason, path)
+            }
+            try parent.checkIsWritable()
+        } catch let error as MigrationError {
+            throw error
+        } catch {
+            throw Self.refusal("no directory can be made there", path, cause: error)
+        }
+    }
+
+    private static func refusal(
+        _ reason: String,
+        _ path: BytePath,
+        cause: (any Error)? = nil
+    ) -> MigrationError {
+        let message = "the replaced data can't be kept there: \(reason)"
+        return MigrationError(.invalidOption, message, path: path, cause: cause)
+    }
+}
+
+// MARK: - Moving the data
+
+extension KeptContainer {
+    /// Moves the old container `old`, which was exchanged, out of the staging directory `holder`.
+    ///
+    /// - Parameter live: The new container, whose journal names this directory.
+    func take(_ old: OpenFile, from holder: OpenFile, replacedBy live: OpenFile) throws {
+        try Self.forgetImport(in: old)
+        try take(StagingDirectory.containerName, from: holder)
+        try BookkeepingDirectory(in: live)?.remove(BookkeepingDirectory.journalName)
+    }
+
+    /// Moves the old data of a journaled commit out of the bookkeeping of the container `live`.
+    func takeReplaced(of live: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
+        let directory = bookkeeping.openDirectory
+        if try bookkeeping.has(Leftovers.replaced) {
+            let replaced = OpenFile(
+                try directory.descriptor.open(Leftovers.replacedName, .directory)
+            )
+            try Self.makeAlike(replaced, to: live)
+            try take(Leftovers.replacedName, from: directory)
+        }
+        try bookkeeping.remove(BookkeepingDirectory.journalName)
+    }
+
+    private func take(_ name: [UInt8], from directory: OpenFile) throws(SystemError) {
+        let parent = try FileDescriptor.open(path.parent, .directory)
+        try directory.descriptor.renameExclusively(name, to: path.lastComponent, in: parent)
+        try parent.synchronize()
+        try directory.descriptor.synchronize()
+    }
+
+    /// Removes the signs of the import from the container that it replaced.
+    private static func forgetImport(in old: OpenFile) throws(SystemError) {
+        guard let bookkeeping = try BookkeepingDirectory(in: old) else { return }
+        try RecordReserve.remove(from: bookkeeping)
+        try bookkeeping.remove(BookkeepingDirectory.journalName)
+        try bookkeeping.removeIfEmpty(from: old)
+    }
+
+    /// Gives the directory of the old data what the container has, as far as this user may.
+    private static func makeAlike(_ replaced: OpenFile, to live: OpenFile) throws {
+        let status = try live.descriptor.status()
+        do throws(SystemError) {
+            try replaced.descriptor.adoptOwner(of: status)
+        } catch {
+            guard error.isDenied || error.isUnsupported else { throw error }
+        }
+        let isMissing =
+            try replaced.descriptor.statusIfPresent(of: ContainerLayout.metadataName) == nil
+        if isMissing { try ContainerCommit.copyMetadata(of: live, to: replaced) }
+        try replaced.descriptor.setPermissions(status.permissions)
+        try replaced.descriptor.synchronizeFileSystem()
+    }
+}
+
+// MARK: - Finishing a move that was cut off
+
+extension KeptContainer {
+    /// Moves the old data to where `journal`, of a commit that is done, says.
+    ///
+    /// - Parameter live: The new container at `path`.
+    /// - Throws: ``MigrationError`` of code `containerInvalid`, which names both places.
+    static func finish(
+        _ journal: ImportJournal,
+        of path: BytePath,
+        live: OpenFile,
+        bookkeeping: BookkeepingDirectory
+    ) throws(MigrationError) {
+        guard let named = journal.kept else { return }
+        let kept = KeptContainer(named: named)
+        do {
+            guard journal.phase == .exchanged else {
+                return try kept.takeReplaced(of: live, bookkeeping)
+            }
+            guard let token = StagingToken(journal.staging),
+                let holder = try StagingDirectory.openHolder(of: token, beside: path)
+            else { throw SystemError.missing("open") }
+            let name = StagingDirectory.containerName
+            guard try holder.descriptor.statusIfPresent(of: name) != nil else {
+                // It was moved, and nothing else was left to be done.
+                return try bookkeeping.remove(BookkeepingDirectory.journalName)
+            }
+            let old = OpenFile(try holder.descriptor.open(name, .directory))
+            try kept.take(old, from: holder, replacedBy: live)
+        } catch {
+            throw kept.failure(of: journal, at: path, cause: error)
+        }
+    }
+
+    private func failure(
+        of journal: ImportJournal,
+        at container: BytePath,
+        cause: any Error
+    ) -> MigrationError {
+        let place =
+            journal.phase == .replaced
+            ? BookkeepingDirectory.path(of: Leftovers.replaced, in: container)
+            : container.parent / StagingDirectory.nameBeside(container)
+        let message =
+            "the data that an import replaced can't be moved from \(PrintableText.escaping(place)); "
+            + "'migrate recover --discard' keeps it in the container"
+        return MigrationError(.containerInvalid, message, path: path, cause: cause)
+    }
+}
