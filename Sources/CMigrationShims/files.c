@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -49,6 +50,13 @@ int migration_open_unnamed(int directory, mode_t permissions) {
 }
 
 int migration_open_place(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
+
+int migration_make_memory_file(void) {
+  int file = memfd_create("migration", MFD_CLOEXEC);
+  // Programs refuse a private key that others may read.
+  if (file >= 0) fchmod(file, S_IRUSR | S_IWUSR);
+  return file;
+}
 
 int migration_make_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 

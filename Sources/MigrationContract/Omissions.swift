@@ -24,6 +24,9 @@ public struct Omission: Hashable, Sendable {
         /// It is a set-user-id, set-group-id or sticky bit, which an import does not restore.
         case specialPermissions
 
+        /// It is the time of the last change, in place of which the destination's file system holds another.
+        case modificationTime
+
         /// Root exported the container, and the container's owner can't read this file or
         /// directory.
         case unreadableToOwner

@@ -181,8 +181,11 @@ package final class DirectoryCursor<Directory> {
     /// The number of directories opened so far.
     package private(set) var openCount = 0
 
-    /// The largest number of directories that are open at once.
+    /// The deepest directories that are open at once.
     static var openLevels: Int { 64 }
+
+    /// Above them every such directory stays open, so that a walk up doesn't begin at the root again.
+    static var stationLevels: Int { 512 }
 
     /// Starts at `root`; `open` opens a directory by its name in another without following links.
     package init(
@@ -195,6 +198,9 @@ package final class DirectoryCursor<Directory> {
 
     /// The number of levels between the root and the current directory.
     package var depth: Int { names.count }
+
+    /// The name of the current directory; `nil` for the root.
+    package var deepestName: [UInt8]? { names.last }
 
     /// The open root.
     package var rootDirectory: Directory { root }
@@ -235,7 +241,7 @@ package final class DirectoryCursor<Directory> {
         names.append(name)
         directories.append(child)
         let closed = directories.count - 1 - Self.openLevels
-        if closed >= 0 { directories[closed] = nil }
+        if closed >= 0, closed % Self.stationLevels != 0 { directories[closed] = nil }
         return child
     }
 
@@ -255,7 +261,9 @@ package final class DirectoryCursor<Directory> {
         for level in depth..<directories.count {
             directory = try open(directory, names[level])
             openCount += 1
-            if level >= directories.count - Self.openLevels { directories[level] = directory }
+            if level >= directories.count - Self.openLevels || level % Self.stationLevels == 0 {
+                directories[level] = directory
+            }
         }
     }
 }

@@ -32,7 +32,8 @@ extension FileDescriptor {
         case directory
         /// For changing an existing file.
         case writing
-        /// For writing at the end of a file, which is made if it is missing.
+        /// For writing at the end of a file, which is made if it is missing; fails for a FIFO without a
+        /// reader.
         case appending(permissions: UInt16)
         /// For reading and changing an existing file.
         case updating
@@ -44,7 +45,7 @@ extension FileDescriptor {
             case .reading: O_RDONLY | O_NONBLOCK | O_NOCTTY
             case .directory: O_RDONLY | O_DIRECTORY
             case .writing: O_WRONLY | O_NONBLOCK | O_NOCTTY
-            case .appending: O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY
+            case .appending: O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY
             case .updating: O_RDWR | O_NONBLOCK | O_NOCTTY
             case .creating: O_RDWR | O_CREAT | O_EXCL
             }

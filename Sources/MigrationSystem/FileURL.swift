@@ -40,6 +40,16 @@ extension URL {
 }
 
 extension BytePath {
+    /// Whether a URL can name the file: Foundation replaces bytes that are not valid UTF-8, and the URL
+    /// then names another file.
+    package var fitsURL: Bool {
+        get throws(SystemError) {
+            let isText = String(validating: bytes, as: UTF8.self) != nil
+            guard isText, !isAbsolute else { return isText }
+            return try BytePath(resolvingWhole: ".").fitsURL
+        }
+    }
+
     /// The path of `url`, or its path component if it isn't a file URL.
     package init(of url: URL) {
         self = url.fileSystemPath ?? BytePath(url.path)

@@ -3,7 +3,7 @@ internal import Glibc
 /// A file that appears under its name only when it is complete.
 ///
 /// Until then its name ends in `.partial`. A process that dies leaves such a file, and the next one
-/// that writes the same file takes it over: empty, or as it is.
+/// that writes the same file takes it over: empty, or as it is. Nothing but a regular file is replaced.
 package struct PendingFile: ~Copyable {
     private let directory: OpenFile
     private let name: [UInt8]
@@ -44,11 +44,7 @@ package struct PendingFile: ~Copyable {
         if resumes {
             try takeCutFile(path.lastComponent, in: directory, isCut)
         }
-        if !replacesExisting,
-            try directory.descriptor.statusIfPresent(of: path.lastComponent) != nil
-        {
-            throw SystemError("open", code: SystemError.existingCode)
-        }
+        try check(path.lastComponent, in: directory, replacesExisting: replacesExisting)
         return PendingFile(
             directory: directory,
             name: path.lastComponent,
@@ -77,6 +73,18 @@ package struct PendingFile: ~Copyable {
             throw error
         }
         try pending.commit()
+    }
+
+    /// Throws an error that ``SystemError/isExisting`` if `name` is taken by what may not be replaced.
+    private static func check(
+        _ name: [UInt8],
+        in directory: OpenFile,
+        replacesExisting: Bool
+    ) throws(SystemError) {
+        guard let status = try directory.descriptor.statusIfPresent(of: name) else { return }
+        guard replacesExisting, status.kind == .regular else {
+            throw SystemError("rename", code: SystemError.existingCode)
+        }
     }
 
     private static func temporaryName(for name: [UInt8]) -> [UInt8] {
@@ -177,6 +185,8 @@ package struct PendingFile: ~Copyable {
     package consuming func commit() throws(SystemError) {
         do {
             try file.descriptor.synchronize()
+            // Another process may have put something else there meanwhile, such as a device.
+            try Self.check(name, in: directory, replacesExisting: replacesExisting)
             if replacesExisting {
                 try directory.descriptor.rename(
                     temporaryName,
@@ -200,6 +210,26 @@ package struct PendingFile: ~Copyable {
     /// Leaves the unfinished file where it is, for a process that resumes it.
     package consuming func leave() {}
 
+    /// Gives the unfinished file a further name, so that a new one can be begun; returns the name.
+    package consuming func setAside() throws(SystemError) -> [UInt8] {
+        try Self.checkHasName(temporaryName, file, in: directory)
+        var number = 1
+        while true {
+            let name = temporaryName + [UInt8](utf8: "-\(number)")
+            do throws(SystemError) {
+                try directory.descriptor.renameExclusively(
+                    temporaryName,
+                    to: name,
+                    in: directory.descriptor
+                )
+                return name
+            } catch {
+                guard error.isExisting, number < 999 else { throw error }
+                number += 1
+            }
+        }
+    }
+
     /// Removes the unfinished file.
     package consuming func discard() {
         remove()
@@ -208,6 +238,21 @@ package struct PendingFile: ~Copyable {
     private borrowing func remove() {
         // The caller reports why the file is discarded; a failure to remove it must not hide that.
         try? directory.descriptor.removeFile(temporaryName)
+    }
+}
+
+extension FileDescriptor {
+    /// Opens the pipe or the device at `path` for writing; `nil` if something else or nothing is there.
+    package static func openStream(at path: BytePath) throws(SystemError) -> FileDescriptor? {
+        do throws(SystemError) {
+            switch try openPlace(path).status().kind {
+            case .fifo, .characterDevice, .socket: return try openFollowingLinks(path, .writing)
+            default: return nil
+            }
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
     }
 }
 

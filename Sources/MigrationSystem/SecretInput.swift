@@ -1,30 +1,7 @@
 internal import Glibc
 
-/// Reads keys and passphrases without leaving copies in memory.
+/// Asks for passphrases without leaving copies in memory.
 package enum SecretInput {
-    /// Reads a file or a pipe to its end; `nil` if it holds more than `limit` bytes.
-    ///
-    /// The result is the only copy in memory; its owner wipes it.
-    package static func file(_ path: BytePath, limit: Int) throws(SystemError) -> [UInt8]? {
-        let file = try FileDescriptor.openFollowingLinks(path, .reading)
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        var filled = 0
-        while filled < bytes.count {
-            let count: Int
-            do throws(SystemError) {
-                count = try file.read(into: &bytes, from: filled, count: bytes.count - filled)
-            } catch {
-                guard error.isBusy else { throw error }
-                _ = try file.waits(until: .readable, or: nil)
-                continue
-            }
-            if count == 0 { break }
-            filled += count
-        }
-        bytes.removeLast(bytes.count - filled)
-        return filled > limit ? nil : bytes
-    }
-
     /// Reads a line from the terminal without echo; `nil` if it is longer than `limit`.
     ///
     /// - Throws: ``SystemError``; `CancellationError` if `cancellation` ends the wait.

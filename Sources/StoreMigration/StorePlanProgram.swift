@@ -31,13 +31,18 @@ extension StorePlanProgram {
 
     /// Runs the program.
     public static func main() {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        guard let flag = arguments.firstIndex(of: "--store"), flag + 1 < arguments.count else {
+        let arguments = CommandLine.bytePaths.dropFirst()
+        guard let flag = arguments.firstIndex(of: "--store"), flag + 1 < arguments.endIndex else {
             FileHandle.standardError.write(Data("USAGE: --store <path> [--dry-run]\n".utf8))
             exit(64)
         }
-        let store = store(at: URL(filePath: arguments[flag + 1]))
         do {
+            let path = arguments[flag + 1]
+            guard try path.fitsURL else {
+                let name = String(decoding: path.bytes, as: UTF8.self)
+                throw StoreMigrationError(.failed, "the path is not valid UTF-8", at: name)
+            }
+            let store = store(at: URL(fileAtPath: path))
             let report = try run(on: store, isDry: arguments.contains("--dry-run"))
             StorePlanMessage.report(report).send()
         } catch {
@@ -162,5 +167,14 @@ package enum StorePlanMessage: Codable, Sendable {
         // Texts and numbers can be encoded; who no longer reads needs no line.
         guard let line = try? encoder.encode(self) else { return }
         try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
+    }
+}
+
+extension CommandLine {
+    /// The words as bytes: `arguments` replaces those that are not valid UTF-8.
+    fileprivate static var bytePaths: [BytePath] {
+        unsafe (0..<Int(argc)).compactMap { index in
+            unsafe unsafeArgv[index].map { unsafe BytePath(cString: $0) }
+        }
     }
 }

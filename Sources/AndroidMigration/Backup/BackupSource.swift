@@ -191,7 +191,7 @@ package struct BackupContents: Sendable {
             switch item {
             case .data(_, _, let path):
                 packages[name, default: Package()].entries += 1
-                packages[name]?.bytes += entry.size
+                packages[name]?.bytes.addSaturating(entry.size)
                 if entry.holder != nil {
                     paths.inside.insert(path.hashValue)
                 } else if paths.inside.contains(path.hashValue) {

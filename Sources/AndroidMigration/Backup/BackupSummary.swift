@@ -70,7 +70,7 @@ package struct BackupSummary: Sendable {
 
     private mutating func count(_ size: UInt64, of package: String, in domain: StorageDomain) {
         packages[package, default: [:]][domain, default: Amount()].files += 1
-        packages[package]?[domain]?.bytes += size
+        packages[package]?[domain]?.bytes.addSaturating(size)
     }
 
     private static func entry(_ item: RawTree.Item) -> ArchiveEntry {

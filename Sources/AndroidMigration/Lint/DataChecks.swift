@@ -57,9 +57,11 @@ struct DataChecks {
 
     /// Reports the databases and preferences that a section's rules don't mention.
     private mutating func checkUnnamedData(by rules: [BackupRule]) {
-        let targets = rules.flatMap { rule in
-            (rule.target.map { [$0] + rule.companions(of: $0) }) ?? []
-        }
+        let targets = Set(
+            rules.flatMap { rule in
+                (rule.target.map { [$0] + rule.companions(of: $0) }) ?? []
+            }.map(\.levelHash)
+        )
         guard !targets.isEmpty else { return }
         let domains: [StorageDomain] = [
             .database, .deviceDatabase, .sharedPreferences, .deviceSharedPreferences,
@@ -73,7 +75,7 @@ struct DataChecks {
                     path.bytes.suffix($0.utf8.count).elementsEqual($0.utf8)
                 }
                 guard case .file = node.kind, !isSidecar,
-                    !targets.contains(where: { path.isEqual(toOrBelow: $0) })
+                    !path.levelHashes.contains(where: targets.contains)
                 else { continue }
                 findings.report(
                     .unnamedData,

@@ -5,20 +5,25 @@ struct SectionChecks {
     private let sections: [RulesFile.Section]
     private let rules: [BackupRule]
     private let tree: DataTree?
+    // Made once: a file may have a hundred thousand rules.
+    private let includes: RuleTargets
+    private let excludes: RuleTargets
+    private let firstOfPlatform: RulesFile.Section?
+    private let lacksParameters: Bool
     private(set) var findings: [LintFinding] = []
 
     init(_ sections: [RulesFile.Section], tree: DataTree?) {
         self.sections = sections
         rules = sections.flatMap(\.rules)
         self.tree = tree
+        includes = RuleTargets(of: rules, .include)
+        excludes = RuleTargets(of: rules, .exclude)
+        let ofPlatform = sections.filter { $0.platform == RulesFile.platform }
+        firstOfPlatform = ofPlatform.first
+        lacksParameters = ofPlatform.allSatisfy(\.parameters.isEmpty)
     }
 
     private var isLegacy: Bool { sections[0].kind == .legacy }
-
-    private var includes: [BackupRule] { rules.filter { $0.action == .include } }
-    private var excludes: [BackupRule] { rules.filter { $0.action == .exclude } }
-    private var includedPaths: [EntryPath] { includes.compactMap(\.target) }
-    private var excludedPaths: [EntryPath] { excludes.compactMap(\.target) }
 
     mutating func run() {
         for section in sections { check(section) }
@@ -32,7 +37,7 @@ struct SectionChecks {
                     "exclude each of the nine domains to send nothing, or include what is to be sent"
             )
         }
-        if let first = includes.first, includedPaths.isEmpty {
+        if let first = rules.first(where: { $0.action == .include }), includes.isEmpty {
             findings.report(
                 .onlyIncludeInvalid,
                 severity: .error,
@@ -105,8 +110,7 @@ struct SectionChecks {
             )
             return
         }
-        let others = sections.filter { $0.platform == platform }
-        if others.allSatisfy({ $0.parameters.isEmpty }), section.line == others.first?.line {
+        if lacksParameters, section.line == firstOfPlatform?.line {
             findings.report(
                 .missingParams,
                 severity: .error,
@@ -325,7 +329,7 @@ extension SectionChecks {
                 fix: "include domain=\"\(name)\" path=\".\""
             )
         } else if rule.namesWholeDomain, !apart.isEmpty,
-            !apart.allSatisfy(includedPaths.contains)
+            !apart.allSatisfy(includes.contains)
         {
             findings.report(
                 .rootIncludeMisunderstood,
@@ -335,10 +339,7 @@ extension SectionChecks {
                 fix: "include those domains too, or take the rule out"
             )
         }
-        let above = excludes.first { exclude in
-            exclude.target.map { target.isEqual(toOrBelow: $0) } ?? false
-        }
-        if let above, let path = above.target {
+        if let above = excludes.first(atOrAbove: target), let path = above.target {
             findings.report(
                 .excludeParentOfInclude,
                 severity: .error,
@@ -358,7 +359,7 @@ extension SectionChecks {
         target: EntryPath
     ) {
         let apart = domain.roots.map(\.iosPath)
-        if rule.namesWholeDomain, !apart.isEmpty, !apart.allSatisfy(excludedPaths.contains) {
+        if rule.namesWholeDomain, !apart.isEmpty, !apart.allSatisfy(excludes.contains) {
             findings.report(
                 .rootExcludeMisunderstood,
                 severity: .error,
@@ -367,11 +368,8 @@ extension SectionChecks {
                 fix: "exclude those domains too; to send nothing, exclude all nine"
             )
         }
-        let includedPaths = includedPaths
-        if !includedPaths.isEmpty,
-            !includedPaths.contains(where: {
-                target.isEqual(toOrBelow: $0) || $0.isEqual(toOrBelow: target)
-            })
+        if !includes.isEmpty, includes.first(atOrAbove: target) == nil,
+            !includes.holdsPath(below: target)
         {
             findings.report(
                 .excludeOutsideIncludes,
@@ -395,16 +393,13 @@ extension SectionChecks {
             !["-shm", "-wal", "-journal"].contains(where: {
                 target.bytes.suffix($0.utf8.count).elementsEqual($0.utf8)
             }),
-            includedPaths.isEmpty
-                || includedPaths.contains(where: {
-                    target != $0 && target.isEqual(toOrBelow: $0)
-                })
+            includes.isEmpty || includes.first(above: target) != nil
         else { return }
         if let tree, let index = tree.resolve(target), tree[index].kind == .directory { return }
         // A slash at the end is none of the name.
         let name = domain.relativePath(of: target)?.description ?? shown(rule)
         let suffixes = domain == .database ? ["-shm"] : ["-journal", "-wal", "-shm"]
-        let left = suffixes.filter { !excludedPaths.contains(target.appending($0)) }
+        let left = suffixes.filter { !excludes.contains(target.appending($0)) }
         guard !left.isEmpty else { return }
         findings.report(
             .databaseSidecarNote,
@@ -420,5 +415,48 @@ extension SectionChecks {
     private static func listing(_ paths: [EntryPath]) -> String {
         paths.map { "'\(String(decoding: $0.lastComponent, as: UTF8.self))'" }
             .joined(separator: ", ")
+    }
+}
+
+/// The targets of the valid rules of one kind, found in the time that a path takes to read.
+struct RuleTargets {
+    /// The first rule for each target, by the target's hash.
+    private var rules: [Int: (order: Int, rule: BackupRule)] = [:]
+    /// The targets in the order of the tree.
+    private var paths: [EntryPath] = []
+
+    init(of rules: [BackupRule], _ action: BackupRule.Action) {
+        for (order, rule) in rules.enumerated() where rule.action == action {
+            guard let target = rule.target else { continue }
+            paths.append(target)
+            let hash = target.levelHash
+            if self.rules[hash] == nil { self.rules[hash] = (order, rule) }
+        }
+        paths.sort { $0.precedesInTree($1) }
+    }
+
+    var isEmpty: Bool { paths.isEmpty }
+
+    /// Whether a rule names `path`.
+    func contains(_ path: EntryPath) -> Bool { rules[path.levelHash] != nil }
+
+    /// The first rule that names `path` or a directory above it.
+    func first(atOrAbove path: EntryPath) -> BackupRule? { first(among: path.levelHashes[...]) }
+
+    /// The first rule that names a directory above `path`.
+    func first(above path: EntryPath) -> BackupRule? { first(among: path.levelHashes.dropLast()) }
+
+    private func first(among hashes: ArraySlice<Int>) -> BackupRule? {
+        hashes.compactMap { rules[$0] }.min { $0.order < $1.order }?.rule
+    }
+
+    /// Whether a rule names something in the directory `path`.
+    func holdsPath(below path: EntryPath) -> Bool {
+        var (low, high) = (0, paths.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if paths[middle].precedesInTree(path) { low = middle + 1 } else { high = middle }
+        }
+        return low < paths.count && paths[low].isEqual(toOrBelow: path)
     }
 }

@@ -1,4 +1,5 @@
 public import MigrationArchive
+internal import MigrationSystem
 
 /// The data that an app sends in a transfer, by its rules.
 public struct Preview: Sendable {
@@ -118,7 +119,7 @@ extension DataTree {
         var pending = [index]
         while let index = pending.popLast() {
             if others.contains(path(of: index)) { continue }
-            sum += self[index].kind.bytes
+            sum.addSaturating(self[index].kind.bytes)
             pending += self[index].children.values
         }
         return sum

@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// The part of an app's storage that Android's backup agent sends by the rules of one section.
 struct Selection: Sendable {
@@ -109,11 +110,11 @@ struct Selection: Sendable {
         var sums: [Int: UInt64] = [:]
         for item in included {
             guard let rule = item.rule else { continue }
-            sums[rule, default: 0] += tree[item.index].kind.bytes
+            sums[rule, default: 0].addSaturating(tree[item.index].kind.bytes)
         }
         for item in excluded() {
             guard let rule = item.rule else { continue }
-            sums[rule, default: 0] += item.bytes
+            sums[rule, default: 0].addSaturating(item.bytes)
         }
         return sums
     }
@@ -141,7 +142,7 @@ extension Selection {
             )
             for child in node.children.values {
                 guard let other = summaries[child] else { continue }
-                summary.bytes += other.bytes
+                summary.bytes.addSaturating(other.bytes)
                 summary.holdsIncluded = summary.holdsIncluded || other.holdsIncluded
                 summary.holdsRule =
                     summary.holdsRule || other.holdsRule || lines[child] != nil

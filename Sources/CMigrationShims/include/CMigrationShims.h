@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "identity.h"
 #include "output.h"
+#include "piped.h"
 #include "process.h"
 #include "sandbox.h"
 

@@ -28,6 +28,9 @@ int migration_open_unnamed(int directory, mode_t permissions);
 /// Opens `path` as a mere place (O_PATH), following links.
 int migration_open_place(const char *path);
 
+/// Makes a file in memory that only its owner may open, gone when it is closed (memfd_create).
+int migration_make_memory_file(void);
+
 /// Makes a file that can be read from once an event was raised (eventfd).
 int migration_make_event(void);
 

@@ -43,11 +43,6 @@ extension EntryPath: CustomStringConvertible {
 }
 
 extension EntryPath {
-    /// Makes a path of the components that go between its slashes.
-    init(joining components: some Sequence<ArraySlice<UInt8>>) {
-        self.init(bytes: [UInt8](components.joined(separator: CollectionOfOne(UInt8(ascii: "/")))))
-    }
-
     /// The components between the slashes.
     package var components: [ArraySlice<UInt8>] {
         bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -67,6 +62,40 @@ extension EntryPath {
     package func isEqual(toOrBelow other: EntryPath) -> Bool {
         guard bytes.starts(with: other.bytes) else { return false }
         return bytes.count == other.bytes.count || bytes[other.bytes.count] == UInt8(ascii: "/")
+    }
+}
+
+// MARK: - The directories above a path
+
+extension EntryPath {
+    /// A number for this path that is the same as that of an equal path in this process.
+    package var levelHash: Int {
+        var hasher = Hasher()
+        for component in components { Self.add(component, to: &hasher) }
+        return hasher.finalize()
+    }
+
+    /// The ``levelHash`` of each directory above this path, from the root down, and of the path itself.
+    ///
+    /// One pass makes them: a path may have so many components that one for each would take very long.
+    package var levelHashes: [Int] {
+        var hasher = Hasher()
+        return components.map { component in
+            Self.add(component, to: &hasher)
+            let whole = hasher
+            return whole.finalize()
+        }
+    }
+
+    private static func add(_ component: ArraySlice<UInt8>, to hasher: inout Hasher) {
+        hasher.combine(component.count)
+        unsafe component.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
+
+    /// The path of the directory above this one that has the first components, as many as `depth`.
+    package func ancestor(atDepth depth: Int) -> EntryPath {
+        let components = components.prefix(depth)
+        return EntryPath(bytes: [UInt8](bytes[..<(components.last?.endIndex ?? 0)]))
     }
 }
 

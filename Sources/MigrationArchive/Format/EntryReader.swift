@@ -61,6 +61,8 @@ package struct EntryOmission: Hashable, Sendable {
         case owners
         /// Set-user-id, set-group-id or sticky bits.
         case specialPermissions(UInt16)
+        /// The time of the last change, which the destination can't hold: the one that is there.
+        case modificationTime(FileTime, stored: FileTime)
         /// A link that leads out of the destination, omitted on request.
         case externalLink(target: [UInt8])
         /// The entry itself, because its path belongs to the destination and not to the data.
@@ -77,7 +79,7 @@ package struct EntryOmission: Hashable, Sendable {
         switch kind {
         case .extendedAttribute(let text), .externalLink(let text): path.bytes.count + text.count
         case .damaged(let text): path.bytes.count + text.utf8.count
-        case .owners, .specialPermissions, .reserved: path.bytes.count
+        case .owners, .specialPermissions, .modificationTime, .reserved: path.bytes.count
         }
     }
 }

@@ -44,10 +44,31 @@ package final class ArchiveExtractor {
         package var extraMetadata: ExtraMetadata = []
         /// The accounts that replace those in the archive.
         package var ownerMap = OwnerMap()
+        /// The times that the destination can hold; `nil` if that is not known.
+        package var times: StorableTimes?
+        /// Whether an entry with a time that the destination can't hold is an error.
+        package var requiresTimes = false
         /// Gets each entry that is restored for its own sake.
         package var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
         package init() {}
+
+        /// How the destination changes the time of `entry`; `nil` if it doesn't.
+        ///
+        /// - Throws: ``ArchiveError`` of code `unrepresentable` if the time is required.
+        package func changedTime(
+            of entry: ArchiveEntry
+        ) throws(ArchiveError) -> EntryOmission.Kind? {
+            // The other names of a file have no time of their own.
+            if case .hardLink = entry.kind { return nil }
+            let time = entry.modificationTime
+            guard let stored = times?.stored(time), stored != time else { return nil }
+            guard !requiresTimes else {
+                let message = "the destination can't hold the time \(time.decimal) of the entry"
+                throw ArchiveError(.unrepresentable, message, entry: entry.path)
+            }
+            return .modificationTime(time, stored: stored)
+        }
 
         /// Whether everything is restored.
         var selectsAll: Bool { selection.isEmpty && selects == nil }
@@ -56,6 +77,22 @@ package final class ArchiveExtractor {
         func includesDirectory(at path: EntryPath) -> Bool {
             selectsAll || selection.contains(where: path.isEqual(toOrBelow:))
                 || selects?(path, true) ?? false
+        }
+
+        /// How many of the first `count` directories on the way to `path` are not restored for their own
+        /// sake; everything in one that is, is so too.
+        func depthOfFirstIncluded(above path: EntryPath, _ count: Int) -> Int {
+            if selectsAll { return 0 }
+            var (low, high) = (0, count)
+            while low < high {
+                let middle = (low + high) / 2
+                if includesDirectory(at: path.ancestor(atDepth: middle + 1)) {
+                    high = middle
+                } else {
+                    low = middle + 1
+                }
+            }
+            return low
         }
     }
 
@@ -84,6 +121,9 @@ package final class ArchiveExtractor {
 
     /// How many parts of the archive were not restored.
     package var omissionCount: Int { tally.omissionCount }
+
+    /// How many entries have another time than in the archive, because the destination can't hold it.
+    package var changedTimeCount: Int { tally.changedTimeCount }
 
     /// Whether something was omitted because it is damaged or refused.
     package var isIncomplete: Bool { tally.damageCount > 0 }
@@ -244,6 +284,7 @@ package final class ArchiveExtractor {
                 throw ArchiveError(.entryExists, "the path existed already", entry: entry.path)
             }
             let entry = restorable(entry)
+            try checkTime(of: entry)
             switch entry.kind {
             case .file: try restoreFile(entry, from: archive, onProgress)
             case .directory: try restoreDirectory(entry)
@@ -265,6 +306,12 @@ package final class ArchiveExtractor {
             try passOverDamage(of: archive, because: "")
             return false
         }
+    }
+
+    /// Notes or refuses a time that the destination would change.
+    private func checkTime(of entry: ArchiveEntry) throws(ArchiveError) {
+        guard let change = try options.changedTime(of: entry) else { return }
+        tally.note(EntryOmission(path: entry.path, kind: change))
     }
 
     /// Returns `entry` with what is to be restored of it, as this machine names the accounts, and notes the

@@ -19,6 +19,8 @@ final class ExtractionTally {
     private(set) var totals = ArchiveTotals()
     private(set) var omissions: [EntryOmission] = []
     private(set) var omissionCount = 0
+    /// How many entries have another time than in the archive.
+    private(set) var changedTimeCount = 0
     /// How many omissions are damaged or refused.
     private(set) var damageCount = 0
 
@@ -63,7 +65,11 @@ extension ExtractionTally {
     /// Records `omission`.
     func note(_ omission: EntryOmission) {
         omissionCount += 1
-        if case .damaged = omission.kind { damageCount += 1 }
+        switch omission.kind {
+        case .damaged: damageCount += 1
+        case .modificationTime: changedTimeCount += 1
+        default: break
+        }
         // The list has no gaps: after one that has no room, all further ones are only counted.
         guard omissions.count == omissionCount - 1, omissions.count < Self.omissionLimit,
             omission.byteCount <= Self.omissionBytesLimit - omissionBytes
@@ -81,10 +87,8 @@ extension ExtractionTally {
         if !options.linkTargets.contains(entry.path) { totals.count(entry) }
     }
 
-    /// Counts the directory at `path`, which has no entry of its own.
-    func countImpliedDirectory(at path: EntryPath) {
-        if options.includesDirectory(at: path) { totals.directories += 1 }
-    }
+    /// Counts a directory that has no entry of its own.
+    func countImpliedDirectory() { totals.directories += 1 }
 
     /// Counts the link at `path`.
     func countLink(_ kind: DeferredLink.Kind, at path: EntryPath) {

@@ -40,7 +40,9 @@ final class FileWriters {
     }
 
     /// Whether the file at `path` may be one that is not made yet.
-    func mayStillMake(_ path: EntryPath) -> Bool { recent.contains(path) }
+    func mayStillMake(_ path: ArraySlice<UInt8>) -> Bool {
+        recent.contains { $0.bytes.span.isEqual(to: path.span) }
+    }
 
     /// Waits until every file is made that was handed over.
     func settle() throws {

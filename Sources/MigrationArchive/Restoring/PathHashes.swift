@@ -16,7 +16,13 @@ struct PathHashes {
     /// Adds `path`; returns whether it was not there yet.
     @discardableResult
     mutating func insert(_ path: EntryPath) throws(ArchiveError) -> Bool {
-        let (isNew, _) = hashes.insert(path.hashValue)
+        try insert(path.levelHash, at: path)
+    }
+
+    /// Adds the path that has `hash`, which is `path` or a directory above it.
+    @discardableResult
+    mutating func insert(_ hash: Int, at path: EntryPath) throws(ArchiveError) -> Bool {
+        let (isNew, _) = hashes.insert(hash)
         guard hashes.count <= limit else {
             throw ArchiveError(.refused, "the archive holds too many \(name)", entry: path)
         }
@@ -26,14 +32,17 @@ struct PathHashes {
     /// Forgets `path`; returns whether it was there.
     @discardableResult
     mutating func remove(_ path: EntryPath) -> Bool {
-        !hashes.isEmpty && hashes.remove(path.hashValue) != nil
+        !hashes.isEmpty && hashes.remove(path.levelHash) != nil
     }
 
     var isEmpty: Bool { hashes.isEmpty }
 
     func contains(_ path: EntryPath) -> Bool {
-        !hashes.isEmpty && hashes.contains(path.hashValue)
+        !hashes.isEmpty && contains(path.levelHash)
     }
+
+    /// Whether the path that has `hash` is there.
+    func contains(_ hash: Int) -> Bool { hashes.contains(hash) }
 }
 
 /// Numbers by hashes, in memory while they are few and in an unnamed file when they are many.

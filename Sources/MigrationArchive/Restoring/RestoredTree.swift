@@ -12,7 +12,8 @@ final class RestoredTree {
     private var folding: NameFolding?
     /// The directories made for what is in them, whose own entries are still to come.
     private var implied = PathHashes(of: "directories that come after what is in them")
-    private var lastImplied: EntryPath?
+    /// The last of them: it is above the path, at a depth.
+    private var lastImplied: (path: EntryPath, depth: Int)?
     /// The directories made so far, kept only if another name could lead to one of them.
     private var madeDirectories = PathHashes(of: "directories where names fold")
     /// Marks the links that stand in for later ones; no archive can contain it.
@@ -87,24 +88,24 @@ extension RestoredTree {
     private func findParent(of path: EntryPath) throws -> any RestoredDirectory {
         let components = path.components.dropLast()
         do {
-            return try openMade(components)
+            return try openMade(components, above: path)
         } catch let error as SystemError where error.isMissing {
-            return try makeParents(components)
+            return try makeParents(components, above: path)
         }
     }
 
     /// Opens the directory at `components`; it and those above it must have been made by these names.
     private func openMade(
-        _ components: ArraySlice<ArraySlice<UInt8>>
+        _ components: ArraySlice<ArraySlice<UInt8>>,
+        above path: EntryPath
     ) throws -> any RestoredDirectory {
         let depth = cursor.reachedDepth(of: components)
         cursor.truncate(to: depth)
+        guard depth < components.count else { return try cursor.deepest() }
+        let hashes = try observedFolding() == .absent ? nil : path.levelHashes
         for (index, name) in components.enumerated().dropFirst(depth) {
             try cursor.descend(to: [UInt8](name))
-            guard
-                try observedFolding() == .absent
-                    || madeDirectories.contains(EntryPath(joining: components.prefix(index + 1)))
-            else { throw Self.foldedName }
+            if let hashes, !madeDirectories.contains(hashes[index]) { throw Self.foldedName }
         }
         return try cursor.deepest()
     }
@@ -122,34 +123,43 @@ extension RestoredTree {
     /// Throws if the entry of a directory is missing, unless damage may have taken it.
     func checkDirectories() throws(ArchiveError) {
         guard !implied.isEmpty, !options.passesOverDamage else { return }
-        var path = lastImplied
-        while let directory = path, !implied.contains(directory) { path = directory.parent }
+        let path = lastImplied.map { path, depth in
+            let hashes = path.levelHashes.prefix(depth)
+            return path.ancestor(atDepth: (hashes.lastIndex(where: implied.contains) ?? 0) + 1)
+        }
         let message = "the directory holds entries and has none itself"
         throw ArchiveError(.refused, message, entry: path)
     }
 
-    /// Makes the directories that are missing below the last one that the cursor reached.
+    /// Makes the directories above `path` that are missing below the last one that the cursor reached.
+    ///
+    /// It goes down once: an archive names thousands of directories in a few bytes.
     private func makeParents(
-        _ components: ArraySlice<ArraySlice<UInt8>>
+        _ components: ArraySlice<ArraySlice<UInt8>>,
+        above path: EntryPath
     ) throws -> any RestoredDirectory {
         var directory = try cursor.deepest()
+        let hashes = path.levelHashes
+        let firstIncluded = options.depthOfFirstIncluded(above: path, components.count)
         for (index, component) in components.enumerated().dropFirst(cursor.depth) {
             let name = [UInt8](component)
-            let path = EntryPath(joining: components.prefix(index + 1))
-            if writers?.mayStillMake(path) == true {
+            if writers?.mayStillMake(path.bytes[..<component.endIndex]) == true {
                 // The error is the same whether the file is made before or not.
                 try settleFiles()
                 try cursor.descend(to: name)
             }
-            let awaitsEntry = !options.isLenient && options.includesDirectory(at: path)
+            let isIncluded = index >= firstIncluded
+            let awaitsEntry = !options.isLenient && isIncluded
             try directory.makeDirectory(name, permissions: awaitsEntry ? 0o700 : 0o755)
             try setOwner(of: name, in: directory)
-            tally.countImpliedDirectory(at: path)
+            if isIncluded { tally.countImpliedDirectory() }
             if awaitsEntry {
-                try implied.insert(path)
-                lastImplied = path
+                try implied.insert(hashes[index], at: path)
+                lastImplied = (path, depth: index + 1)
             }
-            try remember(path)
+            if try observedFolding() != .absent {
+                try madeDirectories.insert(hashes[index], at: path)
+            }
             directory = try cursor.descend(to: name)
         }
         return directory
@@ -170,26 +180,27 @@ extension RestoredTree {
 
     /// Removes the file at `path`, and the directories above it that are then empty.
     func removeFileAndEmptyParents(at path: EntryPath) throws(SystemError) {
+        let name = [UInt8](path.lastComponent)
         do {
             let directory = try existingParent(of: path)
-            let name = [UInt8](path.lastComponent)
             // A directory may have replaced it.
-            if try directory.status(of: name).kind != .directory {
+            if try directory.status(of: name).kind == .directory {
+                try directory.removeDirectory(name)
+            } else {
                 try directory.removeFile(name)
             }
         } catch {
+            if error.isNotEmpty { return }
             guard error.isMissing else { throw error }
         }
-        var components = path.components[...]
-        while let name = components.last {
+        while let name = cursor.deepestName {
+            cursor.truncate(to: cursor.depth - 1)
             do throws(SystemError) {
-                let directory = try cursor.directory(at: components.dropLast())
-                try directory.removeDirectory([UInt8](name))
+                try cursor.deepest().removeDirectory(name)
             } catch {
                 if error.isNotEmpty { return }
                 guard error.isMissing else { throw error }
             }
-            components = components.prefix(cursor.depth)
         }
     }
 }

@@ -210,9 +210,7 @@ extension MigrationDataContainer {
     ///   container.
     package static var namedByEnvironment: MigrationDataContainer? {
         get throws(MigrationError) {
-            // Foundation's environment is text, but a path can be any bytes.
-            let path = unsafe getenv(environmentVariable).map { unsafe BytePath(cString: $0) }
-            guard let path, !path.bytes.isEmpty else { return nil }
+            guard let path = Environment.path(in: environmentVariable) else { return nil }
             return try MigrationDataContainer(atPath: path)
         }
     }

@@ -33,6 +33,10 @@ public struct ImportRecord: Sendable, Equatable {
     /// The fingerprint of the archive in hexadecimal digits; `nil` if it has none.
     public let fingerprint: String?
 
+    /// How many entries have another time of change than in the archive, because the file system can't hold
+    /// theirs.
+    public let changedTimes: Int
+
     /// What the person was doing when the data in the container was exported; `nil` once the app has
     /// taken it, and if there was nothing.
     public package(set) var activity: ResumeActivity?
@@ -54,6 +58,7 @@ public struct ImportRecord: Sendable, Equatable {
         platform: String?,
         resourcesVersion: String?,
         fingerprint: String?,
+        changedTimes: Int = 0,
         staging: String? = nil,
         activity: ResumeActivity? = nil,
         container: ContainerIdentity? = nil
@@ -64,6 +69,7 @@ public struct ImportRecord: Sendable, Equatable {
         self.platform = platform
         self.resourcesVersion = resourcesVersion
         self.fingerprint = fingerprint
+        self.changedTimes = changedTimes
         self.staging = staging
         self.activity = activity
         self.container = container
@@ -105,6 +111,7 @@ extension ImportRecord: Codable {
         case platform
         case resourcesVersion
         case fingerprint
+        case changedTimes
         case staging
         case activity
         case container
@@ -151,6 +158,7 @@ extension ImportRecord: Codable {
         platform = try values.decodeIfPresent(String.self, forKey: .platform)
         resourcesVersion = try values.decodeIfPresent(String.self, forKey: .resourcesVersion)
         fingerprint = try values.decodeIfPresent(String.self, forKey: .fingerprint)
+        changedTimes = try values.decodeIfPresent(Int.self, forKey: .changedTimes) ?? 0
         staging = try values.decodeIfPresent(String.self, forKey: .staging)
         activity = try values.decodeIfPresent(Data.self, forKey: .activity)
             .map { try ResumeActivity(encoded: $0) }
@@ -178,6 +186,7 @@ extension ImportRecord: Codable {
         try values.encodeIfPresent(platform, forKey: .platform)
         try values.encodeIfPresent(resourcesVersion, forKey: .resourcesVersion)
         try values.encodeIfPresent(fingerprint, forKey: .fingerprint)
+        if changedTimes != 0 { try values.encode(changedTimes, forKey: .changedTimes) }
         try values.encodeIfPresent(staging, forKey: .staging)
         try values.encodeIfPresent(activity?.encoded, forKey: .activity)
         try values.encodeIfPresent(container, forKey: .container)

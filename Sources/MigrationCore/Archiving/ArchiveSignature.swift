@@ -1,6 +1,6 @@
 public import Foundation
 internal import MigrationArchive
-internal import MigrationSystem
+package import MigrationSystem
 
 /// The statement that a signature confirms: an archive's content, its app, and the version of its
 /// format.
@@ -51,33 +51,38 @@ public struct ArchiveStatement: Sendable, Hashable {
         )
     }
 
-    /// Signs with the key at a path of any bytes.
+    /// Signs with the key at a path of any bytes, unless `cancellation` ends a wait.
     package func sign(
         keyPath: BytePath,
         toPath path: BytePath,
-        replacesExisting: Bool
+        replacesExisting: Bool,
+        cancellation: CancellationFlag = CancellationFlag()
     ) throws {
-        let words = [
-            "-q", "-Y", "sign", "-f", String(decoding: keyPath.bytes, as: UTF8.self), "-n",
-            Self.namespace,
-        ]
-        let result = try SSHKeygen.run(words, input: text, showsErrors: true)
-        guard result.isSuccess, !result.output.isEmpty else {
+        let key = try SSHKeygen.Input(key: keyPath, cancellation)
+        let answer = try SSHKeygen.run(
+            ["-q", "-Y", "sign", "-f", .file(key), "-n", .text(Self.namespace)],
+            input: text,
+            asksPerson: true,
+            cancellation
+        )
+        guard answer.isSuccess, !answer.output.isEmpty else {
             let problem = "ssh-keygen can't sign with this key"
             throw MigrationError(.signingFailed, problem, path: keyPath)
         }
         do throws(SystemError) {
             try PendingFile.write(
-                result.output,
+                answer.output,
                 at: BytePath(resolving: path),
                 replacesExisting: replacesExisting
             )
         } catch {
             throw MigrationError(
                 error.isExisting ? .outputExists : .outputFailed,
-                error.isExisting
-                    ? "a signature of that name already exists"
-                    : "the signature can't be written",
+                !error.isExisting
+                    ? "the signature can't be written"
+                    : replacesExisting
+                        ? "what is there isn't a regular file and is not replaced"
+                        : "a signature of that name already exists",
                 path: path,
                 cause: error.isExisting ? nil : error
             )
@@ -90,6 +95,9 @@ public struct RequiredSignature: Sendable {
     private let signature: BytePath
     private let allowedSigners: BytePath
     private let signer: String
+
+    /// What the files held: a pipe can be read once, and an archive may be checked twice.
+    private let inputs = Monitor<(signature: SSHKeygen.Input, signers: SSHKeygen.Input)?>(nil)
 
     /// Requires a signature.
     ///
@@ -122,28 +130,54 @@ public struct RequiredSignature: Sendable {
     ///   missing or too old.
     @discardableResult
     public func check(_ statement: ArchiveStatement) throws -> String {
-        for (path, name) in [(signature, "signature"), (allowedSigners, "file of signers")] {
-            do throws(SystemError) {
-                _ = try FileDescriptor.openFollowingLinks(path, .reading)
-            } catch {
-                let message = "the \(name) can't be read"
-                throw MigrationError(.signatureInvalid, message, path: path, cause: error)
-            }
-        }
-        let words = [
-            "-Y", "verify", "-f", String(decoding: allowedSigners.bytes, as: UTF8.self), "-I",
-            signer,
-            "-n", ArchiveStatement.namespace, "-s",
-            String(decoding: signature.bytes, as: UTF8.self),
-        ]
-        let result = try SSHKeygen.run(words, input: statement.text, showsErrors: false)
-        guard result.isSuccess else {
+        try check(statement, CancellationFlag())
+    }
+
+    /// Throws unless the signer has signed `statement`, or if `cancellation` ends a wait.
+    @discardableResult
+    package func check(
+        _ statement: ArchiveStatement,
+        _ cancellation: CancellationFlag
+    ) throws -> String {
+        let (signature, signers) = try readInputs(cancellation)
+        let answer = try SSHKeygen.run(
+            [
+                "-Y", "verify", "-f", .file(signers), "-I", .text(signer),
+                "-n", .text(ArchiveStatement.namespace), "-s", .file(signature),
+            ],
+            input: statement.text,
+            asksPerson: false,
+            cancellation
+        )
+        guard answer.isSuccess else {
             let name = PrintableText.escaping(signer)
-            let message = "the archive is not signed by \(name): \(result.errors)"
-            throw MigrationError(.signatureInvalid, message, path: signature)
+            let message = "the archive is not signed by \(name): \(answer.complaint)"
+            throw MigrationError(.signatureInvalid, message, path: self.signature)
         }
-        let output = String(decoding: result.output, as: UTF8.self)
+        let output = String(decoding: answer.output, as: UTF8.self)
         return PrintableText.escaping(output.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    private func readInputs(
+        _ cancellation: CancellationFlag
+    ) throws -> (signature: SSHKeygen.Input, signers: SSHKeygen.Input) {
+        if let inputs = inputs.withLock({ $0 }) { return inputs }
+        let read = (
+            signature: try SSHKeygen.Input(
+                signature,
+                called: "signature",
+                limit: 64 << 10,
+                cancellation
+            ),
+            signers: try SSHKeygen.Input(
+                allowedSigners,
+                called: "file of signers",
+                limit: 4 << 20,
+                cancellation
+            )
+        )
+        inputs.withLock { $0 = read }
+        return read
     }
 }
 
@@ -151,79 +185,181 @@ public struct RequiredSignature: Sendable {
 
 /// The program that makes and checks SSH signatures.
 private enum SSHKeygen {
+    /// A file that it reads.
+    struct Input: Sendable {
+        let path: BytePath
+        /// What the file held; `nil` where the program opens the file itself.
+        let bytes: [UInt8]?
+
+        /// Reads the file at `path`, of at most `limit` bytes.
+        init(
+            _ path: BytePath,
+            called name: String,
+            limit: Int,
+            _ cancellation: CancellationFlag
+        ) throws {
+            self.path = path
+            do {
+                bytes = try SmallFile.read(path, limit: limit, cancellation: cancellation)
+            } catch let error as SystemError {
+                let message = "the \(name) can't be read"
+                throw MigrationError(.signatureInvalid, message, path: path, cause: error)
+            }
+            guard bytes != nil else {
+                let message = "the \(name) is larger than \(ByteCount(UInt64(limit)))"
+                throw MigrationError(.signatureInvalid, message, path: path)
+            }
+        }
+
+        /// Reads a private or public key, unless it is in a regular file: the program looks for the
+        /// other one of the pair beside that, and asks for the passphrase by its name.
+        init(key path: BytePath, _ cancellation: CancellationFlag) throws {
+            let limit = 1 << 20
+            self.path = path
+            do {
+                let status = try FileDescriptor.openFollowingLinks(path, .reading).status()
+                guard status.kind != .regular || status.size > limit else {
+                    bytes = nil
+                    return
+                }
+                bytes = try SmallFile.read(path, limit: limit, cancellation: cancellation)
+            } catch let error as SystemError {
+                throw MigrationError(
+                    .signingFailed,
+                    "the key can't be read",
+                    path: path,
+                    cause: error
+                )
+            }
+            guard bytes != nil else {
+                let message = "the key is larger than \(ByteCount(UInt64(limit)))"
+                throw MigrationError(.signingFailed, message, path: path)
+            }
+        }
+    }
+
+    /// A word of its command line.
+    enum Word: ExpressibleByStringLiteral {
+        case text(String)
+        case file(Input)
+
+        init(stringLiteral text: String) {
+            self = .text(text)
+        }
+    }
+
     /// How a run ended.
-    struct Result {
+    struct Answer {
         let isSuccess: Bool
         let output: [UInt8]
-        /// Its output on one line, for an error.
-        let errors: String
+        /// What it printed on one line, for an error.
+        let complaint: String
     }
+
+    /// An output has a few lines.
+    private static let outputLimit = 64 << 10
+
+    /// The seconds that a check may take, of files whose size is bounded.
+    private static let checkLimit = 30.0
 
     /// Runs it with `input` on standard input.
     ///
-    /// - Throws: ``MigrationError`` of code `signingFailed` if it is missing or too old.
-    static func run(_ words: [String], input: [UInt8], showsErrors: Bool) throws -> Result {
-        let program = try find()
-        let result = try run(program, words: words, input: input, showsErrors: showsErrors)
-        if !result.isSuccess, try isTooOld(program) {
+    /// - Throws: ``MigrationError`` of code `signingFailed` if it is missing, too old or takes too long.
+    static func run(
+        _ words: [Word],
+        input: [UInt8],
+        asksPerson: Bool,
+        _ cancellation: CancellationFlag
+    ) throws -> Answer {
+        let answer = try start(words, input: input, asksPerson: asksPerson, cancellation)
+        if !answer.isSuccess, try isTooOld(cancellation) {
             let message = "ssh-keygen is too old to sign files: install OpenSSH 8.1 or newer"
             throw MigrationError(.signingFailed, message)
         }
-        return result
-    }
-
-    private static func find() throws(MigrationError) -> URL {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        for directory in path.split(separator: ":") {
-            let program = "\(directory)/ssh-keygen"
-            if FileManager.default.isExecutableFile(atPath: program) {
-                return URL(filePath: program)
-            }
-        }
-        let message = "ssh-keygen, which signs archives, is missing: install OpenSSH"
-        throw MigrationError(.signingFailed, message)
+        return answer
     }
 
     /// Whether it does not support signatures.
-    private static func isTooOld(_ program: URL) throws -> Bool {
-        let words = ["-Y", "check-novalidate", "-n", "archive@migration", "-s", "/dev/null"]
-        return try run(program, words: words, input: [], showsErrors: false).errors.contains(
-            "option -- "
-        )
+    private static func isTooOld(_ cancellation: CancellationFlag) throws -> Bool {
+        let words: [Word] = [
+            "-Y", "check-novalidate", "-n", .text(ArchiveStatement.namespace), "-s", "/dev/null",
+        ]
+        return try start(words, input: [], asksPerson: false, cancellation)
+            .complaint.contains("option -- ")
     }
 
-    private static func run(
-        _ program: URL,
-        words: [String],
+    private static func start(
+        _ words: [Word],
         input: [UInt8],
-        showsErrors: Bool
-    ) throws -> Result {
-        let process = Process()
-        let (source, output, errors) = (Pipe(), Pipe(), Pipe())
-        process.executableURL = program
-        process.arguments = words
-        process.standardInput = source
-        process.standardOutput = output
-        if !showsErrors { process.standardError = errors }
-        // Before a reader exists that might vanish: the input and the answer are smaller than a
-        // pipe.
-        try source.fileHandleForWriting.write(contentsOf: Data(input))
-        do {
-            try process.run()
+        asksPerson: Bool,
+        _ cancellation: CancellationFlag
+    ) throws -> Answer {
+        var command = [[UInt8](utf8: "ssh-keygen")]
+        var files: [(file: OpenFile, shown: BytePath)] = []
+        let process: PipedProcess
+        do throws(SystemError) {
+            for word in words {
+                switch word {
+                case .text(let text): command.append([UInt8](utf8: text))
+                case .file(let input):
+                    guard let bytes = input.bytes else {
+                        command.append(input.path.bytes)
+                        continue
+                    }
+                    command.append([UInt8](utf8: "/dev/fd/\(3 + files.count)"))
+                    files.append((try .inMemory(holding: bytes), input.path))
+                }
+            }
+            process = try PipedProcess.start(
+                command,
+                reading: try .inMemory(holding: input),
+                files: files.map(\.file),
+                showsErrors: asksPerson
+            )
         } catch {
-            throw MigrationError(.signingFailed, "ssh-keygen can't be started", cause: error)
+            throw failure(toStart: error)
         }
-        try source.fileHandleForWriting.close()
-        let answer = try output.fileHandleForReading.readToEnd() ?? Data()
-        let complaint = showsErrors ? Data() : try errors.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        return try answer(of: process, shown: files.map(\.shown), asksPerson, cancellation)
+    }
+
+    private static func failure(toStart error: SystemError) -> MigrationError {
+        guard error.isMissing else {
+            return MigrationError(.signingFailed, "ssh-keygen can't be started", cause: error)
+        }
+        let message = "ssh-keygen, which signs archives, is missing: install OpenSSH"
+        return MigrationError(.signingFailed, message)
+    }
+
+    private static func answer(
+        of process: PipedProcess,
+        shown: [BytePath],
+        _ asksPerson: Bool,
+        _ cancellation: CancellationFlag
+    ) throws -> Answer {
+        let result: (output: [UInt8], ending: PipedProcess.Ending?)
+        do {
+            result = try process.answer(
+                limit: outputLimit,
+                within: asksPerson ? nil : checkLimit,
+                cancellation: cancellation
+            )
+        } catch is PipedProcess.OutputTooLong {
+            throw MigrationError(.signingFailed, "ssh-keygen prints too much")
+        }
+        guard let ending = result.ending else {
+            let limit = "\(Int(checkLimit)) seconds"
+            throw MigrationError(.signingFailed, "ssh-keygen did not end within \(limit)")
+        }
         // Part of the reason for a failure is on standard output.
-        let text = String(decoding: complaint + answer, as: UTF8.self)
-            .split(whereSeparator: \.isNewline).joined(separator: "; ")
-        return Result(
-            isSuccess: process.terminationReason == .exit && process.terminationStatus == 0,
-            output: [UInt8](answer),
-            errors: PrintableText.escaping(String(text.prefix(500)))
-        )
+        let lines =
+            process.printedLines
+            + String(decoding: result.output, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map(String.init)
+        var text = PrintableText.escaping(String(lines.joined(separator: "; ").prefix(500)))
+        for (index, path) in shown.enumerated() {
+            let name = PrintableText.escaping(path)
+            text = text.replacingOccurrences(of: "/dev/fd/\(3 + index)", with: name)
+        }
+        return Answer(isSuccess: ending == .exited(0), output: result.output, complaint: text)
     }
 }

@@ -64,45 +64,42 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the pattern matches the entry at `path` itself.
     func matches(_ path: [UInt8], isDirectory: Bool) -> Bool {
-        if isForDirectories && !isDirectory { return false }
-        let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return Self.matches(parts: parts, names: names)
+        matches(path, isDirectory: isDirectory, orAbove: false)
     }
 
     /// Whether the pattern matches the entry at `path` or a directory above it.
     package func matches(toOrAbove path: EntryPath, isDirectory: Bool) -> Bool {
-        if matches(path.bytes, isDirectory: isDirectory) { return true }
-        var above = path.parent
-        while let directory = above {
-            if matches(directory.bytes, isDirectory: true) { return true }
-            above = directory.parent
+        matches(path.bytes, isDirectory: isDirectory, orAbove: true)
+    }
+
+    /// Goes through the path once, with all the places in the pattern where it may be.
+    private func matches(_ path: [UInt8], isDirectory: Bool, orAbove: Bool) -> Bool {
+        let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        var places = [0]
+        for (index, part) in parts.enumerated() {
+            places = advance(places, past: part)
+            if places.isEmpty { return false }
+            let isLast = index == parts.count - 1
+            guard places.contains(names.count), isLast || orAbove else { continue }
+            return !isForDirectories || isDirectory || !isLast
         }
         return false
     }
 
-    private static func matches(
-        parts: [ArraySlice<UInt8>],
-        names: [[UInt8]]
-    ) -> Bool {
-        var (part, name) = (0, 0)
-        // Of several '**', only the last one that was passed can still help, so little time is lost.
-        var retry: (part: Int, name: Int)?
-        while part < parts.count {
-            if name < names.count, names[name].isEmpty {
-                name += 1
+    private func advance(_ places: [Int], past part: ArraySlice<UInt8>) -> [Int] {
+        var next: [Int] = []
+        func add(_ place: Int) { if !next.contains(place) { next.append(place) } }
+        for var place in places where place < names.count {
+            // Each '**' before the last name may stand for no directory.
+            while place < names.count, names[place].isEmpty {
+                add(place)
+                place += 1
                 // At the end it stands for at least one name: a directory does not match itself.
-                if name == names.count { return true }
-                retry = (part, name)
-            } else if name < names.count, names[name].isMatchedByShell(parts[part]) {
-                (part, name) = (part + 1, name + 1)
-            } else if let next = retry {
-                (part, name) = (next.part + 1, next.name)
-                retry = (part, name)
-            } else {
-                return false
+                if place == names.count { add(place) }
             }
+            if place < names.count, names[place].isMatchedByShell(part) { add(place + 1) }
         }
-        return name == names.count
+        return next
     }
 }
 

@@ -19,9 +19,8 @@ package final class PrivateDirectory: Sendable {
     ///
     /// - Throws: ``MigrationError`` of code `outputFailed`.
     package init(
-        in common: URL = FileManager.default.temporaryDirectory
+        in common: BytePath = Environment.temporaryDirectory
     ) throws(MigrationError) {
-        let common = BytePath(of: common)
         do throws(SystemError) {
             let parent = try BytePath(resolvingWhole: common)
             let opened = OpenFile(try FileDescriptor.open(parent, .directory))

@@ -154,9 +154,21 @@ package struct ArchiveFile: ~Copyable {
         self.availableSpace = availableSpace
     }
 
+    /// Opens the output.
+    ///
+    /// - Parameters:
+    ///   - destination: Where the archive goes.
+    ///   - sizeEstimate: The size of the content, for a command.
+    ///   - settingAside: Gets the new name of what is left of an archive and can't be resumed; `nil` makes
+    ///     that an error.
+    ///   - cancellation: Ends waits when it is raised.
+    /// - Returns: The open output.
+    /// - Throws: ``MigrationError`` of codes `archiveBusy`, `outputExists` and `outputFailed`, and errors of
+    ///   reading what is resumed.
     package static func make(
         at destination: ArchiveDestination,
         sizeEstimate: UInt64 = 0,
+        settingAside: ((BytePath) -> Void)? = nil,
         cancellation: CancellationFlag
     ) throws -> ArchiveFile {
         let encryption = destination.encryption
@@ -165,7 +177,12 @@ package struct ArchiveFile: ~Copyable {
                 let message = "only a file that is not encrypted can be resumed"
                 throw MigrationError(.invalidOption, message)
             }
-            return try resume(destination, at: path, cancellation: cancellation)
+            return try resume(
+                destination,
+                at: path,
+                settingAside: settingAside,
+                cancellation: cancellation
+            )
         }
         switch destination.target {
         case .descriptor(let number):
@@ -214,6 +231,7 @@ package struct ArchiveFile: ~Copyable {
     private static func resume(
         _ destination: ArchiveDestination,
         at path: BytePath,
+        settingAside: ((BytePath) -> Void)?,
         cancellation: CancellationFlag
     ) throws -> ArchiveFile {
         guard case .file(_, let replacesExisting) = destination.target else {
@@ -253,9 +271,18 @@ package struct ArchiveFile: ~Copyable {
                 availableSpace: space.map { $0 + beginning.provedBytes }
             )
         } catch {
-            pending.take()?.leave()
-            throw unresumable(error, at: path)
+            let isOfContent = (error as? ArchiveError).map { $0.code != .inputFailed } ?? false
+            guard isOfContent, let settingAside, let unusable = pending.take() else {
+                pending.take()?.leave()
+                throw unresumable(error, at: path)
+            }
+            do throws(SystemError) {
+                settingAside(path.parent / (try unusable.setAside()))
+            } catch {
+                throw failure(error, at: path)
+            }
         }
+        return try resume(destination, at: path, settingAside: nil, cancellation: cancellation)
     }
 
     /// Why what is left at `path` can't be gone on from.

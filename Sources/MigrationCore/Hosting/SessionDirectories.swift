@@ -135,7 +135,7 @@ struct SessionDirectories {
     }
 
     private static func commonDirectory() throws(MigrationError) -> BytePath {
-        let path = BytePath(of: FileManager.default.temporaryDirectory)
+        let path = Environment.temporaryDirectory
         do {
             return try BytePath(resolving: path)
         } catch {

@@ -114,12 +114,12 @@ struct SessionPaths {
 extension SessionPaths {
     /// Makes a directory whose own path needs no encoding.
     private static func makeDirectory() throws(MigrationError) -> PrivateDirectory {
-        let usual = FileManager.default.temporaryDirectory
-        let places = [usual] + ["/tmp", "/var/tmp", "/dev/shm"].map { URL(filePath: $0) }
+        let usual = Environment.temporaryDirectory
+        let places: [BytePath] = [usual, "/tmp", "/var/tmp", "/dev/shm"]
         var problem = MigrationError(
             .pathNeedsEncoding,
             "the path of every directory for temporary files needs percent-encoding",
-            path: BytePath(of: usual)
+            path: usual
         )
         for place in places {
             do throws(MigrationError) {

@@ -81,15 +81,20 @@ struct ImportChecks {
     }
 
     /// Refuses an archive without the expected fingerprint or the required signature.
-    func checkProof(of reader: ArchiveReader) throws {
-        try checkProof(header: reader.header, fingerprint: reader.fingerprint)
+    func checkProof(of reader: ArchiveReader, _ cancellation: CancellationFlag) throws {
+        try checkProof(header: reader.header, fingerprint: reader.fingerprint, cancellation)
     }
 
     /// Refuses an archive of this header without the expected fingerprint or the required signature.
-    func checkProof(header: ArchiveHeader?, fingerprint: Fingerprint?) throws {
+    func checkProof(
+        header: ArchiveHeader?,
+        fingerprint: Fingerprint?,
+        _ cancellation: CancellationFlag
+    ) throws {
         try options.expectedFingerprint?.check(fingerprint)
         guard let required = options.requiredSignature else { return }
-        try required.check(ArchiveStatement(header: header, fingerprint: fingerprint))
+        let statement = try ArchiveStatement(header: header, fingerprint: fingerprint)
+        try required.check(statement, cancellation)
     }
 
     /// Refuses a container that isn't that of the app whose archive this is said to be.

@@ -299,7 +299,11 @@ struct ImportOperation {
         }
         let inspection = try ArchiveSource.inspect(source.open(cancellation))
         try checks.checkHeader(inspection.header)
-        try checks.checkProof(header: inspection.header, fingerprint: inspection.fingerprint)
+        try checks.checkProof(
+            header: inspection.header,
+            fingerprint: inspection.fingerprint,
+            cancellation
+        )
         return (inspection.header, inspection.fingerprint)
     }
 
@@ -320,6 +324,7 @@ struct ImportOperation {
             let opened = try reader ?? openReader(input)
             reader = opened
             if holdsData { try checks.checkReplacedApp(by: opened.header) }
+            try checkTimes()
             reserve = try begin(in: root, token: token)
             if let appExtension { try ask(appExtension, beside: root, token: token) }
             hasBegun = true
@@ -392,8 +397,24 @@ struct ImportOperation {
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
         // A pipe has no fingerprint until everything was read.
-        if input.size != nil { try checks.checkProof(of: reader) }
+        if input.size != nil { try checks.checkProof(of: reader, cancellation) }
         return reader
+    }
+
+    /// Refuses times that the container's file system can't hold, where they are required, before anything
+    /// is staged; of a stream they are known only as it is read.
+    private func checkTimes() throws {
+        guard options.isStrict, source.isFile else { return }
+        var rules = ArchiveExtractor.Options()
+        rules.requiresTimes = true
+        rules.times = try StorableTimes(in: FileDescriptor.open(path.parent, .directory))
+        let threadCount = ThreadCount.resolve(options.threadCount)
+        let input = try source.open(cancellation)
+        let reader = try ArchiveReader(input, access: .comparing(threadCount: threadCount))
+        while let entry = try reader.next() {
+            try cancellation.check()
+            _ = try rules.changedTime(of: entry)
+        }
     }
 
     /// Notes in the container that an import begins, and sets space aside to record a failure.
@@ -452,6 +473,7 @@ extension ImportOperation {
                 header: reader.header,
                 token: token,
                 fingerprint: reader.fingerprint,
+                changedTimes: extractor.changedTimeCount,
                 container: checks.identity(importing: reader.header)
             )
             record.keptPath = target.kept?.path.bytes
@@ -574,7 +596,7 @@ extension ImportOperation {
             options: extraction,
             progress: progress
         )
-        try checks.checkProof(of: reader)
+        try checks.checkProof(of: reader, cancellation)
         return extractor
     }
 }
@@ -589,6 +611,7 @@ extension ImportOperation {
         header: ArchiveHeader?,
         token: StagingToken,
         fingerprint: Fingerprint? = nil,
+        changedTimes: Int = 0,
         container: ContainerIdentity? = nil
     ) -> ImportRecord {
         let source = options.source
@@ -599,6 +622,7 @@ extension ImportOperation {
             platform: source.platform?.rawValue ?? header?.platform,
             resourcesVersion: source.version ?? header?.resourcesVersion,
             fingerprint: fingerprint?.description,
+            changedTimes: changedTimes,
             staging: token.text,
             // It was checked when the import began.
             activity: outcome == .success ? try? header?.resumeActivity : nil,

@@ -23,6 +23,10 @@ public struct ImportOptions: Sendable {
     /// Whether another program's tar file may replace data even if it is empty or has no end mark.
     public var allowsIncomplete = false
 
+    /// Whether a time that the destination's file system can't hold is an error; otherwise it is one of the
+    /// report's omissions.
+    public var isStrict = false
+
     /// How to treat symbolic links that lead out of the container.
     public var externalLinks = ExternalLinkPolicy.refuse
 
@@ -189,6 +193,8 @@ extension ArchiveExtractor.Options {
         extraMetadata = options.extraMetadata
         ownerMap = options.ownerMap
         entryHandler = options.entryHandler
+        requiresTimes = options.isStrict
+        times = try StorableTimes(in: directory.descriptor)
     }
 }
 
@@ -226,6 +232,15 @@ extension ArchiveExtractor {
     }
 }
 
+extension FileTime {
+    /// The time in universal time, to the nanosecond.
+    fileprivate var universal: String {
+        let digits = String(1_000_000_000 + nanoseconds).dropFirst()
+        let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+        return "\(whole.dropLast()).\(digits)Z"
+    }
+}
+
 extension Omission {
     fileprivate init(_ omission: EntryOmission) {
         let reason: Reason
@@ -235,6 +250,10 @@ extension Omission {
             (reason, detail) = (.extendedAttribute, PrintableText.escaping(name))
         case .specialPermissions(let bits):
             (reason, detail) = (.specialPermissions, String(bits, radix: 8))
+        case .modificationTime(let time, let stored):
+            (reason, detail) = (
+                .modificationTime, "\(time.universal) became \(stored.universal)"
+            )
         case .externalLink(let target):
             (reason, detail) = (.externalLink, PrintableText.escaping(target))
         case .owners: (reason, detail) = (.owners, "--owners restores")

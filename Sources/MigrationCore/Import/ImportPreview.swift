@@ -100,10 +100,10 @@ struct ImportPreviewOperation {
         try checks.checkHeader(reader.header)
         if replaced != nil { try checks.checkReplacedApp(by: reader.header) }
         // A pipe has no fingerprint until everything was read.
-        if input.size != nil { try checks.checkProof(of: reader) }
+        if input.size != nil { try checks.checkProof(of: reader, cancellation) }
         try checks.checkSpace(for: reader, available: available)
         let extractor = try read(reader, available: available)
-        try checks.checkProof(of: reader)
+        try checks.checkProof(of: reader, cancellation)
         try checks.checkLayout(of: reader)
         if replaced != nil { try checks.checkReplacement(by: extractor, from: reader) }
         // Only now does a pipe say how much it holds.
@@ -154,11 +154,14 @@ struct ImportPreviewOperation {
         if reader.header == nil { extraction.byteLimit = available }
         extraction.externalLinks = options.externalLinks
         extraction.extraMetadata = options.extraMetadata
+        extraction.requiresTimes = options.isStrict
+        // Who may not make a file there learns of it from the import.
+        extraction.times = try? StorableTimes(in: FileDescriptor.open(path.parent, .directory))
         extraction.entryHandler = options.entryHandler
         extraction.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
         let extractor = ArchiveExtractor(restoringNothing: extraction) {
             () throws(SystemError) in
-            let directory = BytePath(of: FileManager.default.temporaryDirectory)
+            let directory = Environment.temporaryDirectory
             return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()
         }
         try extractor.extract(reader, showing: progress)

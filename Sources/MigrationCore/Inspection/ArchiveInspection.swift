@@ -16,7 +16,7 @@ public enum VerificationScope: String, Sendable, Codable {
         options.externalLinks = externalLinks
         options.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
         return .everything(options) { () throws(SystemError) in
-            let directory = BytePath(of: FileManager.default.temporaryDirectory)
+            let directory = Environment.temporaryDirectory
             return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()
         }
     }

@@ -67,21 +67,25 @@ extension ExtensionUnderTest {
     ///   `invalidOption` if its app groups or grants are malformed.
     static func find() throws(MigrationError) -> ExtensionUnderTest {
         if let current { return current }
-        guard let program = path(in: extensionVariable) else { throw missing(extensionVariable) }
+        guard let program = try url(in: extensionVariable) else { throw missing(extensionVariable) }
         guard let container = try MigrationDataContainer.namedByEnvironment else {
             throw missing(MigrationHost.containerVariable)
         }
-        var appExtension = MigrationExtension.executable(at: URL(fileAtPath: program))
-        appExtension.entitlements = path(in: entitlementsVariable).map { URL(fileAtPath: $0) }
-        try appExtension.readGroups(of: path(in: groupsVariable)?.bytes ?? [])
-        try appExtension.readGrants(of: path(in: grantsVariable)?.bytes ?? [])
+        var appExtension = MigrationExtension.executable(at: program)
+        appExtension.entitlements = try url(in: entitlementsVariable)
+        try appExtension.readGroups(of: Environment.path(in: groupsVariable)?.bytes ?? [])
+        try appExtension.readGrants(of: Environment.path(in: grantsVariable)?.bytes ?? [])
         return ExtensionUnderTest(appExtension, container: container)
     }
 
-    private static func path(in variable: String) -> BytePath? {
-        // Foundation's environment is text, and a path need not be.
-        let path = unsafe getenv(variable).map { unsafe BytePath(cString: $0) }
-        return path.flatMap { $0.bytes.isEmpty ? nil : $0 }
+    private static func url(in variable: String) throws(MigrationError) -> URL? {
+        guard let path = Environment.path(in: variable) else { return nil }
+        // A directory that can't be found is one whose name can't be used either.
+        guard (try? path.fitsURL) == true else {
+            let message = "the path in \(variable) is not valid UTF-8"
+            throw MigrationError(.nothingToTest, message, path: path)
+        }
+        return URL(fileAtPath: path)
     }
 
     private static func missing(_ variable: String) -> MigrationError {

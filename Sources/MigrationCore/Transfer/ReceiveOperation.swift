@@ -22,6 +22,8 @@ extension MigrationHost {
     ///   - replacesExisting: Whether to replace an archive of that name, whatever it holds.
     ///   - input: The number of the descriptor from which the sender is read.
     ///   - output: The number of the descriptor by which the sender is answered.
+    ///   - settingAside: Gets the new name of what lay under the name that ends in `.partial` and isn't the
+    ///     beginning of an archive; it is never removed.
     /// - Returns: What came. The answer to the sender is up to the caller.
     /// - Throws: ``MigrationError`` of code `commandFailed` if the sender ended too early, and of codes
     ///   `archiveBusy`, `outputExists` and `outputFailed`; `ArchiveError` of codes `outOfSpace` and
@@ -31,7 +33,8 @@ extension MigrationHost {
         _ path: BytePath,
         replacesExisting: Bool,
         from input: Int32,
-        to output: Int32
+        to output: Int32,
+        settingAside: @escaping @Sendable (BytePath) -> Void = { _ in }
     ) async throws -> ReceivedArchive {
         try await withOperationThread { cancellation in
             let operation = ReceiveOperation(
@@ -39,6 +42,7 @@ extension MigrationHost {
                 replacesExisting: replacesExisting,
                 input: OpenFile(try FileDescriptor.duplicate(ofNumber: input)),
                 output: OpenFile(try FileDescriptor.duplicate(ofNumber: output)),
+                settingAside: settingAside,
                 cancellation: cancellation
             )
             return try operation.run()
@@ -52,12 +56,17 @@ private struct ReceiveOperation {
     let replacesExisting: Bool
     let input: OpenFile
     let output: OpenFile
+    let settingAside: (BytePath) -> Void
     let cancellation: CancellationFlag
 
     func run() throws -> ReceivedArchive {
         let destination = ArchiveDestination.file(path: path, replacesExisting: replacesExisting)
         do {
-            let file = try ArchiveFile.make(at: destination.resumed(), cancellation: cancellation)
+            let file = try ArchiveFile.make(
+                at: destination.resumed(),
+                settingAside: settingAside,
+                cancellation: cancellation
+            )
             return try receive(file)
         } catch let error as MigrationError where error.code == .outputExists && !replacesExisting {
             return try compareWithPresent()

@@ -222,7 +222,7 @@ extension ChildProcess {
 
 extension Duration {
     /// The time in whole milliseconds, rounded up, for `poll(2)`.
-    fileprivate var pollTimeout: Int32 {
+    var pollTimeout: Int32 {
         let (seconds, attoseconds) = components
         if seconds < 0 || attoseconds < 0 { return 0 }
         if seconds >= 1_000_000 { return 1_000_000_000 }

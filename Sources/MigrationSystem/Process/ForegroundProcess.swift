@@ -18,13 +18,6 @@ package struct ForegroundProcess: Sendable {
             self.mask = mask
             self.defaults = defaults
         }
-
-        /// Blocks none, and ends the program when nobody reads what it writes.
-        static var unblocked: Signals {
-            var mask = sigset_t()
-            unsafe sigemptyset(&mask)
-            return Signals(mask: mask, defaults: [SIGPIPE])
-        }
     }
 
     private let process: pid_t
@@ -41,18 +34,10 @@ package struct ForegroundProcess: Sendable {
         return ForegroundProcess(process: try spawn(command, signals: signals))
     }
 
-    /// Starts `command`, found by `PATH`.
-    ///
-    /// - Parameters:
-    ///   - command: The program and its arguments.
-    ///   - signals: What the program does at first with signals.
-    ///   - streams: The descriptors that become its first ones, from standard input on; the others are inherited.
-    /// - Returns: The number of the process.
-    /// - Throws: ``SystemError`` if the program can't be run.
-    static func spawn(
+    /// Starts `command`; returns the number of its process.
+    private static func spawn(
         _ command: [[UInt8]],
-        signals: Signals,
-        streams: [CInt] = []
+        signals: Signals
     ) throws(SystemError) -> pid_t {
         guard let program = command.first else { throw SystemError("posix_spawnp", code: ENOENT) }
         var attributes = posix_spawnattr_t()
@@ -65,17 +50,11 @@ package struct ForegroundProcess: Sendable {
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
         let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         unsafe posix_spawnattr_setflags(&attributes, flags)
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        for (number, stream) in streams.enumerated() {
-            unsafe posix_spawn_file_actions_adddup2(&actions, stream, CInt(number))
-        }
         let arguments = CStringList(command)
         var process: pid_t = 0
         let code = program.withPath { program in
             arguments.withPointer { arguments in
-                unsafe posix_spawnp(&process, program, &actions, &attributes, arguments, environ)
+                unsafe posix_spawnp(&process, program, nil, &attributes, arguments, environ)
             }
         }
         guard code == 0 else { throw SystemError("posix_spawnp", code: code) }

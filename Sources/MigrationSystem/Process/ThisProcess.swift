@@ -85,3 +85,26 @@ package enum CoreDumps {
     /// Whether the process may be dumped now.
     package static var areAllowed: Bool { migration_dumpable() != 0 }
 }
+
+/// The environment of this process, as bytes: Foundation's is text, and replaces all else.
+package enum Environment {
+    /// The variables, as `NAME=value`.
+    package static var assignments: [[UInt8]] {
+        var all: [[UInt8]] = []
+        var next = unsafe environ
+        while let assignment = unsafe next.pointee {
+            unsafe all.append([UInt8](cString: assignment))
+            unsafe next += 1
+        }
+        return all
+    }
+
+    /// The path that a variable holds; `nil` if it isn't set or is empty.
+    package static func path(in variable: String) -> BytePath? {
+        guard let value = unsafe getenv(variable), unsafe value.pointee != 0 else { return nil }
+        return unsafe BytePath(cString: value)
+    }
+
+    /// The directory for files that are needed for a short time.
+    package static var temporaryDirectory: BytePath { path(in: "TMPDIR")?.trimmed ?? "/tmp" }
+}

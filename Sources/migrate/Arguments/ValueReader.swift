@@ -101,6 +101,18 @@ extension ValueReader where Value == BytePath {
     /// The path of a file.
     static var path: Self { path(.file) }
 
+    /// The path of a file beside a command's answer, which has standard output for itself.
+    static var outputPath: Self {
+        path.map { (path) throws(ValueError) in
+            guard path != "-" else {
+                throw .refused(
+                    "'-' can't stand for a standard stream here; './-' is a file of that name"
+                )
+            }
+            return path
+        }
+    }
+
     /// The path of a directory.
     static var directory: Self { path(.directory) }
 

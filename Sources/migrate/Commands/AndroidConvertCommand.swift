@@ -183,7 +183,7 @@ struct AndroidConvertCommand: ReplacingCommand {
 
     /// Unpacked files go beside the result, which needs about the same space.
     private var spoolDirectory: BytePath {
-        output.isStandardStream ? TemporaryDirectory.path : output.path.parent
+        output.isStandardStream ? Environment.temporaryDirectory : output.path.parent
     }
 }
 

@@ -107,17 +107,18 @@ struct LintAnswer: Answer {
         let shown = findings.filter { finding in
             finding.severity != .note || showsNotes && finding.code != .ruleBytes
         }
-        return shown.reduce("") { text, finding in
+        let lines = shown.map { finding in
             let command =
                 switch finding.severity {
                 case .error: "error"
                 case .warning: "warning"
                 case .note: "notice"
                 }
-            return text + "::\(command) file=\(Self.property(file)),line=\(finding.line),title="
+            return "::\(command) file=\(Self.property(file)),line=\(finding.line),title="
                 + "\(Self.property(finding.code.rawValue))::"
                 + Self.data("\(finding.message); \(finding.fix)") + "\n"
-        } + "::notice title=migrate android lint::\(Self.data(summary))\n"
+        }
+        return lines.joined() + "::notice title=migrate android lint::\(Self.data(summary))\n"
     }
 
     /// `text` as the message of a workflow command, which a line feed would end.
@@ -136,12 +137,12 @@ struct LintLines: Sendable {
     let file: String
     let findings: [LintFinding]
     var text: String {
-        findings.reduce("") { text, finding in
-            text + "\(file):\(finding.line): \(finding.severity.rawValue): "
+        findings.map { finding in
+            "\(file):\(finding.line): \(finding.severity.rawValue): "
                 + PrintableText.escapingRest(of: finding.message)
                 + " [\(finding.code.rawValue)]\n"
                 + (finding.severity == .note
                     ? "" : "    fix: \(PrintableText.escapingRest(of: finding.fix))\n")
-        }
+        }.joined()
     }
 }

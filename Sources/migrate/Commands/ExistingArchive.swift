@@ -53,7 +53,8 @@ struct ExistingArchive: Sendable {
             try ArchiveStatement(inspection).sign(
                 keyPath: key,
                 toPath: signature,
-                replacesExisting: false
+                replacesExisting: false,
+                cancellation: SignalWatch.interruption
             )
         }
         return ExistingArchiveAnswer(

@@ -284,7 +284,8 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
             try ArchiveStatement(report).sign(
                 keyPath: signingKey,
                 toPath: BytePath(archive.path.bytes + Array(".sig".utf8)),
-                replacesExisting: replacesExisting
+                replacesExisting: replacesExisting,
+                cancellation: SignalWatch.interruption
             )
         }
     }

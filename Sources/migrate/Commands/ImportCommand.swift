@@ -79,6 +79,12 @@ struct ImportCommand: LockingCommand, RecordedCommand {
                     + "in it can be restored."
             )
             .about(.archive)
+        Flag("strict", sets: \.options.isStrict)
+            .help(
+                "Fail if the container's file system can't hold the time of an entry, before anything is "
+                    + "changed."
+            )
+            .about(.container)
         Flag.bundleIdentifier(
             help: "The app's bundle identifier, if the container does not name it.",
             to: \.bundleIdentifier

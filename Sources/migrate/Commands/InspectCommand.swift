@@ -43,7 +43,7 @@ struct InspectCommand: Command {
         let inspection = try await BackupOperations.inspect(
             archive.source(on: console, keys: keys),
             at: backup.place(of: archive, on: console),
-            spoolingTo: TemporaryDirectory.path
+            spoolingTo: Environment.temporaryDirectory
         )
         switch inspection {
         case .archive(let inspection):

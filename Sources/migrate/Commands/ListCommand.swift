@@ -72,7 +72,7 @@ struct ListCommand: Command {
         let inspection = try await BackupOperations.inspect(
             source,
             at: backup.place(of: archive, on: console),
-            spoolingTo: TemporaryDirectory.path,
+            spoolingTo: Environment.temporaryDirectory,
             paths: selection.patterns.isEmpty ? selection.paths : []
         ) { entry in
             guard search.finds(entry) else { return }

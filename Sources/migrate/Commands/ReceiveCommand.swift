@@ -109,7 +109,14 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
             path,
             replacesExisting: replacesExisting,
             from: StandardStream.input.rawValue,
-            to: StandardStream.output.rawValue
+            to: StandardStream.output.rawValue,
+            settingAside: { place in
+                let name = PrintableText.escaping(place)
+                console.log(
+                    "migrate: warning: what was left of the archive can't be continued; it is now "
+                        + "'\(name)'"
+                )
+            }
         )
         var answer = ReceiveAnswer(received)
         if let importContainer {

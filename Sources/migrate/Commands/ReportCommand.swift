@@ -195,7 +195,8 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     }
 
     private func sumUp(_ results: BytePath, on console: Console) throws {
-        let report = FleetReport(summary: try FleetSummary(readingFileAt: results))
+        let summary = try FleetSummary(readingFileAt: results, SignalWatch.interruption)
+        let report = FleetReport(summary: summary)
         guard page != nil, !answersInJSON else {
             return try console.output.write(report, inJSON: answersInJSON)
         }
@@ -203,7 +204,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     }
 
     private func write(_ html: String, on console: Console) throws {
-        guard let page else { return try console.output.write(html) }
-        try PageFile.write(html, at: page, replacesExisting: replacesExisting)
+        guard let page, page != "-" else { return try console.output.write(html) }
+        try PageFile(at: page, replacesExisting: replacesExisting).write(html)
     }
 }

@@ -64,7 +64,8 @@ struct SignCommand: ReplacingCommand {
         try ArchiveStatement(inspection).sign(
             keyPath: key,
             toPath: signaturePath,
-            replacesExisting: replacesExisting
+            replacesExisting: replacesExisting,
+            cancellation: SignalWatch.interruption
         )
         let name = PrintableText.escaping(signaturePath)
         try context.console.output.write("\(name): signature of \(archive.sourceText)\n")

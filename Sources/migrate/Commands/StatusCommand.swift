@@ -111,6 +111,7 @@ struct StatusAnswer: Answer {
     var date: Timestamp?
     var failure: PersistedError?
     var fingerprint: String?
+    var changedTimes = 0
     var platform: String?
     var readDate: Timestamp?
     var resourcesVersion: String?
@@ -121,6 +122,7 @@ struct StatusAnswer: Answer {
             ("reason", failure?.failureReason), ("advice", failure?.recoverySuggestion),
             ("date", date?.localSeconds), ("app", bundleIdentifier), ("platform", platform),
             ("version", resourcesVersion), ("fingerprint", fingerprint),
+            ("times", changedTimesText),
             ("activity", activityText),
             ("attempt", status == .success ? lastAttempt?.text : nil),
             ("asked for", askedFor),
@@ -135,6 +137,12 @@ struct StatusAnswer: Answer {
     private var askedFor: String? {
         guard status != .none else { return nil }
         return readDate.map { "\($0.localSeconds), and not cleared since" } ?? "not by the app yet"
+    }
+
+    private var changedTimesText: String? {
+        guard changedTimes > 0 else { return nil }
+        let count = GroupedCount(changedTimes).of("entry has", "entries have")
+        return "\(count) another than in the archive, which the file system can't hold"
     }
 
     private var activityText: String? {
@@ -179,6 +187,7 @@ extension StatusAnswer {
             date: Timestamp(record.date),
             failure: failure,
             fingerprint: record.fingerprint,
+            changedTimes: record.changedTimes,
             platform: record.platform,
             readDate: readDate.map { Timestamp($0) },
             resourcesVersion: record.resourcesVersion

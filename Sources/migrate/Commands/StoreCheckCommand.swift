@@ -43,9 +43,9 @@ struct StoreCheckCommand: Command {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let url = URL(fileAtPath: store)
+        let url = try Self.url(of: store)
         let facts = try StoreFacts(of: url, key: key)
-        let model = try model.map { try CoreDataModel(at: URL(fileAtPath: $0)) }
+        let model = try model.map { try CoreDataModel(at: Self.url(of: $0)) }
         let verdict = try model.map {
             ModelAnswer(try CoreDataStoreInspector(store: url).verdict(for: $0))
         }
@@ -54,6 +54,13 @@ struct StoreCheckCommand: Command {
         let opens = verdict?.canOpen ?? true
         let canMigrate = facts.damage == nil && !facts.isInterrupted && facts.nameCount == 1
         return canMigrate && opens ? .success : .findings
+    }
+
+    private static func url(of path: BytePath) throws -> URL {
+        guard try path.fitsURL else {
+            throw UsageError("the path \(UsageError.quoting(path.bytes)) is not valid UTF-8")
+        }
+        return URL(fileAtPath: path)
     }
 }
 

@@ -80,6 +80,10 @@ private final class PlanRun {
         let path = try resolving("can't reach the store", .missing, at: name) {
             () throws(SystemError) in try BytePath(resolving: store)
         }
+        guard try path.fitsURL else {
+            let message = "the path is not valid UTF-8, which a plan can't take"
+            throw StoreMigrationError(.failed, message, at: name)
+        }
         let message = "the plan \(PrintableText.escaping(plan)) can't be run"
         let program = try resolving(message, .failed, at: name) { () throws(SystemError) in
             try BytePath(resolvingWhole: plan)
@@ -88,8 +92,8 @@ private final class PlanRun {
         let configuration = ChildProcess.Configuration(
             executable: program,
             arguments: isDry ? words + [[UInt8](utf8: "--dry-run")] : words,
-            environment: ProcessInfo.processInfo.environment.map { [UInt8](utf8: "\($0)=\($1)") },
-            workingDirectory: BytePath(FileManager.default.currentDirectoryPath),
+            environment: Environment.assignments,
+            workingDirectory: ".",
             sandbox: nil
         )
         do {

@@ -79,7 +79,10 @@ struct VerifyCommand: Command {
         let answer = VerificationAnswer(
             inspection: InspectionAnswer(archive, inspection: inspection),
             checked: scope,
-            signature: try signature?.check(ArchiveStatement(inspection))
+            signature: try signature?.check(
+                ArchiveStatement(inspection),
+                SignalWatch.interruption
+            )
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
         return .success

@@ -1,5 +1,4 @@
 internal import AndroidMigration
-internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
@@ -97,7 +96,7 @@ struct AndroidDataFlags: FlagGroup {
         return try await BackupOperations.tree(
             backup.place(of: data, on: console),
             package: package,
-            spoolingTo: TemporaryDirectory.path
+            spoolingTo: Environment.temporaryDirectory
         )
     }
 }
@@ -138,12 +137,5 @@ extension ValueReader where Value == AppIdentity {
             }
             return app
         }
-    }
-}
-
-/// The directory for files that are needed only while a command runs.
-enum TemporaryDirectory {
-    static var path: BytePath {
-        BytePath(FileManager.default.temporaryDirectory.path)
     }
 }

@@ -121,7 +121,7 @@ extension Flag {
     }
 
     static func result(to path: Property<Owner, BytePath?>) -> Flag {
-        Flag("result", value: "file", as: .path, to: path)
+        Flag("result", value: "file", as: .outputPath, to: path)
             .help(
                 "Append one line of JSON about this run to a file, which others may write at the "
                     + "same time; 'migrate report --results' sums them up."

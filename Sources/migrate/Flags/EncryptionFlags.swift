@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
@@ -44,9 +43,9 @@ struct DecryptionFlags: FlagGroup {
     /// Reads the keys that the flags or the environment name; `nil` if they name none.
     func decryption() throws -> ArchiveDecryption? {
         var identityPaths = identityPaths
-        let environment = ProcessInfo.processInfo.environment["MIGRATE_IDENTITY"] ?? ""
-        if identityPaths.isEmpty, !passphrase.isGiven, !environment.isEmpty {
-            identityPaths = [BytePath(environment)]
+        let environment = Environment.path(in: "MIGRATE_IDENTITY")
+        if identityPaths.isEmpty, !passphrase.isGiven, let environment {
+            identityPaths = [environment]
         }
         if identityPaths.isEmpty, !passphrase.isGiven { return nil }
         var decryption = ArchiveDecryption()
@@ -240,11 +239,15 @@ private struct PassphraseFlags: Sendable {
 private enum KeyFile {
     private static let limit = 1 << 20
 
-    static func read(_ path: BytePath, kind: String) throws(MigrationError) -> [UInt8] {
+    static func read(_ path: BytePath, kind: String) throws -> [UInt8] {
         let bytes: [UInt8]?
-        do throws(SystemError) {
-            bytes = try SecretInput.file(path, limit: limit)
-        } catch {
+        do {
+            bytes = try SmallFile.read(
+                path,
+                limit: limit,
+                cancellation: SignalWatch.interruption
+            )
+        } catch let error as SystemError {
             throw MigrationError(
                 .invalidOption,
                 "the \(kind) can't be read",

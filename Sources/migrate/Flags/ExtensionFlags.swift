@@ -41,7 +41,7 @@ struct ExtensionFlags: FlagGroup {
         "extension",
         value: "path",
         as: .textPath,
-        effect: { terms, path in terms.executable = absolute(path) }
+        effect: { (terms, path) throws(ValueError) in terms.executable = try absolute(path) }
     )
     .help("The app's extension.")
 
@@ -67,7 +67,9 @@ struct ExtensionFlags: FlagGroup {
             "entitlements",
             value: "file",
             as: .textPath,
-            effect: { terms, path in terms.entitlements = absolute(path) }
+            effect: { (terms, path) throws(ValueError) in
+                terms.entitlements = try absolute(path)
+            }
         )
         .help(
             "The extension's entitlements, a property list; by default the file beside the "
@@ -113,7 +115,7 @@ struct ExtensionFlags: FlagGroup {
             throw .malformed
         }
         guard terms.groups[group.name] == nil else { throw group.repetition(of: "group") }
-        terms.groups[group.name] = absolute(path)
+        terms.groups[group.name] = try absolute(path)
     }
     .help(
         "The directory of an app group that the entitlements declare; each declared group needs "
@@ -136,7 +138,7 @@ struct ExtensionFlags: FlagGroup {
         terms.grants.append(
             GrantedResource(
                 name: grant.name,
-                url: URL(filePath: absolute(path)),
+                url: URL(filePath: try absolute(path)),
                 isWritable: isWritable
             )
         )
@@ -154,10 +156,21 @@ struct ExtensionFlags: FlagGroup {
     }
 
     /// `path` from the root: a URL of a relative path would lose `..` after a link.
-    private static func absolute(_ path: String) -> String {
+    private static func absolute(_ path: String) throws(ValueError) -> String {
         guard !path.hasPrefix("/") else { return path }
         let start = path.hasPrefix("./") ? path.dropFirst(2).drop { $0 == "/" } : path[...]
-        return FileManager.default.currentDirectoryPath + "/" + start
+        let directory: BytePath
+        do throws(SystemError) {
+            directory = try BytePath(resolvingWhole: ".")
+        } catch {
+            throw .refused("the current directory can't be found: \(error)")
+        }
+        guard let name = String(validating: directory.bytes, as: UTF8.self) else {
+            throw .refused(
+                "the path of the current directory is not valid UTF-8; move the extension's files"
+            )
+        }
+        return name + "/" + start
     }
 }
 

@@ -40,7 +40,7 @@ struct SignatureFlags: FlagGroup {
         help: String,
         to path: Property<Owner, BytePath?>
     ) -> Flag<Owner> {
-        Flag("signature", value: "file", as: .path, to: path)
+        Flag("signature", value: "file", as: .outputPath, to: path)
             .help(help)
             .about(.signature)
     }

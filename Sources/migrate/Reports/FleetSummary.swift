@@ -59,12 +59,23 @@ struct FleetSummary: Sendable {
     private var last: Date?
     private var states: [Int: State] = [:]
 
-    /// Reads the file at `path`, whatever its size.
-    init(readingFileAt path: BytePath) throws {
+    /// No run takes longer than a century, and sums of such numbers stay finite.
+    private static let possibleSeconds = 0...4e9
+
+    /// The bytes that a line may have; a program that is killed while it writes one leaves less.
+    private static let lineLimit = 1 << 20
+
+    /// Reads the file or pipe at `path`, whatever its size.
+    ///
+    /// - Throws: ``SystemError``; `CancellationError` if `cancellation` ends a wait.
+    init(readingFileAt path: BytePath, _ cancellation: CancellationFlag) throws {
+        let event = try CancellationEvent(of: cancellation)
         let file = try FileDescriptor.openFollowingLinks(path, .reading)
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         var line: [UInt8] = []
         while true {
+            try cancellation.check()
+            guard try file.waits(until: .readable, or: event) else { throw CancellationError() }
             let count = try file.read(into: &buffer, from: 0, count: buffer.count)
             if count == 0 { break }
             var rest = buffer[..<count]
@@ -73,20 +84,24 @@ struct FleetSummary: Sendable {
                 line.removeAll()
                 rest = rest[(end + 1)...]
             }
-            line += rest
+            // What is beyond the limit makes no difference to a line that can't be understood.
+            line += rest.prefix(Self.lineLimit + 1 - line.count)
         }
         add(line)
     }
 
     private mutating func add(_ line: [UInt8]) {
         guard !line.isEmpty else { return }
-        guard let result = try? JSONDecoder().decode(RunResult.self, from: Data(line)) else {
+        guard line.count <= Self.lineLimit,
+            let result = try? JSONDecoder().decode(RunResult.self, from: Data(line)),
+            Self.possibleSeconds.contains(result.seconds)
+        else {
             unreadable += 1
             return
         }
         runs += 1
-        bytes += result.bytes ?? 0
-        archiveBytes += result.archiveBytes ?? 0
+        bytes.addSaturating(result.bytes ?? 0)
+        archiveBytes.addSaturating(result.archiveBytes ?? 0)
         seconds += result.seconds
         if let started = try? Date(result.started, strategy: .iso8601) {
             first = min(first ?? started, started)
@@ -123,7 +138,7 @@ struct FleetSummary: Sendable {
             error: result.error ?? "unknown"
         )
         let message = result.message.map { ": \($0.prefix { $0 != "\n" })" } ?? ""
-        return .failed(cause, example: result.container + message)
+        return .failed(cause, example: BoundedText.detail(result.container + message))
     }
 }
 

@@ -89,6 +89,7 @@ struct OmissionLines: Sendable {
         case .extendedAttribute: "extended attribute"
         case .owners: "owners, which"
         case .specialPermissions: "special permissions"
+        case .modificationTime: "time"
         case .externalLink: "link that leads out"
         case .unreadableToOwner: "unreadable to the container's owner"
         case .damaged: "damaged"

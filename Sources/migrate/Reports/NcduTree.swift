@@ -19,6 +19,11 @@ struct NcduTree {
         var kind = Kind.directory
     }
 
+    private struct Place: Hashable {
+        let parent: Int32
+        let name: ArraySlice<UInt8>
+    }
+
     private enum Kind: UInt8 {
         case directory, file, link, hardLink
     }
@@ -27,7 +32,8 @@ struct NcduTree {
         Node(parent: -1, nameStart: 0, nameCount: 0, older: -1)
     ]
     private var names: [UInt8] = []
-    private var directories: [EntryPath: Int32] = [EntryPath(""): 0]
+    /// The directories by what they lie in and their names: whole paths would take the square of a depth.
+    private var directories: [Place: Int32] = [:]
     /// The files that have further names, by the node of each further name.
     private var targets: [Int32: EntryPath] = [:]
 
@@ -35,7 +41,7 @@ struct NcduTree {
     mutating func add(_ entry: ArchiveEntry) {
         let node =
             entry.kind == .directory
-            ? directory(at: entry.path)
+            ? directory(at: entry.path.bytes[...])
             : make(entry.path.lastComponent, in: directory(at: Self.parent(of: entry.path)))
         nodes[Int(node)].time = entry.modificationTime.seconds
         nodes[Int(node)].permissions = entry.permissions
@@ -51,23 +57,21 @@ struct NcduTree {
         }
     }
 
-    private static func parent(of path: EntryPath) -> EntryPath {
-        let end = path.bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
-        return EntryPath(bytes: Array(path.bytes[..<end]))
+    private static func parent(of path: EntryPath) -> ArraySlice<UInt8> {
+        path.bytes[..<(path.bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0)]
     }
 
-    private mutating func directory(at path: EntryPath) -> Int32 {
-        // A path may be so deep that a call for each directory would overflow the stack.
-        var missing: [EntryPath] = []
-        var known = path
-        while directories[known] == nil {
-            missing.append(known)
-            known = Self.parent(of: known)
-        }
-        var node = directories[known] ?? 0
-        for path in missing.reversed() {
-            node = make(path.lastComponent, in: node)
-            directories[path] = node
+    private mutating func directory(at path: ArraySlice<UInt8>) -> Int32 {
+        var node: Int32 = 0
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            if let known = directories[Place(parent: node, name: name)] {
+                node = known
+            } else {
+                // A slice would keep the whole path.
+                let place = Place(parent: node, name: [UInt8](name)[...])
+                node = make(name, in: node)
+                directories[place] = node
+            }
         }
         return node
     }
@@ -133,27 +137,28 @@ extension NcduTree {
     /// The node of the file for each node that is a name of a file with several.
     private func filesWithFurtherNames() -> [Int32: Int32] {
         if targets.isEmpty { return [:] }
-        var wanted: [EntryPath: [Int32]] = [:]
-        for (node, target) in targets { wanted[target, default: []].append(node) }
-        let parents = Set(wanted.keys.compactMap { directories[Self.parent(of: $0)] })
+        var wanted: [Place: [Int32]] = [:]
+        for (node, target) in targets {
+            guard let parent = knownDirectory(at: Self.parent(of: target)) else { continue }
+            wanted[Place(parent: parent, name: target.lastComponent), default: []].append(node)
+        }
         var files: [Int32: Int32] = [:]
-        for node in nodes.indices.dropFirst()
-        where nodes[node].kind == .file && parents.contains(nodes[node].parent) {
-            guard let links = wanted[self.path(of: Int32(node))] else { continue }
+        for node in nodes.indices.dropFirst() where nodes[node].kind == .file {
+            let place = Place(parent: nodes[node].parent, name: name(of: Int32(node))[...])
+            guard let links = wanted[place] else { continue }
             files[Int32(node)] = Int32(node)
             for link in links { files[link] = Int32(node) }
         }
         return files
     }
 
-    private func path(of node: Int32) -> EntryPath {
-        var components: [[UInt8]] = []
-        var next = node
-        while next > 0 {
-            components.append(name(of: next))
-            next = nodes[Int(next)].parent
+    private func knownDirectory(at path: ArraySlice<UInt8>) -> Int32? {
+        var node: Int32 = 0
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            guard let next = directories[Place(parent: node, name: name)] else { return nil }
+            node = next
         }
-        return EntryPath(bytes: Array(components.reversed().joined(separator: [UInt8(ascii: "/")])))
+        return node
     }
 
     private func object(_ node: Int32, named name: [UInt8], files: [Int32: Int32]) -> [UInt8] {

@@ -212,7 +212,7 @@ extension ReportPage {
         var rows: [[ReportCell]] = []
         func visit(_ node: ReportNode, at path: String) {
             guard node.type == .directory else { return }
-            let name = path.isEmpty ? ReportCell("/") : ReportCell(path: path)
+            let name = path.isEmpty ? ReportCell("/") : ReportCell(path: BoundedText.detail(path))
             rows.append([name, ReportCell(count: node.files), ReportCell(bytes: node.bytes)])
             for child in node.children {
                 visit(child, at: path.isEmpty ? child.name : "\(path)/\(child.name)")

@@ -4,12 +4,14 @@ internal import MigrationCore
 /// The largest parts of a tree of files, however many files there are.
 ///
 /// Entries come in any order. Memory stays bounded: of the files only the largest are kept by name,
-/// and directories beyond a limit count for the directory that holds them.
+/// and directories beyond a limit, or deeper than one, count for the directory that holds them.
 struct ReportTree {
     /// The most nodes that a page shows.
     static let nodeLimit = 5000
 
     private static let directoryLimit = 40_000
+    /// A page nests as deep, and takes the square of its depth to write.
+    private static let depthLimit = 64
     private static let typeLimit = 500
     private static let differenceLimit = 2000
 
@@ -32,7 +34,11 @@ struct ReportTree {
     }
 
     private struct File {
+        /// The path in words, shortened where it is very long.
         let path: EntryPath
+        let name: [UInt8]
+        /// The hash of the whole path.
+        let hash: Int
         let bytes: UInt64
         let directory: Directory
         let state: ReportState?
@@ -44,11 +50,12 @@ struct ReportTree {
     private var largest: [File] = []
     private var types: [String: ReportAmount] = [:]
 
-    /// The differences by path, the first ones only.
+    /// The differences in words, the first ones only, shortened where they are very long.
     private(set) var differences: [(path: EntryPath, text: String)] = []
     /// How many differences there are.
     private(set) var differenceCount = 0
-    private var differing: [EntryPath: ReportState] = [:]
+    /// The states of these by the hashes of their paths.
+    private var differing: [Int: ReportState] = [:]
 
     /// Counts an entry; `state` says what is not moved.
     mutating func add(_ entry: ArchiveEntry, state: ReportState? = nil) {
@@ -74,8 +81,9 @@ struct ReportTree {
             difference.kind == .onlyInArchive
             ? .missing : difference.kind == .onlyInContainer ? .added : .different
         if differences.count < Self.differenceLimit {
-            differences.append((difference.path, text))
-            differing[difference.path] = state
+            let path = EntryPath(bytes: BoundedText.path(difference.path.bytes))
+            differences.append((path, BoundedText.detail(text)))
+            differing[difference.path.levelHash] = state
         }
         var place: Directory? = directory(of: parent(of: difference.path))
         while let directory = place {
@@ -88,7 +96,7 @@ struct ReportTree {
         let holder = directory(of: parent(of: path))
         var place: Directory? = holder
         while let directory = place {
-            directory.bytes += bytes
+            directory.bytes.addSaturating(bytes)
             directory.files += 1
             if state != nil { directory.omitted += 1 }
             place = directory.parent
@@ -98,7 +106,16 @@ struct ReportTree {
             let isShown = types[type] != nil || types.count < Self.typeLimit
             types[isShown ? type : ReportType.restName, default: ReportAmount()].add(bytes)
         }
-        keep(File(path: path, bytes: bytes, directory: holder, state: state))
+        keep(
+            File(
+                path: EntryPath(bytes: BoundedText.path(path.bytes)),
+                name: [UInt8](path.lastComponent),
+                hash: path.levelHash,
+                bytes: bytes,
+                directory: holder,
+                state: state
+            )
+        )
     }
 
     private func parent(of path: EntryPath) -> ArraySlice<UInt8> {
@@ -109,7 +126,9 @@ struct ReportTree {
 
     private mutating func directory(of path: ArraySlice<UInt8>) -> Directory {
         var place = root
-        for name in path.split(separator: UInt8(ascii: "/")) {
+        for name in path.split(separator: UInt8(ascii: "/"), maxSplits: Self.depthLimit)
+            .prefix(Self.depthLimit)
+        {
             let name = [UInt8](name)
             if let child = place.children[name] {
                 place = child
@@ -219,16 +238,16 @@ extension ReportTree {
         for file in files[ObjectIdentifier(directory)] ?? [] {
             children.append(
                 ReportNode(
-                    name: PrintableText.escaping([UInt8](file.path.lastComponent)),
+                    name: PrintableText.escaping(file.name),
                     bytes: file.bytes,
                     files: 1,
-                    type: ReportType.family(of: file.path),
-                    state: file.state ?? differing[file.path]
+                    type: ReportType.family(of: EntryPath(bytes: file.name)),
+                    state: file.state ?? differing[file.hash]
                 )
             )
         }
         let seen = children.reduce(into: ReportAmount()) { amount, child in
-            amount.bytes += child.bytes
+            amount.bytes.addSaturating(child.bytes)
             amount.files += child.files
         }
         if directory.files > seen.files {
@@ -265,7 +284,7 @@ struct ReportAmount {
 
     mutating func add(_ bytes: UInt64) {
         files += 1
-        self.bytes += bytes
+        self.bytes.addSaturating(bytes)
     }
 }
 

@@ -2,6 +2,7 @@ internal import AndroidMigration
 internal import Glibc
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 internal import StoreMigration
 
 /// The exit code of the program, as README lists it.
@@ -72,6 +73,7 @@ extension ExitCode {
     init(for error: any Error) {
         self =
             switch error {
+            case _ where Self.isOfTooFewFiles(error): .systemTooSmall
             case is UsageError: .usage
             case let error as OutputError: error.exitCode
             case let error as ProgramStartError:
@@ -82,6 +84,16 @@ extension ExitCode {
             case let error as StoreMigrationError: ExitCode(error.code)
             default: .failure
             }
+    }
+
+    /// Whether the system allows too few open files for what was tried.
+    private static func isOfTooFewFiles(_ error: any Error) -> Bool {
+        switch error {
+        case let error as SystemError: [EMFILE, ENFILE].contains(error.code)
+        case let error as ArchiveError: error.cause.map(isOfTooFewFiles) ?? false
+        case let error as MigrationError: error.cause.map(isOfTooFewFiles) ?? false
+        default: false
+        }
     }
 
     /// Makes the code for a failure of an archive.

@@ -462,4 +462,19 @@ struct LintTests {
         #expect(Set(lint.findings.map(\.code)) == [.mergedManifest, .allowBackupFalse])
         #expect(lint.hasErrors)
     }
+
+    @Test func `looks at each of many rules once`() throws {
+        let paths = (0..<3_000).map { "d\($0)/" + String(repeating: "x/", count: 50) }
+        let rules =
+            paths.map { "<include domain=\"file\" path=\"\($0)\"/>" }
+            + paths.map { "<exclude domain=\"file\" path=\"\($0)y\"/>" }
+            + [
+                "<exclude domain=\"database\" path=\"z\"/><include domain=\"file\" path=\"d1/x/y\"/>"
+            ]
+        let text =
+            "<full-backup-content>\n" + rules.joined(separator: "\n") + "</full-backup-content>"
+        let findings = RulesLint.check([UInt8](text.utf8)).findings
+        let codes = findings.map(\.code.rawValue).filter { $0.contains("exclude") }
+        #expect(codes == ["exclude-outside-includes"], "\(codes.prefix(5))")
+    }
 }

@@ -138,4 +138,21 @@ struct MemoryTests {
     private func bytes(_ number: Int) -> String {
         (0..<4).map { "\\" + String(number >> ($0 * 8) & 0xFF, radix: 8) }.joined()
     }
+
+    @Test func `stays in its bounds however deep a name is`() throws {
+        let place = try Workplace()
+        let tar =
+            "import io, tarfile; t = tarfile.open('deep.tar', 'w', format=tarfile.PAX_FORMAT);"
+            + "i = tarfile.TarInfo('a/' * 16000 + 'f'); i.size = 1; t.addfile(i, io.BytesIO(b'x'));"
+            + "t.close()"
+        try place.shell("python3 -c \"\(tar)\" && mkdir empty")
+        for words in [
+            "list deep.tar --ncdu", "report deep.tar", "report deep.tar --against empty",
+            "verify deep.tar", "diff deep.tar --container empty",
+        ] {
+            let code = words.hasPrefix("diff") ? 1 : 0
+            let peak = try peak(of: words, endingWith: code, in: place)
+            #expect(try peak < bound(in: place), "\(words)")
+        }
+    }
 }

@@ -183,4 +183,40 @@ struct ReportTests {
                 """
         )
     }
+
+    @Test(arguments: [
+        "report archive --force --out", "import archive --container copy --report",
+        "export --container source --out again --report",
+    ])
+    func `writes into a device or a pipe, and never replaces it`(_ words: String) throws {
+        let result = try place.shell(
+            """
+            mkfifo pipe; ls -l /dev/null > before
+            "$migrate" \(words) /dev/null >/dev/null && ls -l /dev/null | cmp - before || exit 1
+            rm -rf copy again; exec 4<>pipe; cat pipe > page 4>&- &
+            "$migrate" \(words) pipe >/dev/null; exec 4>&-; wait $!
+            test -p pipe && grep -q '</html>' page
+            """
+        )
+        #expect(result.exitCode == 0, "\(words): \(result.errors)")
+        let refused = try place.shell(
+            "rm -rf copy again; mkdir page.d; \"$migrate\" \(words) page.d"
+        )
+        #expect(refused.exitCode == 73, "\(words): \(refused.errors)")
+        #expect(refused.errors.contains("isn't a regular file"), "\(refused.errors)")
+        #expect(!place.exists("copy") && !place.exists("again"))
+    }
+
+    @Test func `'-' is standard output, and not a file of that name`() throws {
+        let page = try place.shell("\"$migrate\" report archive --out -")
+        #expect(page.output.contains("</html>"))
+        for words in [
+            "import archive --container c --report -", "import archive --container c --result -",
+            "verify archive --allowed-signers x --signer y --signature -",
+        ] {
+            let refused = try place.shell("\"$migrate\" \(words)")
+            #expect(refused.exitCode == 64, "\(words): \(refused.errors)")
+        }
+        #expect(!place.exists("-"))
+    }
 }

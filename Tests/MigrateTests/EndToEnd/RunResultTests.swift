@@ -172,4 +172,27 @@ struct RunResultTests {
         #expect(!html.contains("Failures by cause"))
         #expect(html.contains("Slowest runs"))
     }
+
+    @Test func `sums up what nobody can have written`() throws {
+        let line = #"""
+            {"archive":"a","archiveBytes":18446744073709551615,"bytes":18446744073709551615,
+            "container":"c","exitCode":0,"host":"h","isSkipped":false,"operation":"export",
+            "schema":"migrate/result/1","seconds":SECONDS,"started":"2026-01-01T00:00:00Z"}
+            """#.replacing("\n", with: "")
+        let lines = ["1e308", "-1", "1", "2"].map { line.replacing("SECONDS", with: $0) + "\n" }
+        try place.write([UInt8](lines.joined().utf8), to: "results")
+        let summed = try place.shell(
+            "\"$migrate\" report --results results && \"$migrate\" report --results results --json"
+        )
+        #expect(summed.exitCode == 0, "\(summed.errors)")
+        #expect(summed.output.contains("\"bytes\" : 18446744073709551615"))
+        #expect(summed.output.contains("\"unreadable\" : 2"))
+        let endless = try place.shell(
+            """
+            truncate -s 1G zeros; mkfifo fifo; "$migrate" report --results zeros || exit 1
+            timeout -s KILL 60 "$migrate" report --results fifo & exec 3>fifo; kill -TERM $!; wait $!
+            """
+        )
+        #expect(endless.exitCode == 143, "\(endless.errors)")
+    }
 }

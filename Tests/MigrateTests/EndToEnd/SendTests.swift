@@ -84,14 +84,22 @@ struct SendTests {
         #expect(try place.shell("\"$migrate\" report --results results").exitCode == 0)
     }
 
+    @Test func `sets aside what is not the beginning of an archive, and says so`() throws {
+        let leftovers = [[UInt8]("hello".utf8), [UInt8](repeating: 0, count: 100_000)]
+        for (number, bytes) in leftovers.enumerated() {
+            try place.write(bytes, to: "there.partial")
+            let sent = try stage.send()
+            #expect(sent.exitCode == 0, "\(sent.errors)")
+            #expect((sent.output + sent.errors).contains("there.partial-\(number + 1)"))
+            #expect(try place.bytes(of: "there.partial-\(number + 1)") == bytes)
+            #expect(try place.bytes(of: "there") == whole)
+            try place.shell("rm there")
+        }
+    }
+
     @Test func `refuses a file that is no archive, and what is encrypted`() throws {
         for bytes in [[UInt8]("hello".utf8), [UInt8]("age-encryption.org/v1\n".utf8)] {
-            try place.write(bytes, to: "there.partial")
-            let refused = try stage.send()
-            #expect(refused.exitCode == 73, "\(refused.errors)")
-            #expect(refused.errors.contains("can't be resumed"))
-            #expect(try place.bytes(of: "there.partial") == bytes)
-            try place.shell("mv there.partial there")
+            try place.write(bytes, to: "there")
             #expect(try stage.send().exitCode == 73)
             #expect(try place.bytes(of: "there") == bytes)
             try place.shell("rm there")

@@ -176,4 +176,56 @@ struct SigningTests {
         let usage = try place.shell("\"$migrate\" export --container source --out - --sign-key key")
         #expect(usage.exitCode == 64)
     }
+
+    @Test func `takes the files that are named, to the byte`() throws {
+        let result = try place.shell(
+            """
+            cp signers "$(printf 'list\\357\\277\\275')" && cp others "$(printf 'list\\377')"
+            "$migrate" verify archive --allowed-signers "$(printf 'list\\377')" \\
+                --signer me@example.com; echo $?
+            cp archive.sig "$(printf 'sig\\357\\277\\275')" && echo x > "$(printf 'sig\\377')"
+            "$migrate" verify archive --signature "$(printf 'sig\\377')" \(Self.required); echo $?
+            mv key "$(printf 'key\\377')" && mv other "$(printf 'key\\357\\277\\275')"
+            "$migrate" sign archive --key "$(printf 'key\\377')" --force >/dev/null &&
+            "$migrate" verify archive \(Self.required) >/dev/null; echo $?
+            """
+        )
+        #expect(result.output == "77\n77\n0\n", "\(result.output) \(result.errors)")
+    }
+
+    @Test func `takes pipes for the signature, the signers and the key`() throws {
+        let result = try place.shell(
+            """
+            bash -c '"$migrate" sign archive --key <(cat key) --signature piped >/dev/null &&
+            "$migrate" import archive --container c --signature <(cat piped) \\
+                --allowed-signers <(cat signers) --signer me@example.com'
+            """
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+    }
+
+    @Test(arguments: ["KILL", "TERM"])
+    func `ssh-keygen ends with the command that waits for it`(_ signal: String) throws {
+        let result = try place.shell(
+            """
+            mkfifo started; mkdir bin
+            printf '#!/bin/sh\\necho $$ > started; exec sleep 1000\\n' > bin/ssh-keygen
+            chmod +x bin/ssh-keygen
+            PATH=$PWD/bin:$PATH "$migrate" verify archive \(Self.required) &
+            read child < started; kill -\(signal) $!; wait $!; echo $?
+            timeout 60 tail -s 0.05 --pid=$child -f /dev/null; echo $?
+            """
+        )
+        let code = signal == "KILL" ? 137 : 143
+        #expect(result.output == "\(code)\n0\n", "\(result.errors)")
+    }
+
+    @Test(arguments: [14, 17, 20])
+    func `says that too few files may be open`(_ limit: Int) throws {
+        for use in ["sign archive --key key --force", "verify archive \(Self.required)"] {
+            let result = try place.shell("ulimit -n \(limit); \"$migrate\" \(use)")
+            #expect([0, 71].contains(result.exitCode), "\(limit): \(result.errors)")
+            #expect(result.exitCode == 0 || result.errors.contains("Too many open files"))
+        }
+    }
 }

@@ -111,4 +111,15 @@ struct BoundedWorkTests {
         }
         #expect(try table.value(of: 3) == 0)
     }
+
+    @Test func `goes down once for a name of the greatest depth`() throws {
+        let depth = 32_000
+        var tar = RawTar()
+        tar.addRecords([("path", String(repeating: "a/", count: depth) + "f")])
+        tar.add("f")
+        let outcome = try judge(tar.ended())
+        #expect(outcome.error == nil)
+        #expect(outcome.extractor.totals.directories == UInt64(depth))
+        #expect(outcome.extractor.openCount <= depth + 64)
+    }
 }

@@ -20,4 +20,12 @@ struct PathHashesTests {
         #expect(error?.entry == EntryPath("c"))
         #expect(error?.message == "the archive holds too many paths")
     }
+
+    @Test func `hashes a path and the directories above it in one pass`() throws {
+        let path = EntryPath("a/bc/d\u{e9}/e")
+        let above = ["a", "a/bc", "a/bc/d\u{e9}", "a/bc/d\u{e9}/e"].map { EntryPath($0) }
+        #expect(path.levelHashes == above.map(\.levelHash))
+        #expect((1...4).map { path.ancestor(atDepth: $0) } == above)
+        #expect(EntryPath("ab/c").levelHash != EntryPath("a/bc").levelHash)
+    }
 }

@@ -85,4 +85,14 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try PathPattern(text) }
         #expect(error?.code == .invalidOption)
     }
+
+    @Test func `goes through a path of any depth once`() throws {
+        let path = EntryPath(String(repeating: "a/", count: 32_000) + "f")
+        for (pattern, isFound) in [
+            ("a/**/f", true), ("**/a/**/b", false), ("*.txt", false), ("a/a/", true), ("f", true),
+        ] {
+            let pattern = try PathPattern(pattern)
+            #expect(pattern.matches(toOrAbove: path, isDirectory: false) == isFound)
+        }
+    }
 }

@@ -20,7 +20,7 @@ struct PrivateDirectoryTests {
 
     @Test func `is removed with its last reference`() throws {
         do {
-            let directory = try PrivateDirectory(in: common.url)
+            let directory = try PrivateDirectory(in: common)
             try (directory.path / "some").makeDirectory()
             #expect(try common.names().count == 1)
             withExtendedLifetime(directory) {}
@@ -31,22 +31,22 @@ struct PrivateDirectoryTests {
     @Test func `removes what a killed process left`() async throws {
         let path = common.url.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            let directory = try PrivateDirectory(in: URL(filePath: path))
+            let directory = try PrivateDirectory(in: BytePath(path))
             try Data("secret".utf8).write(to: directory.url.appending(path: "copy"))
             kill(getpid(), SIGKILL)
             withExtendedLifetime(directory) {}
         }
         let left = try common.names()
         #expect(left.count == 1)
-        let next = try PrivateDirectory(in: common.url)
+        let next = try PrivateDirectory(in: common)
         #expect(try common.names().count == 1)
         #expect(try common.names() != left)
         withExtendedLifetime(next) {}
     }
 
     @Test func `leaves alone one that is used`() throws {
-        let first = try PrivateDirectory(in: common.url)
-        let second = try PrivateDirectory(in: common.url)
+        let first = try PrivateDirectory(in: common)
+        let second = try PrivateDirectory(in: common)
         #expect(try common.names().count == 2)
         withExtendedLifetime((first, second)) {}
     }
@@ -63,7 +63,7 @@ struct PrivateDirectoryTests {
         try (common / "kept").makeDirectory()
         try (common / name).makeSymbolicLink(to: common / "kept")
         let before = try common.names()
-        let directory = try PrivateDirectory(in: common.url)
+        let directory = try PrivateDirectory(in: common)
         #expect(try Set(common.names()).isSuperset(of: before))
         withExtendedLifetime(directory) {}
     }
@@ -75,7 +75,7 @@ struct PrivateDirectoryTests {
         try left.makeDirectory()
         try left.setMode(0o700)
         try common.setMode(mode)
-        let directory = try PrivateDirectory(in: common.url)
+        let directory = try PrivateDirectory(in: common)
         #expect(left.exists == stays)
         withExtendedLifetime(directory) {}
     }
@@ -85,7 +85,7 @@ struct PrivateDirectoryTests {
         let other = common / name
         try other.makeDirectory()
         try #require(chown(other.url.path, 65534, 65534) == 0)
-        let directory = try PrivateDirectory(in: common.url)
+        let directory = try PrivateDirectory(in: common)
         #expect(other.exists)
         withExtendedLifetime(directory) {}
     }

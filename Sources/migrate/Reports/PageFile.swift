@@ -1,0 +1,86 @@
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
+
+/// A page or a log that a command writes besides its answer.
+///
+/// A regular file appears under its name when it is whole. A pipe or a device is written to, as it is
+/// never replaced.
+struct PageFile: Sendable {
+    private let path: BytePath
+    private let place: BytePath
+    private let stream: OpenFile?
+    private let replacesExisting: Bool
+
+    /// Names the file at `path`, before the work is done that it is about.
+    ///
+    /// - Throws: ``MigrationError`` of codes `outputExists` and `outputFailed` if it can't be written.
+    init(at path: BytePath, replacesExisting: Bool) throws(MigrationError) {
+        self.path = path
+        self.replacesExisting = replacesExisting
+        do throws(SystemError) {
+            if let opened = try FileDescriptor.openStream(at: path) {
+                stream = OpenFile(opened)
+            } else {
+                stream = nil
+            }
+            place = try Self.place(of: path)
+            if stream == nil {
+                try PendingFile.make(at: place, replacesExisting: replacesExisting).discard()
+            }
+        } catch {
+            throw Self.failure(error, at: path, replacesExisting)
+        }
+    }
+
+    /// The file that a link at `path` leads to, or `path` itself.
+    private static func place(of path: BytePath) throws(SystemError) -> BytePath {
+        do throws(SystemError) {
+            return try BytePath(resolvingWhole: path)
+        } catch {
+            guard error.isMissing else { throw error }
+            return try BytePath(resolving: path)
+        }
+    }
+
+    /// Writes `text` as the whole file.
+    func write(_ text: String) throws {
+        if let stream {
+            let output = TextOutput(
+                descriptor: stream.descriptor.rawValue,
+                capacity: 1 << 16
+            )
+            do throws(OutputError) {
+                try output.write(text)
+                return try output.flush()
+            } catch {
+                guard case .failed(let cause) = error else { throw error }
+                throw Self.failure(cause, at: path, replacesExisting)
+            }
+        }
+        do throws(SystemError) {
+            try PendingFile.write(
+                [UInt8](text.utf8),
+                at: place,
+                replacesExisting: replacesExisting
+            )
+        } catch {
+            throw Self.failure(error, at: path, replacesExisting)
+        }
+    }
+
+    private static func failure(
+        _ error: SystemError,
+        at path: BytePath,
+        _ replacesExisting: Bool
+    ) -> MigrationError {
+        guard error.isExisting else {
+            let message = "the file can't be written"
+            return MigrationError(.outputFailed, message, path: path, cause: error)
+        }
+        let message =
+            replacesExisting
+            ? "what is there isn't a regular file and is not replaced" : "the file exists already"
+        return MigrationError(.outputExists, message, path: path)
+    }
+}
