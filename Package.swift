@@ -116,6 +116,14 @@ let package = Package(
             swiftSettings: librarySettings
         ),
         .target(
+            name: "IPhoneBackups",
+            dependencies: [
+                "CLibcrypto", "CSQLite", "MigrationArchive", "MigrationCore", "MigrationSystem",
+                "PropertyLists",
+            ],
+            swiftSettings: librarySettings
+        ),
+        .target(
             name: "StoreMigration",
             dependencies: ["CSQLite", "MigrationSystem", "PropertyLists"],
             swiftSettings: librarySettings

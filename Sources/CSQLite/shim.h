@@ -36,4 +36,15 @@ static inline int migration_sqlite_bind_blob(
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
+/// Opens nothing that the file brings along: no view, no trigger, no function of a schema.
+static inline void migration_sqlite_defend(sqlite3 *database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);
+}
+
+/// A read that met the end of the file; the macro is a sum.
+static const int migration_sqlite_short_read = SQLITE_IOERR_SHORT_READ;
+
 #endif

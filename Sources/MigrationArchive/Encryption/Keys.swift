@@ -7,14 +7,14 @@ internal import MigrationSystem
 /// secret. Safe because the bytes are written
 /// only in `init` and wiped only in `deinit`. Everything that takes a secret may call libcrypto.
 @safe
-final class Secret: @unchecked Sendable {
+package final class Secret: @unchecked Sendable {
     private let memory: SecretMemory
 
     /// The number of bytes.
-    let count: Int
+    package let count: Int
 
     /// Makes a secret of `count` bytes that `body` writes.
-    init(count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
+    package init(count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
         Libcrypto.setUp()
         CoreDumps.prevent()
         self.count = count
@@ -23,18 +23,20 @@ final class Secret: @unchecked Sendable {
     }
 
     /// Makes a secret of `bytes`, and wipes them.
-    convenience init(wiping bytes: inout [UInt8]) {
+    package convenience init(wiping bytes: inout [UInt8]) {
         self.init(copying: bytes[...])
         Self.wipe(&bytes)
     }
 
     /// Makes a secret of `bytes`, which the caller wipes.
-    convenience init(copying bytes: ArraySlice<UInt8>) {
+    package convenience init(copying bytes: ArraySlice<UInt8>) {
         unsafe self.init(count: bytes.count) { unsafe $0.copyBytes(from: bytes) }
     }
 
     /// Calls `body` with the bytes.
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
         try unsafe body(UnsafeRawBufferPointer(rebasing: memory.bytes[..<count]))
     }
 
@@ -45,7 +47,7 @@ final class Secret: @unchecked Sendable {
     }
 
     /// Overwrites `bytes` with zeros.
-    static func wipe(_ bytes: inout [UInt8]) {
+    package static func wipe(_ bytes: inout [UInt8]) {
         unsafe bytes.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 }

@@ -171,7 +171,7 @@ extension EntryPath {
 
 extension ArchiveEntry {
     /// Returns why no archive can hold this entry; `nil` if one can.
-    var violation: String? {
+    package var violation: String? {
         if let violation = path.violation { return violation }
         if !extendedAttributes.isEmpty && isLink { return "a link must not have attributes" }
         for attribute in extendedAttributes {

@@ -86,6 +86,24 @@ public final class ArchiveWriter {
     private var isFinished = false
     private var failure: (any Error)?
 
+    /// Begins an archive, which `threadCount` threads compress, of entries that are appended in tree order.
+    package convenience init(
+        ordering output: ArchiveOutput,
+        header: ArchiveHeader,
+        level: Int,
+        threadCount: Int,
+        cancellation: CancellationFlag
+    ) throws {
+        try self.init(
+            writingTo: output,
+            header: header,
+            level: level,
+            threadCount: threadCount,
+            cancellation: cancellation
+        )
+        order = EntryOrder()
+    }
+
     /// Begins an archive, which `threadCount` threads compress.
     ///
     /// Without an `output` nothing is compressed or written, and only the fingerprint is computed. Where the
@@ -219,13 +237,12 @@ extension ArchiveWriter {
             throw ArchiveError(.outputFailed, "the archive can't be written", cause: error)
         }
         try self.init(
-            writingTo: output,
+            ordering: output,
             header: header,
             level: min(max(1, options.compressionLevel), 19),
             threadCount: ArchiveThreads.count(requested: options.threadCount),
             cancellation: cancellation
         )
-        order = EntryOrder()
     }
 
     private static func failure(_ error: SystemError, making url: URL) -> ArchiveError {
@@ -346,6 +363,41 @@ extension ArchiveWriter {
         contentFrom descriptor: borrowing FileDescriptor,
         onProgress: (Int) -> Void
     ) throws {
+        try append(entry, place, onProgress: onProgress) { count in
+            try read(count, of: entry, from: descriptor)
+        }
+    }
+
+    /// Appends a file with content that comes in pieces.
+    ///
+    /// - Parameters:
+    ///   - entry: The file's entry, which names the size of the content.
+    ///   - next: Returns the next bytes, at most as many as it is given, and at least one.
+    /// - Throws: What `next` throws; ``ArchiveError`` of code `sourceChanged` if it returns none.
+    package func append(
+        _ entry: ArchiveEntry,
+        pieces next: (Int) throws -> ArraySlice<UInt8>
+    ) throws {
+        let ready = try admit(entry)
+        try reportingFailure {
+            for entry in ready {
+                try append(entry, .first, onProgress: { _ in }) { count in
+                    try cancellation.check()
+                    let piece = try next(count)
+                    guard !piece.isEmpty else { throw Self.shortened(entry) }
+                    chunk.count = chunk.put(piece.span, at: chunk.count)
+                }
+            }
+        }
+    }
+
+    /// Appends a file; `fill` puts some of the next bytes into the chunk, at most as many as it is given.
+    private func append(
+        _ entry: ArchiveEntry,
+        _ place: WindowPlace,
+        onProgress: (Int) -> Void,
+        fill: (Int) throws -> Void
+    ) throws {
         try appendHeader(of: entry, place)
         var zeros = ZeroPageCounter()
         var rest = entry.contentSize
@@ -353,9 +405,7 @@ extension ArchiveWriter {
             if chunk.free == 0 { try nextChunk() }
             let start = chunk.count
             let count = Int(min(UInt64(chunk.free), rest))
-            while chunk.count < start + count {
-                try read(start + count - chunk.count, of: entry, from: descriptor)
-            }
+            while chunk.count < start + count { try fill(start + count - chunk.count) }
             chunk.withContent(from: start) { zeros.add($0) }
             rest -= UInt64(count)
             onProgress(count)
@@ -527,13 +577,11 @@ extension ArchiveWriter {
         } catch {
             throw ArchiveError(.sourceUnreadable, "can't be read", entry: entry.path, cause: error)
         }
-        guard read > 0 else {
-            throw ArchiveError(
-                .sourceChanged,
-                "became shorter while it was read",
-                entry: entry.path
-            )
-        }
+        guard read > 0 else { throw Self.shortened(entry) }
         chunk.count += read
+    }
+
+    private static func shortened(_ entry: ArchiveEntry) -> ArchiveError {
+        ArchiveError(.sourceChanged, "became shorter while it was read", entry: entry.path)
     }
 }

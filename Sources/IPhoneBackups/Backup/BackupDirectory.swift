@@ -1,0 +1,164 @@
+internal import MigrationArchive
+internal import MigrationSystem
+internal import PropertyLists
+
+/// The directory of a backup, in which nothing is ever written.
+struct BackupDirectory {
+    private enum Name {
+        static let properties = [UInt8](utf8: "Manifest.plist")
+        static let database = [UInt8](utf8: "Manifest.db")
+        static let list = [UInt8](utf8: "Manifest.mbdb")
+        static let log = [UInt8](utf8: "Manifest.db-wal")
+    }
+
+    /// Lists of installed apps hold their icons.
+    private static let listLimit = 64 << 20
+    private static let listLimits = PropertyListLimits(
+        values: 2_000_000,
+        expandedBytes: 128 << 20,
+        depth: 64
+    )
+
+    /// The path of the backup, which may lie below the one that a person named.
+    let path: BytePath
+    private let directory: OpenFile
+    /// Whether the manifest is a database. Then stored files lie in directories that are named by the
+    /// first two digits of their names.
+    private let hasDatabase: Bool
+
+    /// Opens the backup at `path`, or the only one in the directory there.
+    ///
+    /// - Throws: ``ArchiveError`` of codes `notAnArchive` and `sourceUnreadable`.
+    init(_ path: BytePath) throws(ArchiveError) {
+        let found: (OpenFile, [[UInt8]]?)
+        do throws(SystemError) {
+            let given = OpenFile(try FileDescriptor.openFollowingLinks(path, .directory))
+            found = (given, try Self.isBackup(given) ? nil : Self.backups(in: given))
+        } catch {
+            throw Self.failure(error, at: path)
+        }
+        if let names = found.1, names.count != 1 { throw Self.notABackup(holding: names) }
+        let name = found.1?.first
+        self.path = name.map { path / $0 } ?? path
+        do throws(SystemError) {
+            directory =
+                if let name { OpenFile(try found.0.descriptor.open(name, .directory)) } else {
+                    found.0
+                }
+            let database = try directory.descriptor.statusIfPresent(of: Name.database)
+            hasDatabase = database.map { $0.size > 0 } ?? false
+        } catch {
+            throw Self.failure(error, at: self.path)
+        }
+    }
+
+    private static func failure(_ error: SystemError, at path: BytePath) -> ArchiveError {
+        if error.isNotDirectory {
+            return ArchiveError(.notAnArchive, "not an iPhone backup: it isn't a directory")
+        }
+        let message = "the backup can't be read: \(PrintableText.escaping(path))"
+        return ArchiveError(.sourceUnreadable, message, cause: error)
+    }
+
+    private static func notABackup(holding names: [[UInt8]]) -> ArchiveError {
+        guard !names.isEmpty else {
+            let message =
+                "not an iPhone backup: neither it nor a directory in it holds a Manifest.plist"
+            return ArchiveError(.notAnArchive, message)
+        }
+        let list = names.prefix(10).map { PrintableText.escaping($0) }.joined(separator: ", ")
+        let message = "it holds \(names.count) backups, and one has to be named: \(list)"
+        return ArchiveError(.notAnArchive, message)
+    }
+
+    private static func isBackup(_ directory: OpenFile) throws(SystemError) -> Bool {
+        try directory.descriptor.statusIfPresent(of: Name.properties)?.kind == .regular
+    }
+
+    private static func backups(in directory: OpenFile) throws(SystemError) -> [[UInt8]] {
+        let listing = try DirectoryListing(of: directory.descriptor)
+        var names: [[UInt8]] = []
+        for index in 0..<listing.count where names.count < 100 {
+            guard let child = try? directory.descriptor.open(listing[index], .directory),
+                try isBackup(OpenFile(child))
+            else { continue }
+            names.append(listing[index])
+        }
+        return names
+    }
+
+    // MARK: - Property lists
+
+    /// Reads a property list of the backup.
+    ///
+    /// - Returns: The list; `nil` if there is none, or an empty file, as copies and crashes leave it.
+    /// - Throws: ``ArchiveError`` of code `damaged`.
+    func propertyList(_ name: String) throws(ArchiveError) -> PropertyListValue? {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            let file = try directory.descriptor.open([UInt8](name.utf8), .reading)
+            let isFile = try file.status().kind == .regular
+            bytes = isFile ? try file.readAll(limit: Self.listLimit) : nil
+        } catch {
+            if error.isMissing { return nil }
+            throw ArchiveError(.damaged, "the backup's \(name) can't be read", cause: error)
+        }
+        guard let bytes else {
+            throw ArchiveError(.damaged, "the backup's \(name) takes over 64 MiB, or isn't a file")
+        }
+        if bytes.isEmpty { return nil }
+        do {
+            return try PropertyListValue.read(bytes, limits: Self.listLimits)
+        } catch {
+            throw ArchiveError(.damaged, "the backup's \(name) can't be read: \(error)")
+        }
+    }
+
+    // MARK: - Manifest
+
+    /// The manifest as it is stored.
+    enum StoredManifest {
+        case database(OpenFile)
+        case list(OpenFile)
+    }
+
+    /// Opens the manifest, in the form that is there.
+    ///
+    /// - Throws: ``ArchiveError`` of code `truncated` if there is none.
+    func openManifest() throws(ArchiveError) -> StoredManifest {
+        let file: OpenFile
+        let kind: FileStatus.Kind
+        do throws(SystemError) {
+            let name = hasDatabase ? Name.database : Name.list
+            file = OpenFile(try directory.descriptor.open(name, .reading))
+            kind = try file.descriptor.status().kind
+        } catch {
+            guard error.isMissing else { throw Self.failure(error, at: path) }
+            let message =
+                "the backup was never finished: it holds no manifest of its files; make it anew"
+            throw ArchiveError(.truncated, message)
+        }
+        guard kind == .regular else {
+            throw ArchiveError(.damaged, "the backup's manifest isn't a file")
+        }
+        return hasDatabase ? .database(file) : .list(file)
+    }
+
+    /// Whether a log of the manifest lies there, which isn't read.
+    var hasLog: Bool {
+        // What can't be looked at can't be read either.
+        guard let log = try? directory.descriptor.statusIfPresent(of: Name.log) else {
+            return false
+        }
+        return log.size > 0
+    }
+
+    // MARK: - Stored files
+
+    /// Opens the stored file of that name, a hash in hex; what lies there may be anything.
+    func open(_ identifier: [UInt8]) throws(SystemError) -> FileDescriptor {
+        guard hasDatabase else { return try directory.descriptor.open(identifier, .reading) }
+        let group = try directory.descriptor.open([UInt8](identifier.prefix(2)), .directory)
+        return try group.open(identifier, .reading)
+    }
+}

@@ -1,0 +1,217 @@
+internal import MigrationArchive
+package import MigrationCore
+package import MigrationSystem
+
+/// Takes one container out of a backup into an archive.
+package struct ContainerConversion {
+    /// The options of a conversion.
+    package struct Options: Sendable {
+        /// Whether the rest is archived where files are missing or damaged.
+        package var keepsGoing = false
+        /// The version of the data's format; without it, the app's version stands for it.
+        package var resourcesVersion: String?
+        /// The archive of a conversion is usually read once, so it need not be as small as possible.
+        package var compressionLevel = 1
+        package var threadCount: Int?
+
+        package init() {}
+    }
+
+    private let backup: IPhoneBackup
+    private let options: Options
+    private let cancellation: CancellationFlag
+    private var plan: ContainerPlan
+
+    /// Looks at every row of the container, and at what is stored for each file.
+    ///
+    /// - Throws: ``ArchiveError`` of code `notFound` if the backup has no such container; of codes
+    ///   `damaged`, `sourceChanged` and `sourceUnreadable`; `CancellationError`.
+    package init(
+        of domain: Domain,
+        in backup: IPhoneBackup,
+        options: Options,
+        cancellation: CancellationFlag
+    ) throws {
+        self.backup = backup
+        self.options = options
+        self.cancellation = cancellation
+        plan = try ContainerPlan(of: domain, in: backup, cancellation: cancellation)
+    }
+
+    /// What the archive will hold, and what is missing.
+    package var report: ContainerReport { plan.report }
+
+    /// Whether an archive may be written: nothing is lost, or the rest is wanted.
+    package var isPossible: Bool { plan.report.lost.count == 0 || options.keepsGoing }
+
+    /// Writes the archive, which gets its name once it is complete.
+    package mutating func write(to destination: ArchiveDestination) throws -> ContainerReport {
+        let header = header
+        let file = try ArchiveFile.make(
+            at: destination,
+            sizeEstimate: header.sizeEstimate,
+            cancellation: cancellation
+        )
+        do {
+            let writer = try ArchiveWriter(
+                ordering: file.output,
+                header: header,
+                level: options.compressionLevel,
+                threadCount: ThreadCount.resolve(options.threadCount),
+                cancellation: cancellation
+            )
+            do {
+                try append(to: writer)
+                plan.finish(try writer.finish())
+            } catch {
+                writer.abandon()
+                throw error
+            }
+        } catch {
+            throw file.discard(after: error)
+        }
+        try file.commit()
+        return plan.report
+    }
+
+    private var header: ArchiveHeader {
+        ArchiveHeader(
+            bundleIdentifier: plan.report.domain.identifier,
+            platform: MigrationPlatform.iOS.rawValue,
+            resourcesVersion: options.resourcesVersion ?? plan.report.version ?? "",
+            sizeEstimate: plan.report.totals.contentBytes,
+            isCompressible: true,
+            creator: MigrationHost.creator
+        )
+    }
+
+    // MARK: - Entries
+
+    private mutating func append(to writer: ArchiveWriter) throws {
+        let find = try backup.manifest.makeFinder()
+        var directories: [EntryPath] = []
+        var firstNames: [UInt64: ContainerPlan.Item] = [:]
+        for item in plan.items {
+            try cancellation.check()
+            do {
+                let record = try find(item.number)
+                try appendParents(of: item.path, below: &directories, to: writer)
+                switch record.kind {
+                case .directory:
+                    try writer.append(entry(of: record, at: item.path, .directory))
+                    directories.append(item.path)
+                case .link(let target):
+                    let own = plan.relink(item.path, to: target)
+                    try writer.append(entry(of: record, at: item.path, .symbolicLink(target: own)))
+                case .file:
+                    if let first = try firstName(of: item, record, in: &firstNames, find) {
+                        let link = ArchiveEntry.Kind.hardLink(target: first.path)
+                        try writer.append(entry(of: record, at: item.path, link))
+                        continue
+                    }
+                    try append(record, at: item.path, to: writer)
+                }
+            } catch let error as FlawedRecord {
+                throw ArchiveError(.sourceChanged, error.reason, entry: item.path)
+            }
+        }
+    }
+
+    /// Appends the directories above `path` that have no row of their own.
+    private func appendParents(
+        of path: EntryPath,
+        below directories: inout [EntryPath],
+        to writer: ArchiveWriter
+    ) throws {
+        while let last = directories.last, !path.isEqual(toOrBelow: last) {
+            directories.removeLast()
+        }
+        var missing: [EntryPath] = []
+        var parent = path.parent
+        while let directory = parent, directory != directories.last {
+            missing.append(directory)
+            parent = directory.parent
+        }
+        for directory in missing.reversed() {
+            try writer.append(
+                ArchiveEntry(
+                    path: directory,
+                    kind: .directory,
+                    permissions: 0o755,
+                    modificationTime: FileTime(seconds: 0)
+                )
+            )
+            directories.append(directory)
+        }
+    }
+
+    private func append(
+        _ record: FileRecord,
+        at path: EntryPath,
+        to writer: ArchiveWriter
+    ) throws {
+        let content = try backup.content(of: record, in: plan.report.domain)
+        try writer.append(entry(of: record, at: path, .file(size: content.size))) { count in
+            try content.next(count)
+        }
+        try content.finish()
+    }
+
+    private func entry(
+        of record: FileRecord,
+        at path: EntryPath,
+        _ kind: ArchiveEntry.Kind
+    ) -> ArchiveEntry {
+        let hasAttributes =
+            switch kind {
+            case .file, .directory: true
+            case .symbolicLink, .hardLink: false
+            }
+        return ArchiveEntry(
+            path: path,
+            kind: kind,
+            permissions: record.permissions,
+            modificationTime: FileTime(seconds: record.time),
+            extendedAttributes: hasAttributes ? record.attributes : []
+        )
+    }
+
+    // MARK: - Hard links
+
+    /// The earlier name of a file; `nil` if there is none, or if its content is another.
+    ///
+    /// The number in a row is only a hint: a device may use it again between two backups.
+    private func firstName(
+        of item: ContainerPlan.Item,
+        _ record: FileRecord,
+        in firstNames: inout [UInt64: ContainerPlan.Item],
+        _ find: (Int64) throws -> FileRecord
+    ) throws -> ContainerPlan.Item? {
+        guard plan.sharedInodes.contains(item.inode) else { return nil }
+        guard let first = firstNames[item.inode] else {
+            firstNames[item.inode] = item
+            return nil
+        }
+        let other = try find(first.number)
+        guard other.permissions == record.permissions, other.time == record.time,
+            other.attributes == record.attributes
+        else { return nil }
+        let domain = plan.report.domain
+        let contents = try (
+            backup.content(of: other, in: domain), backup.content(of: record, in: domain)
+        )
+        return try Self.areEqual(contents.0, contents.1) ? first : nil
+    }
+
+    private static func areEqual(
+        _ left: StoredFile,
+        _ right: StoredFile
+    ) throws(FlawedRecord) -> Bool {
+        guard left.size == right.size else { return false }
+        while true {
+            let (bytes, others) = (try left.next(64 << 10), try right.next(64 << 10))
+            if bytes != others { return false }
+            if bytes.isEmpty { return true }
+        }
+    }
+}

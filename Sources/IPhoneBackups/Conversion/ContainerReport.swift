@@ -1,0 +1,50 @@
+package import MigrationArchive
+
+/// What became of a container in a backup.
+package struct ContainerReport: Sendable {
+    /// Paths with a remark, of which the first are kept, and the number of all.
+    package struct Remarks: Hashable, Sendable, Encodable {
+        /// A path, as it may be printed, with a remark.
+        package struct Item: Hashable, Sendable, Encodable {
+            package let path: String
+            package let reason: String
+        }
+
+        private static let limit = 1_000
+
+        package private(set) var items: [Item] = []
+        package private(set) var count = 0
+
+        mutating func append(_ path: EntryPath, _ reason: String) {
+            count += 1
+            guard items.count < Self.limit else { return }
+            items.append(Item(path: path.description, reason: reason))
+        }
+    }
+
+    package let domain: Domain
+
+    /// The version of the app, as the backup says it.
+    package let version: String?
+
+    /// What the archive holds, or would hold.
+    package internal(set) var totals = ArchiveTotals()
+
+    /// The archive; `nil` if none was written.
+    package internal(set) var summary: ArchiveWriter.Summary?
+
+    /// What is missing or damaged in the backup, so that no archive can hold it.
+    package internal(set) var lost = Remarks()
+
+    /// What was left out although the backup holds it.
+    package internal(set) var omitted = Remarks()
+
+    /// Files whose content has another size than the backup says: they changed while it was made.
+    package internal(set) var resized = Remarks()
+
+    /// Links into the app's own container on the phone, which lead to the same place now.
+    package internal(set) var relinked = Remarks()
+
+    /// Remarks on the backup for a person.
+    package internal(set) var warnings: [String]
+}

@@ -1,0 +1,212 @@
+internal import MigrationArchive
+internal import MigrationSystem
+internal import PropertyLists
+
+/// A file, directory or link, as the manifest of a backup describes it.
+struct FileRecord {
+    enum Kind: Equatable {
+        case file, directory
+        case link(target: [UInt8])
+    }
+
+    /// The path in the container; empty for the container itself.
+    var path: [UInt8]
+    var kind: Kind
+    /// The permission bits, without those that set the user or the group.
+    var permissions: UInt16
+    /// When the content was last changed, in seconds since 1970.
+    var time: Int64
+    /// The size when the row was written. The file may have grown or shrunk since.
+    var size: Int64
+    /// The number by which two names of one file may be known; 0 if there is none.
+    var inode: UInt64
+    var key: WrappedKey?
+    /// The SHA-1 of the stored bytes, which only files of the system have.
+    var digest: [UInt8]?
+    /// The attributes in the order of their names, as Linux names them.
+    var attributes: [ExtendedAttribute]
+
+    private enum Mode {
+        static let typeMask: UInt64 = 0o170000
+        static let file: UInt64 = 0o100000
+        static let directory: UInt64 = 0o040000
+        static let link: UInt64 = 0o120000
+        /// What an archive keeps: the permissions and the sticky bit.
+        static let kept: UInt64 = 0o1777
+    }
+
+    /// The kind that st_mode says; `nil` for a device or another one.
+    static func kind(ofMode mode: UInt64, target: [UInt8]?) -> Kind? {
+        switch mode & Mode.typeMask {
+        case Mode.file: .file
+        case Mode.directory: .directory
+        case Mode.link: target.map { .link(target: $0) }
+        default: nil
+        }
+    }
+
+    /// The permission bits in st_mode.
+    static func permissions(ofMode mode: UInt64) -> UInt16 {
+        UInt16(mode & Mode.kept)
+    }
+
+    /// Attributes of Apple's systems, which have no namespaces, as Linux names them.
+    static func attributes(
+        of values: [([UInt8], [UInt8])]
+    ) throws(FlawedRecord) -> [ExtendedAttribute] {
+        guard values.count <= 1_000 else { throw FlawedRecord("it has over 1,000 attributes") }
+        let attributes = values.map { name, value in
+            ExtendedAttribute(name: ExtendedAttribute.userNamespace + name, value: value)
+        }.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+        for (index, attribute) in attributes.enumerated() {
+            let isTwice = index > 0 && attributes[index - 1].name == attribute.name
+            guard attribute.name.count <= 255, !attribute.name.contains(0), !isTwice,
+                attribute.name.count > ExtendedAttribute.userNamespace.count
+            else { throw FlawedRecord("an attribute has a name that no file can have") }
+        }
+        return attributes
+    }
+
+    /// The name of the stored file: the SHA-1 of the domain and the path, in hex.
+    static func identifier(of path: [UInt8], in domain: [UInt8]) -> [UInt8] {
+        let digits = [UInt8]("0123456789abcdef".utf8)
+        return BackupCipher.sha1(domain + [UInt8(ascii: "-")] + path).flatMap { byte in
+            [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+        }
+    }
+}
+
+/// Why a row of the manifest can't be taken as it is.
+struct FlawedRecord: Error {
+    let reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+// MARK: - Archives of objects
+
+extension FileRecord {
+    /// Seconds that lie beyond every date that people write.
+    private static let timeLimit: UInt64 = 1 << 38
+
+    /// The largest archive of a row's object; real ones have about 500 bytes.
+    static let archiveLimit = 1 << 20
+
+    /// Reads the object of a row in `Manifest.db`, an `MBFile` in a keyed archive.
+    ///
+    /// - Parameters:
+    ///   - archive: The archive, a binary property list.
+    ///   - path: The path in the row.
+    ///   - flags: The kind in the row: 1 for a file, 2 for a directory, 4 for a link.
+    init(archive: [UInt8], path: [UInt8], flags: Int64) throws(FlawedRecord) {
+        let object = try KeyedArchive(archive)
+        guard let mode = object.integer("Mode"), mode >= 0 else {
+            throw FlawedRecord("its row has no mode")
+        }
+        let target = object.text("Target")
+        guard let kind = Self.kind(ofMode: UInt64(mode), target: target) else {
+            throw FlawedRecord("it is neither a file nor a directory nor a link")
+        }
+        let expected: Int64 =
+            switch kind {
+            case .file: 1
+            case .directory: 2
+            case .link: 4
+            }
+        guard flags == expected else {
+            throw FlawedRecord("its row is of kind \(flags), and its mode says another one")
+        }
+        guard object.text("RelativePath") == path else {
+            throw FlawedRecord("its row has two different paths")
+        }
+        self.path = path
+        self.kind = kind
+        permissions = Self.permissions(ofMode: UInt64(mode))
+        time = object.integer("LastModified") ?? 0
+        guard time.magnitude < Self.timeLimit else {
+            throw FlawedRecord("its time is out of range: \(time) seconds since 1970")
+        }
+        size = object.integer("Size") ?? 0
+        inode = UInt64(bitPattern: object.integer("InodeNumber") ?? 0)
+        digest = object.data("Digest")
+        attributes = try object.data("ExtendedAttributes").map(Self.attributes(inList:)) ?? []
+        if let bytes = object.data("EncryptionKey") {
+            guard let key = WrappedKey(bytes) else {
+                throw FlawedRecord("its key is \(bytes.count) bytes long")
+            }
+            self.key = key
+        }
+    }
+
+    private static func attributes(
+        inList bytes: [UInt8]
+    ) throws(FlawedRecord) -> [ExtendedAttribute] {
+        let list: PropertyListValue
+        do {
+            list = try PropertyListValue.read(bytes, limits: KeyedArchive.limits)
+        } catch {
+            throw FlawedRecord("its attributes can't be read: \(error)")
+        }
+        var values: [([UInt8], [UInt8])] = []
+        for (name, value) in list.dictionary ?? [:] {
+            guard let data = value.data else {
+                throw FlawedRecord("an attribute isn't data")
+            }
+            values.append(([UInt8](name.utf8), data))
+        }
+        return try attributes(of: values)
+    }
+}
+
+/// The root object of an archive of `NSKeyedArchiver`, of which only the wanted fields are resolved.
+private struct KeyedArchive {
+    static let limits = PropertyListLimits(
+        values: 20_000,
+        expandedBytes: 4 * FileRecord.archiveLimit,
+        depth: 16
+    )
+
+    private let objects: [PropertyListValue]
+    private let root: [String: PropertyListValue]
+
+    init(_ bytes: [UInt8]) throws(FlawedRecord) {
+        let list: PropertyListValue
+        do {
+            list = try PropertyListValue.read(bytes, limits: Self.limits)
+        } catch {
+            throw FlawedRecord("its row can't be read: \(error)")
+        }
+        guard let objects = list["$objects"]?.array, let top = list["$top"]?["root"]?.uid,
+            top < UInt64(objects.count), let root = objects[Int(top)].dictionary
+        else { throw FlawedRecord("its row isn't an archive of an object") }
+        self.objects = objects
+        self.root = root
+    }
+
+    func integer(_ field: String) -> Int64? {
+        root[field]?.integer
+    }
+
+    func text(_ field: String) -> [UInt8]? {
+        let value = resolve(field)
+        let text = value?.string ?? value?["NS.string"].flatMap(resolve)?.string
+        return text.map { [UInt8]($0.utf8) }
+    }
+
+    func data(_ field: String) -> [UInt8]? {
+        let value = resolve(field)
+        return value?.data ?? value?["NS.data"].flatMap(resolve)?.data
+    }
+
+    private func resolve(_ field: String) -> PropertyListValue? {
+        root[field].flatMap(resolve)
+    }
+
+    /// The object that a number stands for; a value that isn't a number stands for itself.
+    private func resolve(_ value: PropertyListValue) -> PropertyListValue? {
+        guard let number = value.uid else { return value }
+        return number < UInt64(objects.count) ? objects[Int(number)] : nil
+    }
+}
