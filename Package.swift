@@ -131,8 +131,8 @@ let package = Package(
         .executableTarget(
             name: "migrate",
             dependencies: [
-                "AndroidMigration", "MigrationArchive", "MigrationCore", "MigrationSystem",
-                "StoreMigration",
+                "AndroidMigration", "IPhoneBackups", "MigrationArchive", "MigrationCore",
+                "MigrationSystem", "StoreMigration",
             ],
             exclude: ["Schemas"],
             swiftSettings: settings

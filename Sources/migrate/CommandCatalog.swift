@@ -25,6 +25,7 @@ enum CommandCatalog {
                 AndroidManifestCommand.self,
             ]
         ),
+        ("iPhone backups", [IOSAppsCommand.self, IOSConvertCommand.self]),
         ("This program", [CompletionsCommand.self, ManualCommand.self]),
     ]
 
@@ -50,6 +51,10 @@ enum CommandCatalog {
             CommandGroup(
                 name: "android",
                 abstract: "Check the data that an Android app hands over, and convert its backups."
+            ),
+            CommandGroup(
+                name: "ios",
+                abstract: "Take an app's data out of a backup of an iPhone or iPad."
             ),
         ],
         examples: [

@@ -90,7 +90,7 @@ package struct ContainerConversion {
     private mutating func append(to writer: ArchiveWriter) throws {
         let find = try backup.manifest.makeFinder()
         var directories: [EntryPath] = []
-        var firstNames: [UInt64: ContainerPlan.Item] = [:]
+        var earlier: [UInt64: [ContainerPlan.Item]] = [:]
         for item in plan.items {
             try cancellation.check()
             do {
@@ -104,7 +104,7 @@ package struct ContainerConversion {
                     let own = plan.relink(item.path, to: target)
                     try writer.append(entry(of: record, at: item.path, .symbolicLink(target: own)))
                 case .file:
-                    if let first = try firstName(of: item, record, in: &firstNames, find) {
+                    if let first = try firstName(of: item, record, in: &earlier, find) {
                         let link = ArchiveEntry.Kind.hardLink(target: first.path)
                         try writer.append(entry(of: record, at: item.path, link))
                         continue
@@ -184,24 +184,28 @@ package struct ContainerConversion {
     private func firstName(
         of item: ContainerPlan.Item,
         _ record: FileRecord,
-        in firstNames: inout [UInt64: ContainerPlan.Item],
+        in earlier: inout [UInt64: [ContainerPlan.Item]],
         _ find: (Int64) throws -> FileRecord
     ) throws -> ContainerPlan.Item? {
         guard plan.sharedInodes.contains(item.inode) else { return nil }
-        guard let first = firstNames[item.inode] else {
-            firstNames[item.inode] = item
-            return nil
-        }
-        let other = try find(first.number)
-        guard other.permissions == record.permissions, other.time == record.time,
-            other.attributes == record.attributes
-        else { return nil }
         let domain = plan.report.domain
-        let contents = try (
-            backup.content(of: other, in: domain), backup.content(of: record, in: domain)
-        )
-        return try Self.areEqual(contents.0, contents.1) ? first : nil
+        for first in earlier[item.inode] ?? [] {
+            let other = try find(first.number)
+            guard other.permissions == record.permissions, other.time == record.time,
+                other.attributes == record.attributes
+            else { continue }
+            let left = try backup.content(of: other, in: domain)
+            let right = try backup.content(of: record, in: domain)
+            if try Self.areEqual(left, right) { return first }
+        }
+        if earlier[item.inode, default: []].count < Self.comparedNames {
+            earlier[item.inode, default: []].append(item)
+        }
+        return nil
     }
+
+    /// Contents that one number may stand for; more than these are not compared.
+    private static let comparedNames = 8
 
     private static func areEqual(
         _ left: StoredFile,

@@ -201,12 +201,21 @@ private final class DescriptorSource: ByteSource {
             throw ArchiveError(.inputFailed, "the archive can't be read", cause: error)
         }
         if status.kind == .directory {
-            throw ArchiveError(.inputFailed, "the archive is a directory")
+            throw Self.isDirectory(descriptor)
         }
         size = status.kind == .regular ? status.size : nil
         event = status.kind == .regular ? nil : try CancellationEvent(of: cancellation)
         self.descriptor = descriptor
         self.cancellation = cancellation
+    }
+
+    private static func isDirectory(_ directory: borrowing FileDescriptor) -> ArchiveError {
+        // What can't be looked at is a directory like any other.
+        let list = try? directory.statusIfPresent(of: [UInt8](utf8: "Manifest.plist"))
+        guard list != nil else { return ArchiveError(.inputFailed, "the archive is a directory") }
+        let message =
+            "this is a backup of an iPhone: 'migrate ios convert' takes an app's data out of it"
+        return ArchiveError(.notAnArchive, message)
     }
 
     func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {

@@ -235,18 +235,18 @@ extension ChildProcess.Configuration {
 
 // MARK: - Ends of pipes and sockets
 
-/// The two ends of a pipe or of a pair of sockets; one end goes to another process.
-struct DescriptorPair: ~Copyable {
-    let ours: FileDescriptor
-    let theirs: FileDescriptor
+/// The two ends of a pipe or of a pair of sockets; one end goes to another process or thread.
+package struct DescriptorPair: ~Copyable {
+    package let ours: FileDescriptor
+    package let theirs: FileDescriptor
 
     private init(_ ends: [CInt]) {
         ours = FileDescriptor(adopting: ends[0])
         theirs = FileDescriptor(adopting: ends[1])
     }
 
-    /// Makes a pipe from the other process to this one.
-    static func pipe() throws(SystemError) -> DescriptorPair {
+    /// Makes a pipe from the other process or thread to this one.
+    package static func pipe() throws(SystemError) -> DescriptorPair {
         var ends: [CInt] = [-1, -1]
         guard unsafe migration_make_pipe(&ends) == 0 else { throw SystemError("pipe2") }
         return DescriptorPair(ends)
@@ -257,6 +257,13 @@ struct DescriptorPair: ~Copyable {
         var ends: [CInt] = [-1, -1]
         guard unsafe migration_make_sockets(&ends) == 0 else { throw SystemError("socketpair") }
         return DescriptorPair(ends)
+    }
+}
+
+extension DescriptorPair {
+    /// Passes the other one's end on.
+    package consuming func takeEnds() -> (ours: OpenFile, theirs: OpenFile) {
+        (OpenFile(ours), OpenFile(theirs))
     }
 }
 

@@ -18,6 +18,9 @@ protocol Command: ParsableCommand {
     /// Whether the command does nothing but print an answer.
     var onlyAnswers: Bool { get }
 
+    /// The operation that `error` ended, with what helps against it.
+    func operation(endedBy error: any Error) -> ErrorMessage.Operation
+
     /// Does the work and prints the answer.
     func run(in context: CommandContext) async throws -> ExitCode
 }

@@ -1,0 +1,131 @@
+internal import MigrationArchive
+package import MigrationCore
+package import MigrationSystem
+
+/// Operations on iPhone backups, on a thread that may block.
+package enum IPhoneBackupOperations {
+    /// Lists the apps, groups and plugins of a backup.
+    @concurrent
+    package static func contents(
+        of path: BytePath,
+        options: sending IPhoneBackup.Options
+    ) async throws -> (contents: BackupContents, warnings: [String]) {
+        try await withOperationThread { cancellation in
+            let backup = try IPhoneBackup(at: path, options: options, cancellation: cancellation)
+            return (try backup.contents(), backup.warnings)
+        }
+    }
+
+    /// Takes one container out of a backup into an archive.
+    ///
+    /// - Returns: What became of it. No archive is written if something is lost and the rest isn't
+    ///   wanted, or without a destination.
+    @concurrent
+    package static func convert(
+        _ domain: Domain,
+        in path: BytePath,
+        reading: sending IPhoneBackup.Options,
+        options: ContainerConversion.Options,
+        to destination: ArchiveDestination?
+    ) async throws -> ContainerReport {
+        try await withOperationThread { cancellation in
+            var conversion = try ContainerConversion(
+                of: domain,
+                in: IPhoneBackup(at: path, options: reading, cancellation: cancellation),
+                options: options,
+                cancellation: cancellation
+            )
+            guard let destination, conversion.isPossible else { return conversion.report }
+            return try conversion.write(to: destination)
+        }
+    }
+
+    /// Takes one container out of a backup into a container, whole or not at all.
+    ///
+    /// - Returns: What became of it, and the import; no import if something is lost.
+    @concurrent
+    package static func restore(
+        _ domain: Domain,
+        in path: BytePath,
+        reading: sending IPhoneBackup.Options,
+        options: ContainerConversion.Options,
+        into container: MigrationDataContainer,
+        importing: ImportOptions,
+        by host: MigrationHost
+    ) async throws -> (report: ContainerReport, imported: ImportReport?) {
+        try await withOperationThread { cancellation in
+            var conversion = try ContainerConversion(
+                of: domain,
+                in: IPhoneBackup(at: path, options: reading, cancellation: cancellation),
+                options: options,
+                cancellation: cancellation
+            )
+            guard conversion.isPossible else { return (conversion.report, nil) }
+            return try await conversion.write(
+                into: container,
+                importing,
+                by: host,
+                cancellation
+            )
+        }
+    }
+}
+
+extension ContainerConversion {
+    /// Writes the archive into a pipe from which another thread imports it.
+    fileprivate mutating func write(
+        into container: MigrationDataContainer,
+        _ importOptions: ImportOptions,
+        by host: MigrationHost,
+        _ cancellation: CancellationFlag
+    ) async throws -> (report: ContainerReport, imported: ImportReport?) {
+        let importing = try Importing(into: container, options: importOptions, by: host)
+        let observation = cancellation.observe { importing.task.cancel() }
+        defer { withExtendedLifetime(observation) {} }
+        do {
+            let report = try write(to: importing.destination)
+            importing.endInput()
+            return (report, try await importing.task.value)
+        } catch {
+            importing.task.cancel()
+            importing.endInput()
+            // An import that ended early makes the writing fail, and says why.
+            let imported = await importing.task.result
+            guard (error as? ArchiveError)?.cause?.isBrokenPipe ?? false,
+                case .failure(let cause) = imported
+            else { throw error }
+            throw cause
+        }
+    }
+}
+
+/// An import from a pipe, and the end that is written to.
+private final class Importing: Sendable {
+    let task: Task<ImportReport, any Error>
+    private let input: Monitor<OpenFile?>
+
+    init(
+        into container: MigrationDataContainer,
+        options: ImportOptions,
+        by host: MigrationHost
+    ) throws {
+        let (ours, theirs) = try DescriptorPair.pipe().takeEnds()
+        input = Monitor(theirs)
+        // Only the import holds the other end: once it ends, writing fails and doesn't wait.
+        task = Task {
+            try await host.importArchive(
+                .descriptor(ours.descriptor.rawValue),
+                into: container,
+                options: options
+            )
+        }
+    }
+
+    var destination: ArchiveDestination {
+        .descriptor(input.withLock { $0?.descriptor.rawValue ?? -1 })
+    }
+
+    func endInput() {
+        input.withLock { $0 = nil }
+    }
+}

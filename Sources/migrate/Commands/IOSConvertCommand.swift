@@ -1,0 +1,261 @@
+internal import IPhoneBackups
+internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationSystem
+
+/// `migrate ios convert`: takes an app's container out of a backup of an iPhone.
+struct IOSConvertCommand: ReplacingCommand {
+    private var backup: BytePath = ""
+    private var access = IPhoneBackupFlags()
+    private var allowsUnfinished = false
+    private var app = ""
+    private var group: String?
+    private var plugin: String?
+    private var output: ArchiveName?
+    private var container: BytePath?
+    private var options = ContainerConversion.Options()
+    private var importing = ImportOptions()
+    private(set) var replacesExisting = false
+    private var isDryRun = false
+    private var answersInJSON = false
+
+    static let name = "ios convert"
+    static let abstract =
+        "Take an app's container out of a backup of an iPhone or iPad, into an archive or a container."
+
+    static var arguments: [Argument<Self>] { [.iPhoneBackup(to: \.backup)] }
+
+    private static let out = Flag<Self>("out", value: "file", as: .archive, to: \.output)
+        .help("The archive to write, or '-' for standard output.")
+        .about(.archive)
+    private static let container = Flag<Self>(
+        "container",
+        value: "dir",
+        as: .directory,
+        to: \.container
+    )
+    .help("A container to import into, which must hold no data yet, in place of an archive.")
+    .about(.container)
+    .excluding(out)
+    private static let group = Flag<Self>("app-group", value: "id", as: .text, to: \.group)
+        .help("Take the container of an app group, which the app shares with others.")
+        .about(.container)
+
+    static var flags: [Flag<Self>] {
+        Flag("app", value: "id", as: .text, to: \.app)
+            .help("The bundle identifier of the app, as 'migrate ios apps' lists it.")
+            .about(.container)
+            .required
+        out
+        container
+        group
+        Flag("plugin", value: "id", as: .text, to: \.plugin)
+            .help("Take the container of one of the app's extensions.")
+            .about(.container)
+            .excluding(group)
+        Flag.externalLinks(to: \.importing.externalLinks).needing(container)
+        IPhoneBackupFlags.included(at: \.access)
+        Flag("resources-version", value: "v", as: .text, to: \.options.resourcesVersion)
+            .help("The version of the data's format, in place of the app's version.")
+            .about(.container)
+        Flag("keep-going", sets: \.options.keepsGoing)
+            .help("Archive the rest where files of the backup are missing or damaged.")
+            .excluding(container)
+            .about(.archive)
+        Flag.allowUnfinished(sets: \.allowsUnfinished)
+        Flag.dryRun(
+            "Look at every file, say what would be archived and what is missing, and write nothing.",
+            sets: \.isDryRun
+        )
+        Flag.force(replacing: "a file", sets: \.replacesExisting)
+        Flag.level(
+            byDefault: ContainerConversion.Options().compressionLevel,
+            to: \.options.compressionLevel
+        )
+        Flag.threads(to: \.options.threadCount)
+        Flag.json(sets: \.answersInJSON)
+    }
+
+    static let examples = [
+        Example(
+            "Take an app's data out of a backup, into an archive.",
+            "migrate ios convert backup --app com.example.notes --out notes.tar.zst"
+        ),
+        Example(
+            "Put it straight into a new container.",
+            "migrate ios convert backup --app com.example.notes --container notes"
+        ),
+        Example(
+            "Take the data that the app shares with its extensions.",
+            "migrate ios convert backup --app com.example.notes --app-group "
+                + "group.com.example.notes --out group.tar.zst"
+        ),
+    ]
+
+    func check(_ given: GivenFlags) throws(UsageError) {
+        guard output != nil || container != nil || isDryRun else {
+            throw UsageError("'--out' or '--container' is missing, which say where the data goes")
+        }
+    }
+
+    var subject: String { PrintableText.escaping(backup) }
+
+    func subject(of error: any Error) -> String {
+        guard error.isOfOutput else { return subject }
+        return output?.destinationText ?? container.map { PrintableText.escaping($0) } ?? subject
+    }
+
+    func operation(endedBy error: any Error) -> ErrorMessage.Operation {
+        var operation = ErrorMessage.Operation(name: Self.name, subject: subject(of: error))
+        operation.hint = IPhoneBackupFlags.hint(for: error)
+        switch error {
+        case let error as MigrationError where error.code == .outputExists && !replacesExisting:
+            operation.hint = .init(flag: "--force", advice: "use --force to replace it")
+        case let error as ArchiveError where error.code == .externalLink:
+            operation.hint = .init(
+                flag: "--external-links",
+                advice: "'--external-links skip' leaves such links out, and 'keep' keeps them"
+            )
+        case let error as ArchiveError where error.code == .notFound:
+            operation.hint = .init(flag: "--app", advice: "'migrate ios apps' lists what is there")
+        default: break
+        }
+        return operation
+    }
+
+    private var domain: Domain {
+        if let group { return Domain(.group, group) }
+        return plugin.map { Domain(.plugin, $0) } ?? Domain(.app, app)
+    }
+
+    func run(in context: CommandContext) async throws -> ExitCode {
+        let console = context.console
+        var reading = access.options(on: console)
+        reading.allowsUnfinished = allowsUnfinished
+        var imported: ImportReport?
+        let report: ContainerReport
+        if let container, !isDryRun {
+            (report, imported) = try await IPhoneBackupOperations.restore(
+                domain,
+                in: backup,
+                reading: reading,
+                options: options,
+                into: MigrationDataContainer(atPath: container, bundleIdentifier: nil),
+                importing: importing,
+                by: MigrationHost()
+            )
+        } else {
+            let destination = try isDryRun
+                ? nil : output?.destination(replacesExisting: replacesExisting, on: console)
+            report = try await IPhoneBackupOperations.convert(
+                domain,
+                in: backup,
+                reading: reading,
+                options: options,
+                to: destination
+            )
+        }
+        for warning in report.warnings { console.log("migrate: warning: \(warning)") }
+        let isWhole = report.lost.count == 0
+        let answer = IOSConvertAnswer(
+            report,
+            archive: output,
+            container: container,
+            isDone: report.summary != nil,
+            isDryRun: isDryRun,
+            fingerprint: imported?.fingerprint ?? report.summary?.fingerprint
+        )
+        // With '--out -', standard output holds the archive alone.
+        let stream = output?.isStandardStream == true ? console.errors : console.output
+        try stream.write(answer, inJSON: answersInJSON)
+        guard !isWhole else { return .success }
+        return options.keepsGoing ? .failure : .badArchive
+    }
+}
+
+/// The answer of `migrate ios convert`.
+struct IOSConvertAnswer: Answer {
+    let schema = "migrate/ios-convert/1"
+    private let report: ContainerReport
+    private let archive: ArchiveName?
+    private let container: BytePath?
+    private let isDone: Bool
+    private let isDryRun: Bool
+    private let fingerprint: Fingerprint?
+
+    init(
+        _ report: ContainerReport,
+        archive: ArchiveName?,
+        container: BytePath?,
+        isDone: Bool,
+        isDryRun: Bool,
+        fingerprint: Fingerprint?
+    ) {
+        self.report = report
+        self.archive = archive
+        self.container = container
+        self.isDone = isDone
+        self.isDryRun = isDryRun
+        self.fingerprint = fingerprint
+    }
+
+    var text: String {
+        let place = archive?.destinationText ?? container.map { PrintableText.escaping($0) }
+        let name = PrintableText.escaping(report.domain.identifier)
+        let start = (place.map { "\($0): " } ?? "") + name
+        let version = report.version.map { ", version \(PrintableText.escaping($0))" } ?? ""
+        let verb = isDone ? "" : isDryRun ? " would hold" : " would have held"
+        var amount = "\(TotalsText(report.totals))"
+        if isDone, container == nil, let bytes = report.summary?.archiveBytes {
+            amount += " in \(ByteCount(bytes))"
+        }
+        return "\(start)\(version):\(verb) \(amount)\n"
+            + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
+            + lines("left out", report.omitted) + lines("link", report.relinked)
+            + lines("changed during the backup", report.resized) + lines("lost", report.lost)
+            + remarks
+    }
+
+    private var remarks: String {
+        if !isDone, !isDryRun {
+            return "nothing was written, because files are lost; --keep-going archives the rest\n"
+        }
+        return "no backup holds Library/Caches, tmp, SystemData, Keychain items, or files that the app "
+            + "keeps out of backups\n"
+            + (report.domain.kind == .app
+                ? "what the app shares in groups is in containers of its own: --app-group\n" : "")
+    }
+
+    private func lines(_ title: String, _ list: ContainerReport.Remarks) -> String {
+        Listing.text(of: list.items, count: list.count) { item in
+            "\(title): \(item.path) (\(PrintableText.escapingRest(of: item.reason)))"
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case archive, archiveBase64, bytes, container, containerBase64, dryRun, fingerprint, id, kind
+        case lost, omitted, relinked, resized, totals, version, warnings, written
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: CodingKeys.self)
+        if let archive { try object.encode(archive.exact, forKey: .archive, or: .archiveBase64) }
+        if let container {
+            let name = ExactName(container.bytes)
+            try object.encode(name, forKey: .container, or: .containerBase64)
+        }
+        try object.encodeIfPresent(report.summary?.archiveBytes, forKey: .bytes)
+        try object.encode(isDryRun, forKey: .dryRun)
+        try object.encodeIfPresent(fingerprint?.description, forKey: .fingerprint)
+        try object.encode(report.domain.identifier, forKey: .id)
+        try object.encode("\(report.domain.kind)", forKey: .kind)
+        try object.encode(report.lost, forKey: .lost)
+        try object.encode(report.omitted, forKey: .omitted)
+        try object.encode(report.relinked, forKey: .relinked)
+        try object.encode(report.resized, forKey: .resized)
+        try object.encode(report.totals, forKey: .totals)
+        try object.encodeIfPresent(report.version, forKey: .version)
+        try object.encode(report.warnings, forKey: .warnings)
+        try object.encode(isDone, forKey: .written)
+    }
+}

@@ -1,0 +1,111 @@
+internal import IPhoneBackups
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The flags that say how to read a backup of an iPhone.
+struct IPhoneBackupFlags: FlagGroup {
+    private var passwordFile: BytePath?
+
+    static let topic: FlagTopic? = .archive
+
+    static var flags: [Flag<Self>] {
+        Flag("password-file", value: "file", as: .path, to: \.passwordFile)
+            .help(
+                "A file whose first line is the password of an encrypted backup; without it, the "
+                    + "password is asked for at the terminal."
+            )
+    }
+
+    /// How to open the backup; the password is read only if it is needed.
+    func options(on console: Console) -> IPhoneBackup.Options {
+        var options = IPhoneBackup.Options()
+        let file = passwordFile
+        options.password = { try Self.password(from: file) }
+        options.onDerivingKey = { console.log("migrate: deriving the key of the backup") }
+        return options
+    }
+
+    private static let limit = 4_096
+
+    private static func password(from file: BytePath?) throws -> Secret? {
+        guard let file else { return try askForPassword() }
+        do {
+            guard var bytes = try SecretInput.file(file, limit: limit) else {
+                let path = PrintableText.escaping(file)
+                throw UsageError("the password file takes over 4,096 bytes: \(path)")
+            }
+            return Secret(firstLineOf: &bytes)
+        } catch let error as SystemError {
+            let path = PrintableText.escaping(file)
+            throw UsageError("the password file can't be read: \(path): \(error)")
+        }
+    }
+
+    /// Asks at the terminal; `nil` without one.
+    private static func askForPassword() throws -> Secret? {
+        do {
+            let line = try SecretInput.line(
+                prompt: "Password of the backup: ",
+                limit: limit,
+                cancellation: SignalWatch.interruption
+            )
+            guard var bytes = line else {
+                throw UsageError("a password has at most 4,096 bytes")
+            }
+            return Secret(firstLineOf: &bytes)
+        } catch is SystemError {
+            return nil
+        }
+    }
+
+    /// The flag that helps against an error of a backup.
+    static func hint(for error: any Error) -> ErrorMessage.Hint? {
+        switch (error as? ArchiveError)?.code {
+        case .keyMissing?:
+            ErrorMessage.Hint(
+                flag: "--password-file",
+                advice: "give its password with --password-file, or run the command at a terminal"
+            )
+        case .passphraseWrong?:
+            ErrorMessage.Hint(
+                flag: "--password-file",
+                advice:
+                    "it is the one that was set when backups were first encrypted, neither the "
+                    + "passcode nor the Apple account's"
+            )
+        case .truncated?:
+            ErrorMessage.Hint(
+                flag: "--allow-unfinished",
+                advice: "--allow-unfinished reads what is there, if it has a manifest"
+            )
+        default: nil
+        }
+    }
+}
+
+extension Secret {
+    /// Makes a secret of the bytes before the end of the first line, and wipes them all.
+    fileprivate convenience init(firstLineOf bytes: inout [UInt8]) {
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+        self.init(copying: bytes[..<(end ?? bytes.endIndex)])
+        Secret.wipe(&bytes)
+    }
+}
+
+extension Argument {
+    static func iPhoneBackup(to path: Property<Owner, BytePath>) -> Argument {
+        Argument("backup", as: .path, to: path)
+            .help(
+                "The directory of a backup by Finder, iTunes, Apple Devices or idevicebackup2, or "
+                    + "one that holds a single backup."
+            )
+    }
+}
+
+extension Flag {
+    static func allowUnfinished(sets property: Property<Owner, Bool>) -> Flag {
+        Flag("allow-unfinished", sets: property)
+            .help("Read a backup that the device did not finish.")
+            .about(.archive)
+    }
+}
