@@ -211,6 +211,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "IPhoneBackupsTests",
+            dependencies: [
+                "IPhoneBackups", "MigrationArchive", "MigrationCore", "MigrationSystem",
+                "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "StoreMigrationTests",
             dependencies: [
                 "CSQLite", "FaultInjector", "StoreMigration", "TestSupport", "store-plan",

@@ -233,7 +233,8 @@ def main(form, directory, flaws):
     is_encrypted = form in ("encrypted", "ios10", "mbdb-encrypted")
     is_list = form.startswith("mbdb")
     keys = Keys(is_new=form == "encrypted")
-    all_entries = list(entries())
+    sound = list(entries())
+    all_entries = list(sound)
     for flaw in flaws: all_entries += flawed(flaw)
     random.Random(3).shuffle(all_entries)
     rows, list_rows = [], []
@@ -305,7 +306,7 @@ def main(form, directory, flaws):
         if "no-info" in flaws: continue
         with open(os.path.join(directory, name), "wb") as file: plistlib.dump(value, file)
     expected = []
-    for entry in entries():
+    for entry in sound:
         if entry.domain != f"AppDomain-{APP}" or not entry.path: continue
         kind = "link" if entry.target is not None else "directory" if entry.content is None else "file"
         expected.append({

@@ -129,9 +129,7 @@ package final class IPhoneBackup {
             let name = FileRecord.identifier(of: record.path, in: domain.bytes)
             file = try directory.open(name)
         } catch {
-            if error.isMissing || error.isNotDirectory {
-                throw FlawedRecord("the backup doesn't hold its content")
-            }
+            if error.isMissing { throw FlawedRecord("the backup doesn't hold its content") }
             throw FlawedRecord("its content can't be opened: \(error)")
         }
         var key: Secret?

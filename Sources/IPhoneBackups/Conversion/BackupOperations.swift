@@ -42,6 +42,8 @@ package enum IPhoneBackupOperations {
 
     /// Takes one container out of a backup into a container, whole or not at all.
     ///
+    /// The archive goes through a pipe, so the process has to ignore SIGPIPE.
+    ///
     /// - Returns: What became of it, and the import; no import if something is lost.
     @concurrent
     package static func restore(

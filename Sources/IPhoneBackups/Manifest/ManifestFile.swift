@@ -120,7 +120,8 @@ final class ManifestFile {
 
     /// Reads for SQLite, which is shown a database without a log: the log can't be read here, and SQLite
     /// would make files in the backup for it.
-    fileprivate func readForDatabase(at offset: UInt64, count: Int) throws(ArchiveError) -> [UInt8] {
+    fileprivate func readForDatabase(at offset: UInt64, count: Int) throws(ArchiveError) -> [UInt8]
+    {
         var bytes = try read(at: offset, count: count)
         for position in Self.versionRange where position >= offset {
             let index = position - Int(offset)
@@ -181,7 +182,10 @@ final class ManifestFileSystem {
             else { return SQLITE_CANTOPEN }
             unsafe UnsafeMutableRawPointer(file).initializeMemory(
                 as: Open.self,
-                to: Open(base: sqlite3_file(pMethods: ManifestFileSystem.methods), file: .fromOpaque(data))
+                to: Open(
+                    base: sqlite3_file(pMethods: ManifestFileSystem.methods),
+                    file: .fromOpaque(data)
+                )
             )
             unsafe outFlags?.pointee = SQLITE_OPEN_READONLY
             return SQLITE_OK

@@ -145,7 +145,8 @@ struct IOSConvertCommand: ReplacingCommand {
                 by: MigrationHost()
             )
         } else {
-            let destination = try isDryRun
+            let destination =
+                try isDryRun
                 ? nil : output?.destination(replacesExisting: replacesExisting, on: console)
             report = try await IPhoneBackupOperations.convert(
                 domain,
@@ -220,7 +221,8 @@ struct IOSConvertAnswer: Answer {
         if !isDone, !isDryRun {
             return "nothing was written, because files are lost; --keep-going archives the rest\n"
         }
-        return "no backup holds Library/Caches, tmp, SystemData, Keychain items, or files that the app "
+        return
+            "no backup holds Library/Caches, tmp, SystemData, Keychain items, or files that the app "
             + "keeps out of backups\n"
             + (report.domain.kind == .app
                 ? "what the app shares in groups is in containers of its own: --app-group\n" : "")
@@ -233,7 +235,8 @@ struct IOSConvertAnswer: Answer {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case archive, archiveBase64, bytes, container, containerBase64, dryRun, fingerprint, id, kind
+        case archive, archiveBase64, bytes, container, containerBase64, dryRun, fingerprint, id,
+            kind
         case lost, omitted, relinked, resized, totals, version, warnings, written
     }
 
