@@ -90,10 +90,8 @@ struct Allocations {
     private func run(_ operation: Operation, _ environment: [String: String]) throws -> Tools.Ended
     {
         let preload = ["LD_PRELOAD": tools.allocations]
-        let words =
-            words(of: operation) + (operation == .importing ? ["--bundle-id", "source"] : [])
-        let named = operation == .replacement ? words + ["--bundle-id", "source"] : words
-        return try tools.run(named, environment: environment.merging(preload) { $1 })
+        let environment = environment.merging(preload) { $1 }
+        return try tools.run(words(of: operation), environment: environment)
     }
 
     /// Makes what the operation starts from.

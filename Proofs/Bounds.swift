@@ -215,7 +215,8 @@ private struct OwnArchive {
         index.append(Data(count: 6 * count + 4))
         index += Data(littleEndian: 1, isBehindFirstPiece ? 0 : UInt32(count - 1))
         index += largeFiles.dropFirst(4)
-        var content = Data("MIGR".utf8) + Data(littleEndian: 2, UInt32(count))
+        // Version 2, and the mark behind it.
+        var content = Data("MIGR".utf8) + Data(littleEndian: 0x1_0002, UInt32(count))
         content += hashes[Self.totals]
         let size = pieces.reduce(0) { $0 + Int(sizes[$1]) }
         content += Data(littleEndian: UInt32(truncatingIfNeeded: size), UInt32(size >> 32))

@@ -151,9 +151,7 @@ extension Soak {
             }
             try path.write(bytes)
         }
-        let words = [
-            "import", path.text, "--container", app.text, "--replace", "--bundle-id", "source",
-        ]
+        let words = ["import", path.text, "--container", app.text, "--replace"]
         let isDisturbed = Bool.random(using: &random)
         let ended = try run(words, disturbed: isDisturbed)
         if isBroken { try path.removeFile() }

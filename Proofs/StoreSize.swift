@@ -23,7 +23,7 @@ struct StoreSize {
             scratch: tools.scratch
         )
         guard made.code == 0 else { throw ProofError("python3: \(made.description)") }
-        let plan = URL(filePath: tools.migrate).deletingLastPathComponent()
+        let plan = URL(filePath: tools.injector).deletingLastPathComponent()
             .appending(path: "store-plan").path
         let (ended, kilobytes, seconds) = try tools.measure(
             [plan, "--store", store.text],

@@ -200,10 +200,10 @@ struct Tools: Sendable {
 
 /// A container, and what is known of it.
 enum Container {
-    /// The files that may stay in the bookkeeping: the status, a later attempt that failed, and the fingerprint
-    /// of a success that was cleared.
+    /// The files that may stay in the bookkeeping: the status, a later attempt that failed, the fingerprint
+    /// of a success that was cleared, and whose the data is.
     static let records: Set<BytePath> = [
-        "import-status.json", "import-attempt.json", "last-import.json",
+        "import-status.json", "import-attempt.json", "last-import.json", "identity.json",
     ]
 
     /// Everything in the container but the bookkeeping.

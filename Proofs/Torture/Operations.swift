@@ -167,9 +167,7 @@ private struct Import: Operation {
         let archive =
             isEncrypted
             ? [place.sealed.text, "--identity", place.key.text] : [place.archive.text]
-        return ["import"] + archive + [
-            "--bundle-id", "source", "--container", place.container.text,
-        ]
+        return ["import"] + archive + ["--container", place.container.text]
     }
 
     private func replacing(_ place: Place) -> [String] { importing(place) + ["--replace"] }
@@ -218,7 +216,9 @@ private struct Import: Operation {
         if keepsOld {
             let kept = try place.kept.exists ? place.contents(of: place.kept) : nil
             if kept != (status == "success" ? place.old : nil) {
-                problems.append("its status is \(status ?? "unknown"), and what is kept is not the old data")
+                problems.append(
+                    "its status is \(status ?? "unknown"), and what is kept is not the old data"
+                )
             }
         }
         if let problem = problemOfStatus(status) { problems.append(problem) }
@@ -246,9 +246,11 @@ private struct Import: Operation {
         if try place.contents() != expected {
             problems.append("the next \(words[0]) leaves another container")
         }
-        let left = try place.names().subtracting([
-            "source", "archive", "sealed", "key", "app", "out",
-        ] + (keepsOld ? ["kept"] : []))
+        let left = try place.names().subtracting(
+            [
+                "source", "archive", "sealed", "key", "app", "out",
+            ] + (keepsOld ? ["kept"] : [])
+        )
         .union(place.bookkeeping().subtracting(Container.records))
         if !left.isEmpty { problems.append("the next \(words[0]) leaves \(left)") }
         return problems

@@ -173,7 +173,7 @@ package enum StorePlanMessage: Codable, Sendable {
 extension CommandLine {
     /// The words as bytes: `arguments` replaces those that are not valid UTF-8.
     fileprivate static var bytePaths: [BytePath] {
-        unsafe (0..<Int(argc)).compactMap { index in
+        (0..<Int(argc)).compactMap { index in
             unsafe unsafeArgv[index].map { unsafe BytePath(cString: $0) }
         }
     }

@@ -83,6 +83,7 @@ struct BoundsTests {
             """
         )
         shell.temporarySpace = 1 << 20
+        try stage.destination.makeDirectory()
         let hosted = shell
         let error = await #expect(throws: MigrationError.self) {
             try await stage.importArchive(hosted)

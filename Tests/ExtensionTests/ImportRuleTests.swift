@@ -77,6 +77,7 @@ struct ImportRuleTests {
             "move in:a Documents/a\nwrite Library/b b\nthrow domain 1 late",
             files: ["a": "a"]
         )
+        try stage.destination.makeDirectory()
         _ = await #expect(throws: MigrationError.self) {
             try await stage.importArchive(stage.scripted(hosting))
         }

@@ -58,6 +58,7 @@ struct SessionEndTests {
         try await stage.makeArchive("sleep-on 3000")
         var scripted = stage.scripted(hosting)
         scripted.hangTimeout = .milliseconds(300)
+        try stage.destination.makeDirectory()
         let hosted = scripted
         let error = await #expect(throws: MigrationError.self) {
             try await stage.importArchive(hosted)
@@ -177,6 +178,7 @@ struct SessionEndTests {
     func `keeps nothing where something that the extension started may still run`() async throws {
         let stage = try Stage()
         try await stage.makeArchive("write Documents/new new\nattempt end-supervisor")
+        try stage.destination.makeDirectory()
         var scripted = stage.scripted()
         scripted.confinement = .none
         let hosted = scripted

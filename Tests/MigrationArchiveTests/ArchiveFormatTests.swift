@@ -24,7 +24,7 @@ struct ArchiveFormatTests {
     func `says what is no archive`(_ bytes: [UInt8], _ kind: String?) {
         let error = #expect(throws: ArchiveError.self) { try detect(bytes) }
         #expect(error?.code == .notAnArchive)
-        if let kind { #expect(error?.message.contains("a \(kind) file") == true) }
+        if let kind { #expect(error?.message.contains(" \(kind)") == true) }
     }
 
     @Test func `knows its own archives by their header`() throws {

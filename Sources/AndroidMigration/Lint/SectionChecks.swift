@@ -53,12 +53,13 @@ struct SectionChecks {
 
     /// Whoever excludes all that an app usually has, and means everything, leaves four domains.
     private mutating func checkDeviceDomains() {
-        let whole = excludes.filter { $0.flaw == nil && $0.namesWholeDomain }
+        let excluding = rules.filter { $0.action == .exclude }
+        let whole = excluding.filter { $0.flaw == nil && $0.namesWholeDomain }
         let usual: [StorageDomain] = [.root, .file, .database, .sharedPreferences, .external]
         let left = StorageDomain.allCases.filter { domain in
-            !usual.contains(domain) && !excludes.contains { $0.domain == domain }
+            !usual.contains(domain) && !excluding.contains { $0.domain == domain }
         }
-        guard includedPaths.isEmpty, left.count == 4, let last = whole.last,
+        guard includes.isEmpty, left.count == 4, let last = whole.last,
             usual.allSatisfy({ domain in whole.contains { $0.domain == domain } })
         else { return }
         findings.report(

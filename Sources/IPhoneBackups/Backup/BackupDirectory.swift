@@ -22,8 +22,9 @@ struct BackupDirectory {
     /// The path of the backup, which may lie below the one that a person named.
     let path: BytePath
     private let directory: OpenFile
-    /// Whether the manifest is a database. Then stored files lie in directories that are named by the
-    /// first two digits of their names.
+    /// Whether the manifest is a database.
+    ///
+    /// Then stored files lie in directories that are named by the first two digits of their names.
     private let hasDatabase: Bool
 
     /// Opens the backup at `path`, or the only one in the directory there.

@@ -19,8 +19,9 @@ package final class IPhoneBackup {
     let directory: BackupDirectory
     let manifest: Manifest
     private let keys: [UInt32: Secret]
-    /// Whether the stored files are decrypted. In a copy that another program decrypted they aren't,
-    /// though the lists still say so.
+    /// Whether the stored files are encrypted.
+    ///
+    /// In a copy that another program decrypted they aren't, though the lists still say so.
     private let filesAreEncrypted: Bool
     private let apps: AppLists
 
@@ -30,7 +31,9 @@ package final class IPhoneBackup {
     /// The path of the backup, which may lie below the one that was named.
     package var path: BytePath { directory.path }
 
-    /// Opens the backup at `path`, or the only one in the directory there. Nothing is written to it.
+    /// Opens the backup at `path`, or the only one in the directory there.
+    ///
+    /// Nothing is written to it.
     ///
     /// - Throws: ``ArchiveError``: `notAnArchive` if it isn't a backup, `truncated` if it is unfinished,
     ///   `keyMissing` and `passphraseWrong` if it is encrypted, `damaged` and `sourceUnreadable`;
@@ -66,25 +69,29 @@ package final class IPhoneBackup {
             let manifestKey = try lock.manifestKey()
             filesAreEncrypted = isPlain ? lock.isEncrypted && manifestKey == nil : true
             keys = try filesAreEncrypted ? lock.open() : [:]
-            var key: Secret?
-            if !isPlain {
-                guard let manifestKey else {
-                    let message =
-                        "the backup's Manifest.db isn't a database; it looks encrypted, but "
-                        + "Manifest.plist holds no key for it"
-                    throw ArchiveError(.damaged, message)
-                }
-                key = manifestKey.open(with: keys)
-                guard key != nil else {
-                    let message = "the key of the backup's Manifest.db can't be opened"
-                    throw ArchiveError(.damaged, message)
-                }
-            }
+            let key = isPlain ? nil : try Self.open(manifestKey, with: keys)
             let manifestFile = try ManifestFile(file, key: key)
             manifest = .database(
                 try ManifestDatabase(manifestFile, cancellation: cancellation)
             )
         }
+    }
+
+    private static func open(
+        _ manifestKey: WrappedKey?,
+        with keys: [UInt32: Secret]
+    ) throws(ArchiveError) -> Secret {
+        guard let manifestKey else {
+            let message =
+                "the backup's Manifest.db isn't a database; it looks encrypted, but "
+                + "Manifest.plist holds no key for it"
+            throw ArchiveError(.damaged, message)
+        }
+        guard let key = manifestKey.open(with: keys) else {
+            let message = "the key of the backup's Manifest.db can't be opened"
+            throw ArchiveError(.damaged, message)
+        }
+        return key
     }
 
     private static func isDatabase(

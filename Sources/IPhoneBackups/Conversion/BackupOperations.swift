@@ -115,7 +115,7 @@ private final class Importing: Sendable {
         input = Monitor(theirs)
         // Only the import holds the other end: once it ends, writing fails and doesn't wait.
         task = Task {
-            try await host.importArchive(
+            try await host.import(
                 .descriptor(ours.descriptor.rawValue),
                 into: container,
                 options: options

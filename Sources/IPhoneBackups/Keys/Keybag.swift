@@ -21,7 +21,7 @@ struct Keybag {
     /// `TYPE` of a backup's bag, under the bits that count.
     private static let backupType: UInt32 = 1
     private static let typeMask: UInt32 = 0x3FFF_FFFF
-    /// Devices write 10,000,000 and 10,000. More would only keep a processor busy.
+    /// The most rounds; devices write 10,000,000 and 10,000, and more would only keep a processor busy.
     private static let roundLimits = (first: 50_000_000, second: 1_000_000)
 
     private var salt: [UInt8] = []

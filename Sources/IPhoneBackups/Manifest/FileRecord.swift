@@ -16,7 +16,7 @@ struct FileRecord {
     var permissions: UInt16
     /// When the content was last changed, in seconds since 1970.
     var time: Int64
-    /// The size when the row was written. The file may have grown or shrunk since.
+    /// The size when the row was written, which isn't that of the content if it changed since.
     var size: Int64
     /// The number by which two names of one file may be known; 0 if there is none.
     var inode: UInt64
@@ -100,6 +100,7 @@ extension FileRecord {
     ///   - archive: The archive, a binary property list.
     ///   - path: The path in the row.
     ///   - flags: The kind in the row: 1 for a file, 2 for a directory, 4 for a link.
+    /// - Throws: ``FlawedRecord`` if it can't be read, or contradicts the row.
     init(archive: [UInt8], path: [UInt8], flags: Int64) throws(FlawedRecord) {
         let object = try KeyedArchive(archive)
         guard let mode = object.integer("Mode"), mode >= 0 else {

@@ -62,7 +62,7 @@ public struct ArchiveDecryption: Sendable {
     /// - Parameter text: The file's bytes.
     /// - Returns: Whether they begin as an encrypted file, or as its text form.
     public static func isEncrypted(identities text: [UInt8]) -> Bool {
-        text.starts(with: AgeHeader.magic) || text.starts(with: AgeArmor.magic)
+        text.starts(with: AgeHeader.magic) || text.starts(with: AgeArmor.begin)
     }
 
     private mutating func addIdentities(in text: [UInt8]) throws(ArchiveError) {

@@ -64,7 +64,7 @@ package final class ArchiveExtractor {
             let time = entry.modificationTime
             guard let stored = times?.stored(time), stored != time else { return nil }
             guard !requiresTimes else {
-                let message = "the destination can't hold the time \(time.decimal) of the entry"
+                let message = "the destination can't hold the time \(time.universal) of the entry"
                 throw ArchiveError(.unrepresentable, message, entry: entry.path)
             }
             return .modificationTime(time, stored: stored)

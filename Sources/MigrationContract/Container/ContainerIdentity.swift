@@ -52,7 +52,14 @@ extension ContainerIdentity: Codable {
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let version = try values.decode(Int.self, forKey: .version)
-        guard version == Self.version else { throw ImportRecord.NewerVersion(version: version) }
+        guard version == Self.version else {
+            let reason = "version \(version) is newer than this program"
+            throw DecodingError.dataCorruptedError(
+                forKey: .version,
+                in: values,
+                debugDescription: reason
+            )
+        }
         bundleIdentifier = try values.decodeIfPresent(String.self, forKey: .bundleIdentifier)
         platform = try values.decodeIfPresent(MigrationPlatform.self, forKey: .platform)
     }

@@ -156,7 +156,8 @@ extension ContainerCommit {
         try copy.descriptor.setModificationTime(status.modificationTime)
     }
 
-    private static func adoptAttributes(of source: OpenFile, in copy: OpenFile) throws(SystemError) {
+    private static func adoptAttributes(of source: OpenFile, in copy: OpenFile) throws(SystemError)
+    {
         let present = try copy.descriptor.extendedAttributes()
         let missing = try source.descriptor.extendedAttributes().filter { !present.contains($0) }
         try copy.descriptor.setExtendedAttributes(missing)

@@ -9,8 +9,10 @@ enum ContainerRecovery {
         /// What became of the interrupted import.
         var outcome = RecoveryReport.Outcome.nothing
 
-        /// Whether the records describe the last import. They don't if an import was interrupted before it
-        /// changed anything, on a file system that is now read-only.
+        /// Whether the records describe the last import.
+        ///
+        /// They don't if an import was interrupted before it changed anything, on a file system that is
+        /// now read-only.
         var isRecorded = true
     }
 

@@ -65,9 +65,8 @@ struct KeptContainer {
 // MARK: - Moving the data
 
 extension KeptContainer {
-    /// Moves the old container `old`, which was exchanged, out of the staging directory `holder`.
-    ///
-    /// - Parameter live: The new container, whose journal names this directory.
+    /// Moves the old container `old`, which was exchanged, out of the staging directory `holder`; the
+    /// journal of the new one, `live`, names this directory.
     func take(_ old: OpenFile, from holder: OpenFile, replacedBy live: OpenFile) throws {
         try Self.forgetImport(in: old)
         try take(StagingDirectory.containerName, from: holder)
@@ -121,9 +120,8 @@ extension KeptContainer {
 // MARK: - Finishing a move that was cut off
 
 extension KeptContainer {
-    /// Moves the old data to where `journal`, of a commit that is done, says.
+    /// Moves the old data to where `journal`, of a commit that is done, says; `live` is the new container.
     ///
-    /// - Parameter live: The new container at `path`.
     /// - Throws: ``MigrationError`` of code `containerInvalid`, which names both places.
     static func finish(
         _ journal: ImportJournal,

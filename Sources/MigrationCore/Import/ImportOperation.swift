@@ -323,7 +323,7 @@ struct ImportOperation {
         do {
             let opened = try reader ?? openReader(input)
             reader = opened
-            if holdsData { try checks.checkReplacedApp(by: opened.header) }
+            if target.replaced != nil { try checks.checkReplacedApp(by: opened.header) }
             try checkTimes()
             reserve = try begin(in: root, token: token)
             if let appExtension { try ask(appExtension, beside: root, token: token) }
@@ -468,7 +468,7 @@ extension ImportOperation {
                     try checks.checkReplacement(by: extractor, from: reader)
                 }
             }
-            var record = record(
+            var record = try record(
                 of: .success,
                 header: reader.header,
                 token: token,
@@ -477,7 +477,7 @@ extension ImportOperation {
                 container: checks.identity(importing: reader.header)
             )
             record.keptPath = target.kept?.path.bytes
-            let commit = try ContainerCommit(
+            let commit = ContainerCommit(
                 path: path,
                 live: root,
                 staging: staging,
@@ -588,7 +588,9 @@ extension ImportOperation {
         extraction.reserved = names.map { EntryPath(bytes: $0) }
         let platform = reader.header?.platform.lowercased()
         if appExtension == nil, platform == MigrationPlatform.iOS.rawValue.lowercased() {
-            extraction.recreated = ContainerSelection.directoriesOfApple.map { EntryPath(bytes: $0) }
+            extraction.recreated = ContainerSelection.directoriesOfApple.map {
+                EntryPath(bytes: $0)
+            }
         }
         let extractor = try ArchiveExtractor.restore(
             reader,

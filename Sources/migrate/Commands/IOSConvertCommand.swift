@@ -21,15 +21,22 @@ struct IOSConvertCommand: ReplacingCommand {
 
     static let name = "ios convert"
     static let abstract =
-        "Take an app's container out of a backup of an iPhone or iPad, into an archive or a container."
+        "Take an app's container out of a backup of an iPhone or iPad."
 
     static var arguments: [Argument<Self>] { [.iPhoneBackup(to: \.backup)] }
 
-    private static let out = Flag<Self>("out", value: "file", as: .archive, to: \.output)
-        .help("The archive to write, or '-' for standard output.")
-        .about(.archive)
+    private static let out = Flag<Self>(
+        "out",
+        short: "o",
+        value: "file",
+        as: .archive,
+        to: \.output
+    )
+    .help("The archive to write, or '-' for standard output.")
+    .about(.archive)
     private static let container = Flag<Self>(
         "container",
+        short: "c",
         value: "dir",
         as: .directory,
         to: \.container
@@ -58,7 +65,7 @@ struct IOSConvertCommand: ReplacingCommand {
         Flag("resources-version", value: "v", as: .text, to: \.options.resourcesVersion)
             .help("The version of the data's format, in place of the app's version.")
             .about(.container)
-        Flag("keep-going", sets: \.options.keepsGoing)
+        Flag("keep-going", short: "k", sets: \.options.keepsGoing)
             .help("Archive the rest where files of the backup are missing or damaged.")
             .excluding(container)
             .about(.archive)
@@ -87,8 +94,7 @@ struct IOSConvertCommand: ReplacingCommand {
         ),
         Example(
             "Take the data that the app shares with its extensions.",
-            "migrate ios convert backup --app com.example.notes --app-group "
-                + "group.com.example.notes --out group.tar.zst"
+            "migrate ios convert backup --app org.notes --app-group group.notes -o g.zst"
         ),
     ]
 

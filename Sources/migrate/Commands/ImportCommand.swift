@@ -142,6 +142,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
 
     mutating func check(_ given: GivenFlags) throws(UsageError) {
         try appExtension.check()
+        options.requiredSignature = try signature.requirement(for: archive)
         guard !options.skipsIfImported || !archive.isStream || options.expectedFingerprint != nil
         else {
             throw UsageError(
@@ -161,7 +162,6 @@ struct ImportCommand: LockingCommand, RecordedCommand {
         }
         options.importer = importer?.description
         metadata.apply(to: &options)
-        options.requiredSignature = try signature.requirement(for: archive)
     }
 
     var subject: String { archive.sourceText }
@@ -372,7 +372,10 @@ struct ImportAnswer: Answer {
             let name = ExactName(kept)
             try container.encode(name, forKey: .keptContainer, or: .keptContainerBase64)
         }
-        try container.encodeIfPresent(report.replaced.map(EncodedReplacement.init), forKey: .replaced)
+        try container.encodeIfPresent(
+            report.replaced.map(EncodedReplacement.init),
+            forKey: .replaced
+        )
         try container.encode(report.replacedData, forKey: .replacedData)
         try container.encode(report.totals, forKey: .totals)
     }

@@ -30,7 +30,13 @@ struct IPhoneBackupFlags: FlagGroup {
     private static func password(from file: BytePath?) throws -> Secret? {
         guard let file else { return try askForPassword() }
         do {
-            guard var bytes = try SecretInput.file(file, limit: limit) else {
+            guard
+                var bytes = try SmallFile.read(
+                    file,
+                    limit: limit,
+                    cancellation: SignalWatch.interruption
+                )
+            else {
                 let path = PrintableText.escaping(file)
                 throw UsageError("the password file takes over 4,096 bytes: \(path)")
             }

@@ -32,8 +32,12 @@ final class OperationRecord: Sendable {
     ///
     /// - Throws: ``MigrationError`` of code `outputFailed` if a file can't be made or written to.
     init(_ flags: RecordFlags) throws {
-        page = try flags.page.map { try PageFile(at: $0, replacesExisting: true) }
-        sessionLog = try flags.sessionLog.map { try PageFile(at: $0, replacesExisting: true) }
+        page = try flags.page.map {
+            try PageFile(at: $0, named: "--report", replacesExisting: true)
+        }
+        sessionLog = try flags.sessionLog.map {
+            try PageFile(at: $0, named: "--session-log", replacesExisting: true)
+        }
     }
 
     /// A handler of entries that counts them for the page, besides `other`.

@@ -12,10 +12,14 @@ struct PageFile: Sendable {
     private let stream: OpenFile?
     private let replacesExisting: Bool
 
-    /// Names the file at `path`, before the work is done that it is about.
+    /// Names the file at `path`, which `flag` gives, before the work is done that it is about.
     ///
     /// - Throws: ``MigrationError`` of codes `outputExists` and `outputFailed` if it can't be written.
-    init(at path: BytePath, replacesExisting: Bool) throws(MigrationError) {
+    init(
+        at path: BytePath,
+        named flag: String? = nil,
+        replacesExisting: Bool
+    ) throws(MigrationError) {
         self.path = path
         self.replacesExisting = replacesExisting
         do throws(SystemError) {
@@ -29,7 +33,11 @@ struct PageFile: Sendable {
                 try PendingFile.make(at: place, replacesExisting: replacesExisting).discard()
             }
         } catch {
-            throw Self.failure(error, at: path, replacesExisting)
+            guard let flag, error.isMissing else {
+                throw Self.failure(error, at: path, replacesExisting)
+            }
+            let message = "the directory of \(flag) can't be used"
+            throw MigrationError(.outputFailed, message, path: path, cause: error)
         }
     }
 

@@ -5,8 +5,10 @@ internal import MigrationSystem
 ///
 /// Without them, Swift's runtime and Dispatch hang or end the process without a message.
 enum Surroundings {
-    /// The least number of descriptors that these libraries and the signal watch open.
-    private static let descriptors = 10
+    /// The least number of descriptors that these libraries, the signal watch and an operation open.
+    ///
+    /// Dispatch opens its own when it first waits, and ends the process where it gets none.
+    private static let descriptors = 13
 
     /// One thread each for signals, the operation, its input or output, and progress, besides the
     /// threads of Swift's concurrency.

@@ -25,7 +25,7 @@ struct HelpTests {
     @Test func `shows every command under one heading`() {
         let names = CommandCatalog.commands.map { $0.name }
         #expect(Set(names).count == names.count)
-        #expect(CommandCatalog.tree.sections.count == 6)
+        #expect(CommandCatalog.tree.sections.count == 7)
         let text = HelpPage(of: CommandCatalog.tree).text
         for section in CommandCatalog.tree.sections {
             #expect(text.contains("\n\(section.title.uppercased()):\n"))

@@ -188,11 +188,12 @@ struct AnswerTests {
         #expect(
             answer.text == """
                 failure: no\\nroom
-                reason    full
-                advice    Make room.
-                date      \(date.localSeconds)
-                app       com.example.notes
-                platform  iOS
+                reason     full
+                advice     Make room.
+                date       \(date.localSeconds)
+                app        com.example.notes
+                platform   iOS
+                asked for  not by the app yet
 
                 """
         )

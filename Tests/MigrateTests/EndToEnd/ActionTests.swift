@@ -122,8 +122,14 @@ import Testing
 
     @Test func `takes names as they are`() throws {
         let repository = place.directory.appending(path: "a repository")
+        // The manifest names the rules by the name of their file.
+        let rules = "the 'rules'/data_extraction_rules.xml"
+        try FileManager.default.createDirectory(
+            at: repository.appending(path: "the 'rules'"),
+            withIntermediateDirectories: false
+        )
         for (name, copy) in [
-            (Self.rules, "the rules.xml"), ("Android/AndroidManifest.xml", "$(false) manifest.xml"),
+            (Self.rules, rules), ("Android/AndroidManifest.xml", "$(false) manifest.xml"),
             ("Android/data/com.example.tasks", "the 'data'"),
         ] {
             try FileManager.default.moveItem(
@@ -132,7 +138,7 @@ import Testing
             )
         }
         let run = try run(
-            "rules=the rules.xml",
+            "rules=\(rules)",
             "manifest=$(false) manifest.xml",
             "data=the 'data'"
         )

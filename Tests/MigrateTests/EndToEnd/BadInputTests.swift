@@ -109,11 +109,21 @@ struct BadInputTests {
         let options = [
             "diff": ["--container", place.path("source")], "extract": ["--to", "/x/y"],
         ]
-        for (script, code) in [("seq 999 > bad", 65), ("rm bad", 1), ("mkdir bad", 1)] {
+        let arguments = [command, place.path("bad")] + (options[command] ?? [])
+        let isDiff = command == "diff"
+        for (script, code) in [("seq 999 > bad", 65), ("rm bad", isDiff ? 2 : 1)] {
             try place.shell(script)
-            let arguments = [command, place.path("bad")] + (options[command] ?? [])
-            let isOther = command == "diff" && code == 1
-            try MigrateCommand.run(arguments).expectFailure(isOther ? 2 : Int32(code))
+            try MigrateCommand.run(arguments).expectFailure(Int32(code))
+        }
+        try place.shell("mkdir bad")
+        let result = try MigrateCommand.run(arguments)
+        if isDiff {
+            // A directory can be compared as well as an archive.
+            #expect(result.exitCode == 1)
+            #expect(result.errors.isEmpty, "\(result.errors)")
+            #expect(result.output.hasPrefix("only in the second: Documents\n"))
+        } else {
+            result.expectFailure(1)
         }
         #expect(try place.names() == ["bad", "source"])
     }
@@ -124,7 +134,18 @@ struct BadInputTests {
         let (place, archive) = try makePlace()
         for count in [20, 200, archive.count / 2] {
             try place.write([UInt8](archive[..<count]), to: "bad")
-            try place.migrate(command, place.path("bad")).expectFailure(65)
+            let result = try place.migrate(command, place.path("bad"))
+            guard command == "verify" else {
+                result.expectFailure(65)
+                continue
+            }
+            // It says what is lost, too.
+            #expect(result.exitCode == 65, "\(count) bytes: \(result.errors)")
+            let start = "migrate: error: verify \(place.path("bad")): "
+            #expect(result.errorLine?.hasPrefix(start) ?? false, "\(result.errors)")
+            #expect(result.output.hasPrefix("lost: . ("), "\(count) bytes: \(result.output)")
+            #expect(result.output.hasSuffix("\n"))
+            #expect(result.output.split(separator: "\n").allSatisfy { $0.hasPrefix("lost: ") })
         }
     }
 }

@@ -32,7 +32,7 @@ struct DepthTests {
             $migrate export --container source --out archive &&
             $migrate import archive --container target >/dev/null &&
             $migrate diff archive --container target &&
-            $migrate export --container target --bundle-id source --out - 2>/dev/null | cmp - archive
+            $migrate export --container target --out - 2>/dev/null | cmp - archive
             """
         )
         #expect(result.exitCode == 0, "\(result.errors)")
@@ -60,19 +60,20 @@ struct DepthTests {
         let place = try Workplace()
         try place.makeContainer()
         try place.export()
-        let name = String(repeating: "n", count: 255) + "/"
-        let long = place.path(String(repeating: name, count: 20))
+        let name = String(repeating: "n", count: 255)
+        let long = place.path([String](repeating: name, count: 20).joined(separator: "/"))
         for words in [
-            ["export", "--container", place.path("source"), "--out", "\(long)archive"],
-            ["export", "--container", "\(long)source", "--out", place.path("out")],
-            ["import", place.path("archive"), "--container", "\(long)target"],
-            ["extract", place.path("archive"), "--to", "\(long)target"],
-            ["verify", "\(long)archive"], ["status", "--container", "\(long)target"],
+            ["export", "--container", place.path("source"), "--out", "\(long)/archive"],
+            ["export", "--container", "\(long)/source", "--out", place.path("out")],
+            ["import", place.path("archive"), "--container", "\(long)/target"],
+            ["extract", place.path("archive"), "--to", "\(long)/target"],
+            ["verify", "\(long)/archive"], ["status", "--container", "\(long)/target"],
         ] {
             let result = try MigrateCommand.run(words)
             let code = try #require(result.exitCode)
             #expect([1, 73].contains(code), "\(words[0])")
-            #expect(result.errorLine?.contains(long) ?? false, "\(words[0])")
+            // Where the parent is missing, it may be what is named.
+            #expect(result.errorLine?.contains(long) ?? false, "\(words[0]): \(result.errors)")
         }
         #expect(try place.names() == ["archive", "source"])
     }

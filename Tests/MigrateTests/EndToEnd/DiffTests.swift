@@ -17,7 +17,7 @@ struct DiffTests {
             echo k >one/d/kind && echo t >one/d/time
             cp -a one two && echo B >two/d/content && echo cc >two/d/size && chmod 600 two/d/mode
             rm two/d/link two/d/kind && ln -s y two/d/link && mkdir two/d/kind && rmdir two/gone
-            echo new >two/d/new && printf X | dd of=two/d/large bs=1 seek=8000000 conv=notrunc 2>/dev/null
+            echo new >two/d/new && printf XXXX | dd of=two/d/large bs=1 seek=8000000 conv=notrunc 2>/dev/null
             for f in content size mode large; do touch -r one/d/$f two/d/$f; done
             touch -h -r one/d/link two/d/link && touch -d 2001-02-03T04:05:06.5Z one/d/time
             touch -d 2001-02-03T04:05:06Z two/d/time && touch -r one/d two/d && touch -r one/d two/d/kind

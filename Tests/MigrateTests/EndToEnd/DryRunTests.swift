@@ -117,7 +117,9 @@ struct DryRunTests {
         #expect(linked.exitCode == 65, "\(linked.errors)")
         let hosted = try place.shell("$migrate import archive -c target -n --extension /bin/true")
         #expect(hosted.exitCode == 64)
-        let keeping = try place.shell("$migrate import archive -c target -n --replace --keep-old cut")
+        let keeping = try place.shell(
+            "$migrate import archive -c target -n --replace --keep-old cut"
+        )
         #expect(keeping.exitCode == 73, "\(keeping.errors)")
         #expect(!place.exists("target"))
     }

@@ -42,7 +42,7 @@ struct ExtensionTests {
     }
 
     @Test func `says nothing of the extension where it is told to be quiet`() throws {
-        try stage.script("print hello\nappend Documents")
+        try stage.script("print hello\nappend Documents\nappend import as script")
         try stage.write("print hello\nmove in:Documents/note Documents/moved", to: "import")
         let archive = place.path("archive")
         let exported = try stage.run("export", "-q", "--out", archive)
@@ -52,7 +52,9 @@ struct ExtensionTests {
         for result in [exported, imported] {
             #expect(result.output.isEmpty)
             let lines = result.errors.split(separator: "\n")
-            #expect(!lines.contains { !$0.hasPrefix("migrate: warning: ") && !$0.contains("finding: ") })
+            #expect(
+                !lines.contains { !$0.hasPrefix("migrate: warning: ") && !$0.contains("finding: ") }
+            )
         }
     }
 
@@ -152,6 +154,8 @@ struct ExtensionTests {
         let told = [
             "--source-app", "org.notes", "--source-platform", "android", "--source-version", "7",
         ]
+        // A failed import leaves nothing where no container was.
+        try place.shell("mkdir destination")
         _ = try stage.run(["import", archive] + told, container: "destination")
         let destination = place.path("destination")
         let answer = try place.migrate("status", "--container", destination, "--json").output

@@ -39,7 +39,7 @@ struct FullDiskTests {
                 n=0; until [ -e $staging ] || [ $n -gt 2000 ]; do sleep 0.01; n=$((n+1)); done
                 \(filling)
                 tail -c +$((\(part) + 1)) archive
-            } | $migrate import - --container small/live --replace --bundle-id source; echo $?
+            } | $migrate import - --container small/live --replace; echo $?
             $migrate status --container small/live | head -n 1
             ls -A small/live small/live/.migration; cat small/live/data
             [ -e $staging ] && echo left; umount small

@@ -63,7 +63,11 @@ struct ImportFailureTests {
         ] {
             let result = try MigrateCommand.run(arguments)
             result.expectFailure(arguments[0] == "diff" ? 2 : 1)
-            #expect(result.errors.ranges(of: container).count == 1, "\(result.errors)")
+            // A missing parent is named itself.
+            let isNamed =
+                result.errors.ranges(of: container).count == 1
+                || result.errors.contains("\(place.path("missing")): No such file")
+            #expect(isNamed, "\(result.errors)")
         }
         #expect(try place.names() == ["archive", "link", "real", "source"])
     }
@@ -161,11 +165,11 @@ struct ImportFailureTests {
             cat archive | $migrate import - --container small/old --replace; echo $?
             $migrate extract archive --to small/out; echo $?
             tar -cf - -C source . | $migrate import - --container small/tar; echo $?
-            ls -A small; cat small/old/data; ls small/target small/tar; umount small
+            ls -A small; cat small/old/data; umount small
             """
         )
         if result.exitCode == 99 { try Test.cancel("mounting is not allowed here") }
-        let answer = "73\n73\n73\n73\nold\ntar\ntarget\nold\nsmall/tar:\n\nsmall/target:\n"
+        let answer = "73\n73\n73\n73\nold\nold\n"
         #expect(result.output == answer)
         #expect(result.errors.split(separator: "\n").count == 4)
         #expect(result.errors.split(separator: "\n").allSatisfy { $0.contains("small/") })

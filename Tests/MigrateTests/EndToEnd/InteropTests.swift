@@ -180,7 +180,7 @@ struct InteropTests {
             command: "LC_ALL=C bsdtar -xpf ../a.tar",
             expected: "555 user.a%25b 2"
         ),
-        Reader(program: "busybox", command: "busybox tar -xf ../a.tar", expected: "- - 2"),
+        Reader(program: "busybox", command: "busybox tar -xf ../a.tar", expected: "555 - 2"),
         Reader(program: "7z", command: "7z x -y ../a.tar >/dev/null", expected: "- - 2"),
         Reader(program: "pax", command: "pax -r -pp -f ../a.tar", expected: "555 - 2"),
         Reader(
@@ -213,7 +213,8 @@ struct InteropTests {
             END
             "$migrate" export --container source --out a.tar.zst >&2
             zstd -dq a.tar.zst && mkdir out && cd out
-            \(reader.command) 2>/dev/null
+            # Some end with 1 over a name that their locale can't show.
+            \(reader.command) 2>/dev/null || true
             cd .. && python3 - <<'END'
             import os
             status = os.stat("out/Documents/ro")

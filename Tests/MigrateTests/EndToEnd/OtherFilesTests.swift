@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: kinds) func `each is named with the pipe that helps`(_ kind: Kind) throws {
         try place.write(kind.start + [UInt8](repeating: 1, count: 600), to: "file")
-        for command in ["inspect file", "import file --container target"] {
+        for command in ["list file", "import file --container target"] {
             let result = try place.shell("\"$migrate\" \(command)")
             #expect(result.exitCode == 65, "\(result.errors)")
             #expect(result.errors.contains(kind.testDescription), "\(result.errors)")
@@ -73,7 +73,7 @@ import Testing
             tar.add("b", type: "1", content: [1, 2], link: "a")
             tar.add("c", content: [3])
             try place.write(tar.ended(), to: "file")
-            for command in ["inspect file", "import file --container target"] {
+            for command in ["list file", "import file --container target"] {
                 let result = try place.shell("\"$migrate\" \(command)")
                 #expect(result.exitCode == 65)
                 #expect(result.errors.contains("a hard link that has content"), "\(result.errors)")

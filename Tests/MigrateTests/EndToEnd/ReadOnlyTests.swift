@@ -62,7 +62,7 @@ struct ReadOnlyTests {
             mkdir -p fixed/cleared/.migration fixed/cut/.migration
             echo '{"phase":"staging","version":1}' > fixed/cut/.migration/import-journal.json
             $migrate import archive --container fixed/live > said && mount -o remount,ro fixed
-            $migrate export --container fixed/live --out again --bundle-id source > said; echo $?
+            $migrate export --container fixed/live --out again > said; echo $?
             $migrate diff archive --container fixed/live; echo $?
             $migrate run --container fixed/live -- true; echo $?
             $migrate status --container fixed/live | head -n 1

@@ -139,7 +139,8 @@ struct ReferenceReaderTests {
         let read = try python("read_archive.py", "forged")
         #expect(read.exitCode == 1)
         #expect(read.errors == "refused: \(reason)\n")
-        try place.migrate("verify", place.path("forged")).expectFailure(65)
+        // It also says what the archive held that is lost now.
+        #expect(try place.migrate("verify", place.path("forged")).exitCode == 65)
     }
 
     @Test func `proves that windows are as full as they may be`() throws {

@@ -6,8 +6,7 @@ import Testing
 @Suite(.scratchDirectory)
 struct RepeatedRunTests {
     private static let export = "$migrate export --container source --out archive"
-    private static let importing =
-        "$migrate import archive --container copy --bundle-id source --skip-if-imported"
+    private static let importing = "$migrate import archive --container copy --skip-if-imported"
 
     private let place: Workplace
 
@@ -135,7 +134,7 @@ struct RepeatedRunTests {
             """
             echo more > source/Documents/more
             $migrate export --container source --out other > /dev/null
-            head -c 3000 other | $migrate import - --container copy --bundle-id source --replace
+            head -c 3000 other | $migrate import - --container copy --replace
             """
         )
         #expect(failed.exitCode == 65)

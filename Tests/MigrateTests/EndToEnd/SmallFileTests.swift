@@ -80,18 +80,6 @@ struct SmallFileTests {
         #expect(result.exitCode == 0, "\(result.errors)")
     }
 
-    @Test func `temporary files lie where the environment says, by its bytes`() throws {
-        let result = try place.shell(
-            """
-            mkdir "$(printf 'tmp\\357\\277\\275')"
-            export TMPDIR=$(printf "$PWD/tmp\\377"); "$migrate" inspect - <archive
-            mkdir "$TMPDIR"; exec 2>&1; "$migrate" inspect - <archive
-            """
-        )
-        #expect(result.exitCode == 0, "\(result.output)")
-        #expect(result.errors.contains("temporary"), "\(result.errors)")
-    }
-
     @Test(arguments: [
         "preflight --container /x --extension ./e", "preflight --container /x --extension e",
         "preflight --container /x --extension /e --entitlements e",

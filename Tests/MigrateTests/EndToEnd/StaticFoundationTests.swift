@@ -54,6 +54,8 @@ struct StaticFoundationTests {
         let archive = stage.place.path("archive")
         let exported = try stage.run("export", "--out", archive)
         try #require(exported.exitCode == 0, "\(exported.errors)")
+        // A failed import leaves nothing where no container was.
+        try stage.place.shell("mkdir app")
         let imported = try stage.run("import", archive, container: "app")
         #expect(imported.exitCode == 1)
         #expect(imported.errors.contains("The notes did not arrive."), "\(imported.errors)")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.scratchDirectory)
 struct StreamCommandTests {
     private static let export = "$migrate export --container source"
-    private static let importing = "$migrate import --container copy --bundle-id source"
+    private static let importing = "$migrate import --container copy"
 
     private let place: Workplace
 

@@ -24,7 +24,7 @@ struct SurroundingsTests {
             """
         )
         #expect(result.exitCode == 0, "\(result.errors)")
-        #expect(result.output == "600\n600\n")
+        #expect(result.output == "600\n600\n600\n")
         #expect(try place.tree("target") == expected)
         #expect(try place.tree("out") == expected)
     }

@@ -32,7 +32,7 @@ struct HostileCorpusTests {
         case .noArchive: #expect(error.code == .notAnArchive)
         case .refused:
             let codes: [ArchiveError.Code] = [
-                .damaged, .truncated, .refused, .externalLink, .entryExists,
+                .damaged, .truncated, .refused, .externalLink, .entryExists, .unsupported,
             ]
             #expect(codes.contains(error.code), "\(error)")
             #expect(error.offset != nil, "\(error)")

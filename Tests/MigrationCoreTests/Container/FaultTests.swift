@@ -178,9 +178,9 @@ struct FaultTests {
     @Test(arguments: Fault.allCases)
     func `leaves a whole archive or none`(_ fault: Fault) async throws {
         let places = try await Places.withSmallArchive()
-        let whole = try places.archive.contents()
         let output = places.root / "output"
         let counts = try places.runExport(to: output, injector: FaultInjector(.nothing)).counts
+        let whole = try output.contents()
         let points = fault.points(counts)
         #expect(points.count >= 2)
         for (point, injector) in points {

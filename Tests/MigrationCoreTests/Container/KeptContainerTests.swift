@@ -45,7 +45,8 @@ struct KeptContainerTests {
         }
     }
 
-    @Test func `keeps a container of its own, with the record of the import that made it`() async throws
+    @Test func `keeps a container of its own, with the record of the import that made it`()
+        async throws
     {
         let places = try await Places.withSmallArchive()
         try places.makeOldDestination()
@@ -59,7 +60,9 @@ struct KeptContainerTests {
         #expect(try places.contents(of: places.kept).differences(from: old) == [])
         let kept = try MigrationDataContainer(atPath: places.kept)
         #expect(try kept.importRecord() == earlier)
-        #expect(try (places.kept / ".migration").names() == ["import-status.json"])
+        #expect(
+            try (places.kept / ".migration").names() == ["identity.json", "import-status.json"]
+        )
         #expect(try places.root.names() == ["app.migration", "destination", "kept", "source"])
         // By renaming, the old container is the live one again.
         let way = try MigrationHost().recover(places.destinationContainer)

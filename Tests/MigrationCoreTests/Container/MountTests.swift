@@ -46,7 +46,7 @@ struct MountTests {
             mount -t tmpfs tmpfs mounted
             mkdir mounted/Documents
             echo old > mounted/Documents/old
-            $migrate import app.migration --container mounted --replace --bundle-id source
+            $migrate import app.migration --container mounted --replace
             echo $?
             $migrate diff app.migration --container mounted
             echo $?
@@ -54,11 +54,11 @@ struct MountTests {
             """,
             places
         )
-        let listing = lines.suffix(7)
+        let listing = lines.suffix(8)
         #expect(
             Array(listing) == [
                 "mounted:", ".migration", "Documents", "Library", "empty", "mounted/.migration:",
-                "import-status.json",
+                "identity.json", "import-status.json",
             ]
         )
         #expect(lines.filter { $0 == "0" }.count == 2)
@@ -120,11 +120,12 @@ struct MountTests {
             """,
             places
         )
-        let status = "import-status.json"
-        let expected = [
-            "0", status, "replaced-1", "0", status, "replaced-1", "replaced-2", "2", "0", "0",
-            status,
-        ]
+        let status = ["identity.json", "import-status.json"]
+        let expected =
+            ["0"] + status + ["replaced-1", "0"] + status + [
+                "replaced-1", "replaced-2", "2", "0", "0",
+            ]
+            + status
         #expect(lines == expected)
     }
 
@@ -162,7 +163,7 @@ struct MountTests {
             mkdir small/live
             echo old > small/live/old
             for archive in app.migration many; do
-                $migrate import $archive --container small/live --replace --bundle-id source
+                $migrate import $archive --container small/live --replace
                 echo $?
                 ls -A small small/live small/live/.migration
                 grep -c outOfSpace\\\\\\|'are free'\\\\\\|'no space is left' small/live/.migration/*
@@ -172,7 +173,7 @@ struct MountTests {
         )
         let expected = [
             "73", "small:", "live", "small/live:", ".migration", "old", "small/live/.migration:",
-            "import-status.json", "1",
+            "import-attempt.json", "1",
         ]
         #expect(lines == expected + expected)
     }

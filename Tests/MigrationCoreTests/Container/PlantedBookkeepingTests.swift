@@ -15,7 +15,8 @@ struct PlantedBookkeepingTests {
     }
 
     static let names: [BytePath] = [
-        "import-status.json", "import-attempt.json", "import-attempt.json.new", "import-journal.json",
+        "import-status.json", "import-attempt.json", "import-attempt.json.new",
+        "import-journal.json",
         "import-journal.json.new", "staged", "replaced",
     ]
 

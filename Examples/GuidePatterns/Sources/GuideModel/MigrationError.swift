@@ -6,6 +6,7 @@ public enum MigrationError: LocalizedError {
     case incompatibleVersion(String)
     case untrustedSource(String)
 
+    /// The error for a person.
     public var errorDescription: String? {
         switch self {
         case .incompatibleVersion(let version): "Data of version \(version) can't be imported."

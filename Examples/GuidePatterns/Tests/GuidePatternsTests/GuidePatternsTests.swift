@@ -33,6 +33,10 @@ import Testing
             to: .file(archive)
         )
         let defensive = try place.extension("DefensiveMigration")
+        try FileManager.default.createDirectory(
+            at: place.destination,
+            withIntermediateDirectories: false
+        )
         let error = await #expect(throws: MigrationError.self) {
             _ = try await MigrationHost().import(
                 .file(archive),

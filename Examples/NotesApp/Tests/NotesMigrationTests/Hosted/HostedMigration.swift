@@ -1,5 +1,6 @@
 import AppMigrationKit
 import Foundation
+import MigrationCore
 import NotesStore
 
 @testable import NotesMigration

@@ -1,5 +1,6 @@
 import AppMigrationKit
 import Foundation
+import MigrationCore
 import NotesStore
 import Testing
 
@@ -61,6 +62,11 @@ struct HostedRefusalTests {
             let shared = migration.group.appending(path: "widget.json")
             try Data("as it was".utf8).write(to: shared)
             try await migration.exportNotes()
+            // A container that is there keeps the status, for the app to read.
+            try FileManager.default.createDirectory(
+                at: migration.newRoot,
+                withIntermediateDirectories: true
+            )
             let error = try await #require(throws: MigrationError.self) {
                 try await migration.importNotes(from: source)
             }
