@@ -173,7 +173,7 @@ package final class IPhoneBackup {
     }
 }
 
-/// What protects an encrypted backup.
+/// The keybag and the wrapped key of an encrypted backup.
 private struct Lock {
     let isEncrypted: Bool
     private let keybag: [UInt8]?

@@ -18,8 +18,8 @@ package enum IPhoneBackupOperations {
 
     /// Takes one container out of a backup into an archive.
     ///
-    /// - Returns: What became of it. No archive is written if something is lost and the rest isn't
-    ///   wanted, or without a destination.
+    /// - Returns: The report. No archive is written without a destination, or if something is lost and
+    ///   the rest isn't wanted.
     @concurrent
     package static func convert(
         _ domain: Domain,
@@ -44,7 +44,7 @@ package enum IPhoneBackupOperations {
     ///
     /// The archive goes through a pipe, so the process has to ignore SIGPIPE.
     ///
-    /// - Returns: What became of it, and the import; no import if something is lost.
+    /// - Returns: The report, and that of the import; nothing is imported if something is lost.
     @concurrent
     package static func restore(
         _ domain: Domain,

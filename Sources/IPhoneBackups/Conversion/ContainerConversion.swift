@@ -38,7 +38,7 @@ package struct ContainerConversion {
         plan = try ContainerPlan(of: domain, in: backup, cancellation: cancellation)
     }
 
-    /// What the archive will hold, and what is missing.
+    /// The report, with what the archive will hold and what is missing.
     package var report: ContainerReport { plan.report }
 
     /// Whether an archive may be written: nothing is lost, or the rest is wanted.

@@ -1,6 +1,6 @@
 package import MigrationArchive
 
-/// What became of a container in a backup.
+/// The result of a conversion of a container in a backup.
 package struct ContainerReport: Sendable {
     /// Paths with a remark, of which the first are kept, and the number of all.
     package struct Remarks: Hashable, Sendable, Encodable {
