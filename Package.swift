@@ -137,9 +137,16 @@ let package = Package(
             exclude: ["Schemas"],
             swiftSettings: settings
         ),
+        // Trees and paths for tests and for programs. Swift Testing is not in a program that is linked statically.
+        .target(
+            name: "TestTrees",
+            dependencies: ["MigrationSystem"],
+            path: "Tests/Trees",
+            swiftSettings: settings
+        ),
         .target(
             name: "TestSupport",
-            dependencies: ["MigrationSystem"],
+            dependencies: ["TestTrees"],
             path: "Tests/Support",
             swiftSettings: settings
         ),
@@ -153,13 +160,13 @@ let package = Package(
         ),
         .executableTarget(
             name: "compare-trees",
-            dependencies: ["TestSupport"],
+            dependencies: ["TestTrees"],
             path: "Tests/CompareTrees",
             swiftSettings: settings
         ),
         .executableTarget(
             name: "Proofs",
-            dependencies: ["TestSupport"],
+            dependencies: ["TestTrees"],
             path: "Proofs",
             exclude: ["allocations.c", "stores.py"],
             swiftSettings: settings

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestTrees
 
 /// Makes the allocations of an operation fail, one after the other, and looks at what is there then.
 struct Allocations {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestTrees
 
 /// Runs `migrate` on archives that try to take memory, and measures the most that each run holds.
 struct Bounds {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
-import TestSupport
+import TestTrees
 
 /// Runs archives with known verdicts through `migrate import` and other readers, and keeps score.
 struct Corpus {

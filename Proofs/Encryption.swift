@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestTrees
 
 /// Moves large encrypted archives between `migrate` and `age`, both ways.
 struct Encryption {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
-import TestSupport
+import TestTrees
 
 /// Moves many small containers with GNU parallel or Slurm, as `Examples/Fleet` does, while runs and the
 /// scheduler are killed and the system's calls fail, and compares every tree.

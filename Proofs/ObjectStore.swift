@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// Uploads exports into an S3 server with the real client, kills them at random bytes, and looks which
 /// objects are there.

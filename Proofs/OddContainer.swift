@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// Proves that a container of oddities comes back, and says what other readers make of it.
 struct OddContainer {

@@ -1,15 +1,14 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// Long-running proofs of what `migrate` promises, each with a short form.
 @main
 enum Proofs {
     static let usage = """
-        USAGE: Scripts/prove [--debug] <proof> [<options>]
+        USAGE: Scripts/prove <proof> [<options>]
 
-        Proves it of the installed migrate, or of the one that MIGRATE names. --debug takes the tools from the
-        build of the tests.
+        Proves it of the installed migrate, or of the one that MIGRATE names.
 
         torture      Runs exports, imports and recoveries of a small container once for every call to the
                      system that touches a file, and for every fault: killed at the call, an error (EIO,
@@ -67,7 +66,8 @@ enum Proofs {
                        --files <n>           how many files in each (default: 50)
                        --with <scheduler>    parallel, or slurm on a node of its own (default: parallel)
                        --faults none         disturb nothing, and measure the jobs a second
-        short        Runs little of each: less than three minutes.
+        short        Runs little of each: less than three minutes. The words behind it are proofs; without
+                     any, all of them.
         soak         Mixes all operations, kills and faults at random, with a model beside them, and checks
                      after each step.
                        --seconds <n>         how long (default: 3600)
@@ -116,12 +116,22 @@ enum Proofs {
                 ("fleet", ["--jobs", "40", "--files", "5"]),
                 ("soak", ["--seconds", "30"]),
             ]
+            let names = options.takeOperands()
             try options.finish()
-            let failures = try shortForms.map { name, words in
+            if let name = names.first(where: { name in !shortForms.contains { $0.0 == name } }) {
+                throw ProofError("'\(name)' has no short form")
+            }
+            let asked = shortForms.filter { names.isEmpty || names.contains($0.0) }
+            let failures = asked.map { name, words in
                 print("\(name)\n")
-                var options = try Options(words)
                 defer { print() }
-                return (name, count: try run(name, tools, &options))
+                do {
+                    var options = try Options(words)
+                    return (name, count: try run(name, tools, &options))
+                } catch {
+                    print("error: \(error)")
+                    return (name, count: 1)
+                }
             }
             for (name, count) in failures where count > 0 { print("failed: \(name), \(count)") }
             return failures.reduce(0) { $0 + $1.count }

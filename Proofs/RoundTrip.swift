@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestTrees
 
 /// Proves on whole trees that what comes out of an archive is what went in.
 struct RoundTrip {

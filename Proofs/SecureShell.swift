@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// An SSH server on the loopback that lets in the user of this process alone, and a client that knows it.
 ///

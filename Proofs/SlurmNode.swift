@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// A cluster of Slurm that is this machine alone, in a directory of its own.
 struct SlurmNode {

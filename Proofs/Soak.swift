@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// Mixes all operations at random, disturbed at random, and compares what is there with a model.
 struct Soak {

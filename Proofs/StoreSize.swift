@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestTrees
 
 /// Migrates a large SQLite store, and measures the memory that it takes.
 struct StoreSize {

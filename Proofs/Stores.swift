@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// Migrates SQLite stores while apps wait for them, while it is killed, and stores of odd schemas.
 struct Stores {

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// Kills exports whose archive a command takes, at random bytes, and looks whether the command took
 /// what it had for a whole archive.

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import TestTrees
 
 /// The programs that proofs run, and how.
 struct Tools: Sendable {

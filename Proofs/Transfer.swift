@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// Sends a container to an SSH server on the loopback, kills what takes part at random bytes, and sends it again
 /// until it is there.

@@ -1,5 +1,5 @@
 import Glibc
-import TestSupport
+import TestTrees
 
 /// The file systems on which the power fails, and how they are made.
 struct FileSystem: Sendable {

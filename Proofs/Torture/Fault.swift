@@ -1,5 +1,5 @@
 import Glibc
-import TestSupport
+import TestTrees
 
 /// Something that goes wrong at a call, once or from then on.
 struct Fault: Sendable {

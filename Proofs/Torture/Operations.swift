@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestTrees
 
 /// An operation of `migrate`, and what must hold after it, whatever happened.
 protocol Operation: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import TestSupport
+import TestTrees
 
 /// A directory with a container to export, its archive, and a container to import into.
 struct Place: Sendable {

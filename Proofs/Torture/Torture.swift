@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import TestTrees
 
 /// Makes every call of every operation fail in every way, and checks what is promised.
 struct Torture {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestTrees
 
 /// Compares two trees in full, with no help of migrate: 0 where they are alike, 1 where they differ.
 @main

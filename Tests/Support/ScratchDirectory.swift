@@ -1,4 +1,5 @@
 package import Foundation
+@_exported public import TestTrees
 package import Testing
 
 /// Gives each test its own empty directory and removes it afterwards.
@@ -39,4 +40,11 @@ package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
 extension Trait where Self == ScratchDirectory {
     /// A scratch directory for each test, at ``ScratchDirectory/current``.
     package static var scratchDirectory: Self { Self() }
+}
+
+extension BytePath {
+    /// The directory of the running test; the test fails where it has none.
+    package static var scratch: BytePath {
+        get throws { BytePath(try #require(ScratchDirectory.current).path) }
+    }
 }

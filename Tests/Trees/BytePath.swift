@@ -1,7 +1,6 @@
 package import Foundation
 import Glibc
 @_exported public import MigrationSystem
-import Testing
 
 // What tests need of a path besides its bytes. Files are looked at with no help of the code under test.
 
@@ -11,11 +10,6 @@ extension BytePath {
 
     /// The path as text; bytes that are not valid UTF-8 are lost.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
-
-    /// The directory of the running test; the test fails where it has none.
-    package static var scratch: BytePath {
-        get throws { BytePath(try #require(ScratchDirectory.current).path) }
-    }
 
     /// The path as a file URL; only a path that is UTF-8 survives it.
     package var url: URL {
