@@ -19,7 +19,8 @@ struct SystemCallTests {
     private func probes(_ program: TestProgram) throws -> [Probe] {
         try program.run().output.split(separator: "\n").map { line in
             let parts = line.split(separator: ": ")
-            let errors = parts[1].split(separator: " ").compactMap { Int32($0) }
+            let errors = parts.last?.split(separator: " ").compactMap { Int32($0) } ?? []
+            try #require(parts.count == 2 && errors.count == 2, "the probe said: \(line)")
             return Probe(name: parts[0], error: errors[0], expected: errors[1])
         }
     }
