@@ -27,7 +27,7 @@ struct ObjectStore {
 
     /// Kills uploads, then makes one whole and imports it.
     ///
-    /// - Returns: How often something that is no whole archive became an object.
+    /// - Returns: How often an incomplete archive became an object.
     func run() throws -> Int {
         if let reason = Self.whyMissing {
             print("skipped: \(reason)")

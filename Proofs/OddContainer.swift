@@ -151,7 +151,7 @@ struct OddContainer {
         _ found: TreeSnapshot,
         _ expected: TreeSnapshot
     ) -> [(difference: String, limit: Limit?)] {
-        // Fewer blocks for runs of zeros are no loss.
+        // Fewer blocks for runs of zeros don't count as a loss.
         let holes = expected.blocks.filter { path, count in found.blocks[path] ?? 0 > count }
         return holes.keys.sorted().map { ("\($0): holes", .holes) }
             + found.differences(from: expected).map { difference in
@@ -209,7 +209,7 @@ extension TreeSnapshot {
 /// A container with one of everything that is hard to carry.
 private struct Oddities {
     private let root: BytePath
-    /// Whoever can't read something can't export it.
+    /// A user who can't read a file can't export it.
     private let isRoot = geteuid() == 0
 
     init(_ root: BytePath) {

@@ -86,7 +86,7 @@ struct SlurmNode {
                 continue
             }
             kill(daemon, SIGTERM)
-            // Whoever takes over its children may leave it as a zombie, which has no program.
+            // The process that inherits its children may leave it as a zombie, which has no program.
             for _ in 0..<500 where access("/proc/\(daemon)/exe", F_OK) == 0 { usleep(10_000) }
             kill(daemon, SIGKILL)
         }

@@ -14,7 +14,7 @@ public struct MigrationTrait: SuiteTrait, TestTrait, TestScoping {
     /// Tests in suites within a suite are of the same extension.
     public var isRecursive: Bool { true }
 
-    /// Makes the container and the app groups, runs the test, and removes them whatever became of it.
+    /// Makes the container and the app groups, runs the test, and removes them, also if the test fails.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,

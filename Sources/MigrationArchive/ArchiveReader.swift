@@ -325,7 +325,7 @@ extension ArchiveReader {
     ///   - url: The file; a link to it is followed.
     ///   - options: How the archive is read.
     /// - Throws: ``ArchiveError`` of code `inputFailed` if the file can't be read, of code
-    ///   `notAnArchive` if it is none or another program's and those are not allowed, of codes
+    ///   `notAnArchive` if it isn't one, or another program's and those aren't allowed, of codes
     ///   `damaged`, `truncated` and `unsupported`, and of the codes of keys if it is encrypted and can't
     ///   be opened.
     public convenience init(_ url: URL, options: Options = Options()) throws {

@@ -118,7 +118,7 @@ package struct PendingFile: ~Copyable {
         do throws(SystemError) {
             let file = OpenFile(try directory.descriptor.open(name, .updating))
             let status = try file.descriptor.status()
-            // Whoever owns another file, or has another name of it, would read and change what is written.
+            // The owner of another file, or of another name of it, could read and change the new content.
             guard status.isOfThisUserAlone else { return try create(name, in: directory) }
             try file.descriptor.lock(.exclusive)
             // Another process may have finished the file before it was locked here.

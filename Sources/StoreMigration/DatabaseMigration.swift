@@ -220,7 +220,7 @@ extension DatabaseMigration {
         try self.check(keys.news(in: copy))
         check.rows.forEach(work.findings)
         (keys.notChecked + check.notChecked).forEach { work.findings("not checked: \($0)") }
-        // What the copy says of its journal would become part of the store.
+        // The journal mode in the copy's header would become part of the store.
         try copy.setJournalMode("delete")
         return copy
     }

@@ -127,7 +127,7 @@ extension ForeignKeyViolations {
             return try ForeignKeyViolations(in: database).news(since: self)
         }
         let now = try ForeignKeyViolations(beforeChangesOf: database)
-        // A table that only got another name has what it had.
+        // A renamed table still has its old rows.
         let vanished = roots.filter { now.roots[$0.key] == nil }
         let oldNames = now.roots.filter { roots[$0.key] == nil }.compactMapValues { root in
             vanished.first { $0.value == root }?.key
@@ -152,7 +152,7 @@ extension ForeignKeyViolations {
                 continue
             }
             let wasThere = before.parents[child]?.contains(parent) ?? false
-            // What was not counted has not been touched.
+            // Tables that weren't counted haven't been changed.
             if before.isPartial, wasThere, !before.counted.contains(child) { continue }
             let isPartOfOld = (old?.numbers).flatMap { old in
                 rows.numbers.map { $0.isSubset(of: old) }

@@ -51,7 +51,7 @@ final class SQLiteConnection {
 
     deinit { close() }
 
-    /// Lets SQLite ask after so many of its instructions whether the work should stop.
+    /// Lets SQLite ask, every `count` of its instructions, whether to stop.
     private func askForCancellation(every count: CInt) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe sqlite3_progress_handler(
@@ -92,7 +92,7 @@ final class SQLiteConnection {
 
     private static func size(of path: BytePath, suffix: String) -> UInt64 {
         let file = BytePath(path.bytes + Array(suffix.utf8))
-        // What can't be told is found out by SQLite.
+        // If unsure, let SQLite decide.
         return ((try? FileDescriptor.statusIfPresent(atPath: file))?.size ?? 0)
     }
 
@@ -362,7 +362,7 @@ extension SQLiteConnection {
         while offset < bytes.count - 1 {
             let (prepared, end) = try unsafe prepare(bytes, from: offset)
             offset = end
-            // Space and comments are no statement.
+            // Space and comments aren't statements.
             guard let prepared = unsafe prepared else { continue }
             defer { unsafe sqlite3_finalize(prepared) }
             try unsafe body(prepared)

@@ -176,7 +176,7 @@ struct MigrationWork: Sendable {
             progress?.completedUnitCount = progress?.totalUnitCount ?? 0
             return outcome
         } catch {
-            // What can't be removed here, or is still to be completed, is left to the next migration.
+            // The next migration removes or completes the rest.
             if let isInterrupted = try? place.isInterrupted, !isInterrupted { try? place.end() }
             throw error
         }
@@ -278,7 +278,7 @@ struct MigrationWork: Sendable {
         mutating func next() { number += 1 }
     }
 
-    /// Tells that so many bytes of a pass are done.
+    /// Reports how many bytes of a pass are done.
     func report(_ bytes: Int64, of pass: Pass) throws {
         let done = min(bytes, pass.unit) + Int64(pass.number) * pass.unit
         progress?.completedUnitCount = done

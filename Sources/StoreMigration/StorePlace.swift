@@ -3,7 +3,7 @@ internal import MigrationSystem
 
 /// The directory that has a store, with the work directory of a migration beside the store.
 ///
-/// The work directory is called `.<name>.migration`, and whoever migrates the store holds a lock on it. It
+/// The work directory is called `.<name>.migration`, and a migration of the store holds a lock on it. It
 /// has a directory for the copy and one for the old store, each under the store's name. `state.json` in it
 /// says what is still to be done once the migrated store is in place; without it the rest is of no use.
 final class StorePlace {

@@ -103,7 +103,7 @@ private final class ProgressReporter: Sendable {
     private let isStopped = Monitor(false)
 
     init(_ progress: Progress) {
-        // Without a thread for it, the migration goes on unseen.
+        // Without a thread for it, the migration continues without progress.
         try? SystemThread.start(named: "progress") { [isStopped] in
             var last: Int64 = 0
             while !isStopped.wait(atMost: 0.1, until: { $0 }) {

@@ -11,7 +11,7 @@ struct PathTests {
         "with space", "jürgen", "a#b?c", "per%41cent", "\u{1F5C2}\u{FE0F}",
     ]
 
-    /// A name that is no text.
+    /// A name that isn't text.
     static let bytes = BytePath([0x66, 0xFF])
 
     @Test(arguments: Hosting.allCases, names)

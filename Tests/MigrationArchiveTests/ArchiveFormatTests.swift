@@ -133,7 +133,7 @@ struct ArchiveFormatTests {
         }
     }
 
-    /// Whoever says the same writes the same bytes, and so gets the same fingerprint.
+    /// Equal content has equal bytes, and so the same fingerprint.
     @Test(
         arguments: [
             #"{"platform":"iOS", "resourcesVersion":"1"}"#,

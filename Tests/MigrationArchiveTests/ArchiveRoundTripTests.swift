@@ -69,7 +69,7 @@ struct ArchiveRoundTripTests {
         var totals = ArchiveTotals()
         (totals.files, totals.directories, totals.symbolicLinks, totals.hardLinks) = (5, 1, 1, 1)
         totals.contentBytes = 10_001_000
-        // Whole pages of zeros are no data; those that frames cut in two count as data.
+        // Whole pages of zeros don't count as data; those that frames cut in two do.
         totals.dataBytes = 10_001_000 - summary.totals.contentBytes + summary.totals.dataBytes
         #expect(summary.totals == totals)
         #expect((8_001_000...8_010_000).contains(summary.totals.dataBytes))

@@ -10,7 +10,7 @@ package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
     /// Tests in suites within a suite get directories too.
     package var isRecursive: Bool { true }
 
-    /// Makes the directory, runs the test, and removes the directory whatever became of it.
+    /// Makes the directory, runs the test, and removes the directory, also if the test fails.
     package func provideScope(
         for test: Test,
         testCase: Test.Case?,

@@ -25,7 +25,7 @@ package struct TreeSnapshot: Equatable, Sendable {
 
     /// What was found, by path from the root, which is not among it.
     package var nodes: [BytePath: Node] = [:]
-    /// How many blocks of the disk the files take, which is no part of what must be kept.
+    /// How many blocks of the disk the files take; these need not be kept.
     package private(set) var blocks: [BytePath: Int] = [:]
 
     /// Whether the two hold the same.

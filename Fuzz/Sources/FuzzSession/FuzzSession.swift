@@ -5,7 +5,7 @@ private let ground = SessionGround()
 /// Takes what a host or an extension's process sends.
 ///
 /// Bits 0 and 1 of the first byte: messages of an extension's process, alone or with what they append;
-/// messages of a host. Bit 2: what follows is no script but the bytes themselves. Bit 3: they come many
+/// messages of a host. Bit 2: the rest is the bytes themselves instead of a script. Bit 3: they come many
 /// times over. The second byte is the size of the pieces in which they come.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -86,7 +86,7 @@ public enum ArchiveForge {
         return [UInt8](output.bytes.prefix(output.count))
     }
 
-    /// The hash of the piece of `size` bytes in `frame`; `nil` where it is none or holds another number of bytes.
+    /// The hash of the piece of `size` bytes in `frame`; `nil` if it is not a piece or holds another number of bytes.
     static func digest(of frame: ArraySlice<UInt8>, size: Int) -> [UInt8]? {
         guard frame.count <= FrameFormat.largestCompressedSize, size <= FrameFormat.chunkSize else {
             return nil

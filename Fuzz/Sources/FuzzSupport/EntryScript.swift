@@ -65,7 +65,7 @@ public struct EntryScript {
             }
             try encoder.encode(entry, to: &stream)
         } catch {
-            // An entry that no header describes is none.
+            // An entry without a header does not count.
         }
         records = PaxRecords()
     }

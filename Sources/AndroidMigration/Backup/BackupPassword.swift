@@ -91,7 +91,7 @@ struct BackupKeys {
                 )
             }
         }
-        // It fails only if there is no memory.
+        // It fails only when memory runs out.
         precondition(result == 1, "libcrypto can't derive a key")
         return key
     }

@@ -51,7 +51,7 @@ struct SectionChecks {
         checkDeviceDomains()
     }
 
-    /// Whoever excludes all that an app usually has, and means everything, leaves four domains.
+    /// An app that excludes everything it usually has still sends four domains.
     private mutating func checkDeviceDomains() {
         let excluding = rules.filter { $0.action == .exclude }
         let whole = excluding.filter { $0.flaw == nil && $0.namesWholeDomain }
@@ -397,7 +397,7 @@ extension SectionChecks {
             includes.isEmpty || includes.first(above: target) != nil
         else { return }
         if let tree, let index = tree.resolve(target), tree[index].kind == .directory { return }
-        // A slash at the end is none of the name.
+        // A slash at the end isn't part of the name.
         let name = domain.relativePath(of: target)?.description ?? shown(rule)
         let suffixes = domain == .database ? ["-shm"] : ["-journal", "-wal", "-shm"]
         let left = suffixes.filter { !excludes.contains(target.appending($0)) }

@@ -70,7 +70,7 @@ public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
         self = domain
     }
 
-    /// The domain in which `path`, a path as on iOS, is sent; `nil` if it is in none.
+    /// The domain in which `path`, a path as on iOS, is sent; `nil` if no domain has it.
     package init?(containing path: EntryPath) {
         let domain = Self.allCases
             .filter { path.isEqual(toOrBelow: $0.iosPath) }

@@ -102,7 +102,7 @@ package struct RawTree: Sendable {
             do throws(SystemError) {
                 let listing = try DirectoryListing(of: root.descriptor)
                 for index in 0..<listing.count where !listing[index].starts(with: "app_".utf8) {
-                    // What can't be opened as a directory is none, or is not the app's.
+                    // An item that can't be opened as a directory isn't one, or isn't the app's.
                     guard let directory = try? root.descriptor.open(listing[index], .directory)
                     else { continue }
                     if Self.holdsAppNames(directory) { return listing[index] }

@@ -109,7 +109,7 @@ package struct BackupContents: Sendable {
 
     mutating func add(_ row: Manifest.Row, in domain: Domain) throws {
         var container = containers[domain] ?? Container(identifier: domain.identifier)
-        // Rows with flaws are told when the container is converted.
+        // A conversion reports rows with flaws.
         if let record = try? row.record(), record.kind == .file {
             container.files += 1
             container.bytes.addSaturating(UInt64(clamping: record.size))

@@ -43,7 +43,7 @@ struct AgePlugin: Sendable, Hashable {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         for directory in path.split(separator: ":") where directory.hasPrefix("/") {
             let place = BytePath("\(directory)/age-plugin-\(name)")
-            // What can't be opened can't be run.
+            // A file that can't be opened can't be run.
             guard let file = try? FileDescriptor.openFollowingLinks(place, .reading),
                 let status = try? file.status(), status.kind == .regular,
                 status.permissions & 0o111 != 0
@@ -223,7 +223,7 @@ private final class AgePluginConversation {
     /// Asks at the terminal; `nil` if there is none.
     private func ask(_ text: String) -> [UInt8]? {
         let prompt = "age-plugin-\(name): \(PrintableText.escaping(text)): "
-        // Whatever the reason, there is no answer.
+        // The reason makes no difference: there is no answer.
         let line = try? SecretInput.line(
             prompt: prompt,
             limit: 4096,

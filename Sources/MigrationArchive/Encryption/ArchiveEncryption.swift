@@ -36,7 +36,7 @@ public struct ArchiveEncryption: Sendable {
     /// - Parameter recipients: Public keys, as `age-keygen` writes them: `age1…`, or as a plugin of age
     ///   does, `age1<plugin>1…`; the plugin's program then encrypts each archive's key.
     /// - Returns: The encryption.
-    /// - Throws: ``ArchiveError`` of code `keyInvalid` if one is not a key, or there is none.
+    /// - Throws: ``ArchiveError`` of code `keyInvalid` if one isn't a key, or if there are none.
     public static func recipients(_ recipients: [String]) throws(ArchiveError) -> ArchiveEncryption
     {
         guard !recipients.isEmpty else {

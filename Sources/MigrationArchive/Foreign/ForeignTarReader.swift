@@ -3,7 +3,7 @@ internal import MigrationSystem
 /// Reads another program's tar file: lenient about its form, as strict as elsewhere about safety.
 ///
 /// Old headers, GNU long names, pax headers and GNU's sparse files are read. Devices, FIFOs, parts of
-/// multi-volume archives and everything that can't be told for sure end the reading with an error.
+/// multi-volume archives and everything ambiguous end the reading with an error.
 final class ForeignTarReader: EntryReader {
     private let stream: TarStream
     private var headers: ForeignHeaderReader

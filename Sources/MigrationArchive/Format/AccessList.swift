@@ -109,7 +109,7 @@ struct AccessList: Equatable {
 // MARK: - The attribute
 
 extension AccessList {
-    /// Reads the value of an attribute; `nil` where it is none that the kernel writes.
+    /// Reads the value of an attribute; `nil` if the kernel doesn't write such a value.
     init?(attributeValue value: [UInt8]) {
         guard value.count >= 4, value.count % 8 == 4,
             value.littleEndian(at: 0, as: UInt32.self) == Self.version

@@ -93,7 +93,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
 ///     comment=export {"compressible":…,"creator":…,"sizeEstimate":…}
 ///
 /// The fingerprint covers the first one alone. Keys and records that are not known are passed over, but
-/// what the key `requires` names must be known to whoever reads the archive.
+/// what the key `requires` names must be known to the reader of the archive.
 enum GlobalHeader {
     private static let key = [UInt8]("comment".utf8)
     private static let markOfAnyVersion = [UInt8]("migration/".utf8)
@@ -116,7 +116,7 @@ enum GlobalHeader {
         return records
     }
 
-    /// What the data is, whoever exports it and however.
+    /// A name for the data, the same for every way of exporting it.
     private static func description(of header: ArchiveHeader) -> CanonicalJSON {
         var members: [String: CanonicalJSON] = [
             "platform": .string(header.platform),

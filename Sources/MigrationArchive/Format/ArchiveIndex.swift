@@ -11,7 +11,7 @@ internal import MigrationSystem
 ///     seek table      = magic size (compressed:4 decompressed:4)... frames:4 0:1 footer-magic:4
 ///
 /// All numbers are little-endian. A piece is the uncompressed content of a data frame; the global header
-/// is no piece. A piece's hash covers the marks of its entries too, and the compressed size that is listed
+/// isn't a piece. A piece's hash covers the marks of its entries too, and the compressed size that is listed
 /// includes their frame. `root` is the SHA-256 of everything in the integrity frame before it: the fingerprint. The
 /// seek table lists the header's frame first, and the index of entries and the integrity frame last, each
 /// of those two with a decompressed size of 0.

@@ -84,7 +84,7 @@ extension EntryIndex {
     /// Returns where the entries at `path` and below it can be, if the windows are in tree order.
     func range(of path: EntryPath) -> Range {
         let next = firstWindow { path.isLeft(before: $0) }
-        // What is below the path may begin in the window before the first one that lies below it.
+        // Entries below the path may begin in the window before the first one below it.
         let inside = firstWindow { path.isLeft(before: $0) || $0.isEqual(toOrBelow: path) }
         return Range(
             start: inside == 0 ? nil : firstEntry(inPiece: Int(windows[inside - 1].piece)),
@@ -106,7 +106,7 @@ extension EntryIndex {
         return range.lowerBound
     }
 
-    /// Returns the pieces in which an entry at `path` begins if it is no directory and its window is the last
+    /// Returns the pieces in which an entry at `path` begins if it isn't a directory and its window is the last
     /// one that begins in a piece: one for each kind, the likeliest first.
     func likelyPieces(of path: EntryPath) -> [Int] {
         let next = firstWindow { path.isLeft(before: $0) }
@@ -330,8 +330,8 @@ struct EntryIndexBuilder: Sendable {
     /// Whether the windows come in tree order so far.
     var isAscending: Bool { order.isAscendingSoFar }
 
-    /// The frame of the table of large files that lies behind the piece of the last entry; empty if there
-    /// is none.
+    /// The frame of the table of large files that lies behind the piece of the last entry; empty if no
+    /// table follows.
     mutating func takeTable() -> [UInt8] {
         waiting.count >= LargeFile.waitingLimit ? takeTable(behind: piece) : []
     }

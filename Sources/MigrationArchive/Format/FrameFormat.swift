@@ -84,7 +84,7 @@ final class FrameBuffer: @unchecked Sendable {
 extension FrameBuffer {
     /// Lends the content from `start` on.
     ///
-    /// Nobody who passes the buffer on may keep the array itself: the next one to write into it
+    /// Code that passes the buffer on must not keep the array itself: the next one to write into it
     /// would have to copy it first.
     func withContent<Result, Failure: Error>(
         from start: Int = 0,

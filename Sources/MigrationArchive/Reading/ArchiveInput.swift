@@ -210,7 +210,7 @@ private final class DescriptorSource: ByteSource {
     }
 
     private static func isDirectory(_ directory: borrowing FileDescriptor) -> ArchiveError {
-        // What can't be looked at is a directory like any other.
+        // A directory that can't be looked at is treated like any other.
         let list = try? directory.statusIfPresent(of: [UInt8](utf8: "Manifest.plist"))
         guard list != nil else { return ArchiveError(.inputFailed, "the archive is a directory") }
         let message =

@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// Finds entries in the table of large files, of which it holds one frame at a time.
 ///
-/// The table only says what a header says. Who needs a file's content reads the header too.
+/// The table only repeats the headers. A reader that needs a file's content reads the header too.
 final class LargeFileTable {
     private let input: ArchiveInput
     private let header: HeaderFrame

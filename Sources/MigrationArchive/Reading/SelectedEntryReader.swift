@@ -135,7 +135,7 @@ final class SelectedEntryReader: EntryReader {
         }
     }
 
-    /// Looks for an entry at `path` that is no directory, in the pieces where it is likely to begin.
+    /// Looks for an entry at `path` that isn't a directory, in the pieces where it is likely to begin.
     private func find(_ path: EntryPath, in index: EntryIndex) throws -> Part? {
         for piece in index.likelyPieces(of: path) {
             guard let start = index.firstEntry(inPiece: piece) else { continue }

@@ -421,7 +421,7 @@ extension ArchiveExtractor {
             }
             try writer.finish(file.entry)
         } catch {
-            // What was not read whole is not restored, even if all others are.
+            // A file that wasn't read whole isn't restored, even if all others are.
             if options.passesOverDamage {
                 try file.directory.removeFile([UInt8](file.entry.path.lastComponent))
             }

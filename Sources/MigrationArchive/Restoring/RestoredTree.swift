@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// The tree that an extraction makes: its directories, and who has the names in them.
+/// The tree that an extraction makes: its directories, and which entries use the names in them.
 ///
 /// Directories are reached one component at a time and never through a link.
 final class RestoredTree {

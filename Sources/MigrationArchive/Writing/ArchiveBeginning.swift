@@ -108,7 +108,7 @@ package struct ArchiveBeginning: Sendable {
                 pieces.append(piece)
             }
         } catch let error as ArchiveError where error.isOfArchive {
-            // What was proved before the cut is all that counts.
+            // Only the pieces proved before the cut count.
         }
     }
 

@@ -32,7 +32,7 @@ package struct ContainerLayout {
     /// The root of the container.
     package let root: BytePath
 
-    /// The bundle that the container lies in; `nil` if it lies in none.
+    /// The bundle that the container lies in; `nil` if it isn't in a bundle.
     package let bundle: BytePath?
 
     /// The bundle identifier in files of Apple's; `nil` if none has one.

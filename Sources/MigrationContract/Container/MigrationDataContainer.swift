@@ -38,7 +38,7 @@ public struct MigrationDataContainer: Sendable {
     /// The platform that the container is from, by its files; `nil` if they don't tell.
     package let knownPlatform: MigrationPlatform?
 
-    /// The `.xcappdata` bundle that the container lies in; `nil` if it lies in none.
+    /// The `.xcappdata` bundle that the container lies in; `nil` if it isn't in a bundle.
     package private(set) var bundlePath: BytePath?
 
     /// The identifiers in files of Apple's and in the bookkeeping, where the two differ.

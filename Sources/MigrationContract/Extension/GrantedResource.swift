@@ -108,7 +108,7 @@ package final class SessionGrants: Sendable {
         }
     }
 
-    /// Throws if `path` lies in a grant and in none that is open.
+    /// Throws if `path` lies in a grant, but not in an open one.
     package func checkIsOpen(_ path: BytePath) throws(MigrationError) {
         let covering = grants.indices.filter { path.isEqual(toOrBelow: grants[$0].path) }
         guard let first = covering.first else { return }

@@ -80,7 +80,7 @@ public struct ResumeActivity: Sendable, Equatable {
     ///
     /// - Parameter list: A dictionary with `activityType`, and perhaps `title` and `userInfo`, whose
     ///   values may have tags.
-    /// - Throws: ``MigrationError`` of code `invalidOption` where it is none.
+    /// - Throws: ``MigrationError`` of code `invalidOption` if it isn't an activity.
     package init(list: [UInt8]) throws(MigrationError) {
         let (type, title, userInfo) = try Self.read(list)
         try self.init(type, title, userInfo)

@@ -481,7 +481,7 @@ private struct ImpliedDirectories {
         }
     }
 
-    /// Leaves the directories in which `path` does not lie; `nil` lies in none.
+    /// Leaves the directories in which `path` does not lie; for `nil`, all of them.
     mutating func leave(for path: EntryPath?) {
         guard let last = entered.last, path.map({ !lies($0, in: last) }) ?? true else { return }
         let kept = entered.prefix { directory in path.map { lies($0, in: directory) } ?? false }

@@ -82,8 +82,8 @@ struct ItemQueue {
 /// A few items that follow one another, of which the files are opened, and read where they are
 /// small, together.
 ///
-/// Whatever goes wrong with a file leaves it unread: who archives it meets the error again. Only
-/// that it changed is said at once, since nobody would see it again.
+/// After an error a file stays unread: the archiver reads it again and reports the error. Only a
+/// change of the file is reported at once, since the second reading wouldn't see it.
 ///
 /// Safe because one thread at a time has a batch: it is handed on under a lock.
 final class ItemBatch: @unchecked Sendable {

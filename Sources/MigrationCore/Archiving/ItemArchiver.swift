@@ -117,7 +117,7 @@ extension ItemArchiver {
     /// Appends the item at `location` under `name`: a file, a link, or a directory with what is in
     /// it.
     ///
-    /// What lies in the container is read later; its errors then end the export.
+    /// Files of the container are read later; their errors then end the export.
     ///
     /// - Returns: The bytes of content of a file; otherwise 0.
     /// - Throws: An error; the archive is unchanged only if ``EntryArchiver/entryCount`` is

@@ -284,7 +284,7 @@ extension RecoveryReport {
     ) throws(MigrationError) {
         guard let kept = try container.storedImportRecord()?.keptPath else { return }
         let path = BytePath(kept)
-        // A directory that can't be looked at is none that a person could go back to.
+        // A person couldn't go back to a directory that can't be looked at.
         guard (try? FileDescriptor.status(atPath: path).kind) == .directory else { return }
         replacedPath = kept
         let parent = try? OpenFile(FileDescriptor.open(container.rootPath.parent, .directory))

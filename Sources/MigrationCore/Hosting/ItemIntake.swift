@@ -131,7 +131,7 @@ extension SourceRoots.Location {
             guard try directory.descriptor.status(of: name).kind == .regular else { return }
             _ = try directory.descriptor.openFile(name)
         } catch {
-            // What is missing is found again.
+            // The next look finds missing items.
             guard !error.isMissing else { return }
             throw SourceWalker.unreadable(path, error)
         }

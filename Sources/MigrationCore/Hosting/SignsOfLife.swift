@@ -3,7 +3,7 @@ internal import MigrationSystem
 /// What an extension does that it doesn't tell its host, by which the host knows that it works.
 ///
 /// Files that grow are work without end. Writing that takes no more room, reading, and waiting for a
-/// device may be work or a loop, so they count for a limited time. Processor time alone is none.
+/// device may be work or a loop, so they count for a limited time. Processor time alone doesn't count.
 struct SignsOfLife {
     /// What was seen of an extension at one time.
     struct Look {
@@ -52,7 +52,7 @@ struct SignsOfLife {
     enum Hang {
         /// It does nothing at all.
         case idle
-        /// What it does leads nowhere.
+        /// Its work leads nowhere.
         case fruitless
     }
 
@@ -116,7 +116,7 @@ extension SignsOfLife.Look {
         _ room: ExtensionRoom,
         _ cancellation: CancellationFlag
     ) {
-        // What it prints counts as written as well. It goes on meanwhile, so there are two bounds.
+        // Printed bytes count as written too. The count can grow meanwhile, so there are two bounds.
         let before = printed() + process.waitingOutput
         if let activity = process.activity {
             let after = printed() + process.waitingOutput

@@ -106,7 +106,7 @@ extension ArchiveSource {
                 window.append(entry)
             }
         } catch {
-            // What was found is told, but the failure is what must be heard.
+            // Findings are reported, but the failure matters more.
             try? window.end(body)
             throw error
         }

@@ -26,7 +26,7 @@ package struct RemotePlace: Hashable, Sendable {
             var path = Self.decoded(rest[slash...])
         else { return nil }
         if path.starts(with: "/~/".utf8) { path.removeFirst(3) }
-        // A directory is no archive.
+        // A directory isn't an archive.
         guard let last = path.last, last != UInt8(ascii: "/") else { return nil }
         self.url = url
         self.path = BytePath(path)

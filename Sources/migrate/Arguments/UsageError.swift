@@ -13,7 +13,7 @@ struct UsageError: Error, Sendable {
         self.command = command
     }
 
-    /// Makes an error for a word that is none of `candidates`, naming the nearest of them.
+    /// Makes an error for a word that isn't one of `candidates`, and names the nearest one.
     init(
         unknown kind: String,
         word: [UInt8],

@@ -42,7 +42,7 @@ enum ValueError: Error, Sendable {
     /// The word is not a value; the text follows the word in the message.
     case invalid(String)
 
-    /// The word is none of these.
+    /// The word isn't one of these.
     case unknown(among: [String])
 
     /// The value can't be used; the text follows the flag in the message.

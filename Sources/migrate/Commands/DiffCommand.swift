@@ -108,7 +108,7 @@ struct DiffCommand: LockingCommand {
     }
 
     private func side(_ name: ArchiveName) -> Side {
-        // What can't be opened as a directory is read as an archive, whose error says what is wrong.
+        // Anything else is read as an archive, and that error says what is wrong.
         let isDirectory =
             !name.isStream
             && (try? FileDescriptor.openFollowingLinks(name.path, .directory)) != nil

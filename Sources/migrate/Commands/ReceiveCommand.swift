@@ -136,7 +136,7 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
         var options = ImportOptions()
         options.replacesExisting = replacesData
         options.expectedFingerprint = received.fingerprint
-        // Whoever sends again what came wants to be sure of it, and nothing more.
+        // A repeated transfer must be idempotent.
         options.skipsIfImported = true
         let report = try await host(on: console).import(
             .file(path: path),

@@ -69,7 +69,7 @@ struct VerifyCommand: Command {
             }
         } catch let error as ArchiveError where ExitCode(error.code) == .badArchive {
             var answer = UnsoundAnswer(archive: archive, checked: scope)
-            // What can't be opened again was a stream, or the same error ends this too.
+            // A path that can't be opened again was a stream, or fails here with the same error.
             if !archive.isStream { answer.lost = try? await source.losses() }
             try console.output.write(answer, inJSON: answersInJSON)
             throw error

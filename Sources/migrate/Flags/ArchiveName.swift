@@ -23,7 +23,7 @@ struct ArchiveName: Hashable, Sendable {
     /// Whether the name stands for standard input or output.
     var isStandardStream: Bool { path == "-" }
 
-    /// Whether there is no file beside which others can be.
+    /// Whether it names no regular file, so that no other file can lie beside it.
     var isStream: Bool { isStandardStream || command != nil }
 
     /// The name as JSON holds it.

@@ -45,7 +45,7 @@ struct PathArguments: FlagGroup {
 
     /// The same, with the paths as the archive has them.
     ///
-    /// A word that is no entry's path in the archive file may be one as it is printed, with escapes.
+    /// A word that isn't the path of an entry may be a path as it is printed, with escapes.
     func resolved(in source: ArchiveSource, called name: ArchiveName) async throws -> PathArguments
     {
         let printed = named.filter { PrintableText.unescaping($0.bytes) != nil }

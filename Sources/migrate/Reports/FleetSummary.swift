@@ -84,7 +84,7 @@ struct FleetSummary: Sendable {
                 line.removeAll()
                 rest = rest[(end + 1)...]
             }
-            // What is beyond the limit makes no difference to a line that can't be understood.
+            // A line that can't be understood needs no more than its start.
             line += rest.prefix(Self.lineLimit + 1 - line.count)
         }
         add(line)
@@ -173,7 +173,7 @@ extension FleetSummary {
         }
     }
 
-    /// The seconds from the begin of the first run to the end of the last.
+    /// The seconds from the start of the first run to the end of the last one.
     var elapsed: Double {
         guard let first, let last else { return 0 }
         return last.timeIntervalSince(first)

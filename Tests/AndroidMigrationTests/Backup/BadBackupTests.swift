@@ -103,7 +103,7 @@ import Testing
     func `salvages what follows an entry that is too short`(_ kept: Int) async throws {
         try place.make("backup", ["--shrink", "apps/a/f/2=\(kept)"] + Self.three)
         let report = try await place.convert("backup")
-        // What ends in the padding of its last block can't be told from what is whole.
+        // A file cut in the padding of its last block looks whole.
         let isWhole = kept > 2560
         #expect(
             try await place.files().keys.sorted()

@@ -128,7 +128,7 @@ struct BadInputTests {
         #expect(try place.names() == ["bad", "source"])
     }
 
-    /// The start of an archive is no archive of another program.
+    /// The start of an archive isn't taken for another program's archive.
     @Test(arguments: ["inspect", "list", "verify"])
     func `refuses the first bytes of an archive`(_ command: String) throws {
         let (place, archive) = try makePlace()

@@ -17,7 +17,7 @@ struct ExtensionFailureTests {
 
     @Test func `starts nothing without an entitlement`() throws {
         try place.shell("rm entitlements")
-        // Whoever started this program would see the file.
+        // The parent of this program would see the file.
         try place.shell("printf '#!/bin/sh\\ntouch \(place.path("ran"))\\n' > p; chmod 755 p")
         let words = ["--extension", place.path("p"), "--container", place.path("source")]
         for arguments in [["export", "--out", archive], ["import", archive]] {

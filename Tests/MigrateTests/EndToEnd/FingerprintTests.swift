@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The fingerprint names the data, whoever archives it and however.
+/// The fingerprint names the data, however it is archived.
 @Suite(.scratchDirectory)
 struct FingerprintTests {
     private let place: Workplace

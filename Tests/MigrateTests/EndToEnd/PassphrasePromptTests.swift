@@ -84,7 +84,7 @@ struct PassphrasePromptTests {
 
 /// A terminal, of which a test is the keyboard and the screen.
 private final class Terminal {
-    /// The terminal's own end, for whoever runs at it.
+    /// The terminal's own end, for the program that runs at it.
     let path: String
 
     /// All that was on the screen.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a process inherits from whoever starts it, and what must not depend on it.
+/// What a process inherits from its parent, and what must not depend on it.
 @Suite(.scratchDirectory)
 struct SurroundingsTests {
     /// Makes a container `source` and its archive, and returns what an import of it restores.

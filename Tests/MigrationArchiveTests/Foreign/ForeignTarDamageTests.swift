@@ -34,7 +34,7 @@ struct ForeignTarDamageTests {
         }
     }
 
-    /// Only what ends behind a whole entry can't be told from an archive that holds no more.
+    /// Only a stream that ends behind a whole entry looks like a complete archive.
     @Test func `fails at every truncation inside of an entry`() {
         var tar = sample
         tar.addRecords([("path", "c")])

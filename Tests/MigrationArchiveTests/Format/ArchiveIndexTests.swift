@@ -175,7 +175,7 @@ struct ArchiveIndexTests {
         return index
     }
 
-    /// An archive whose frames are cut elsewhere is none of this format, by whatever way it comes.
+    /// An archive whose frames are cut elsewhere isn't valid, from a file or from a pipe.
     @Test(arguments: TestArchive.Route.allCases)
     func `refuses an archive that is cut in another way`(_ route: TestArchive.Route) throws {
         let stream = try StrictStream().stream(StrictStream.encoded(.file("a")))

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import MigrationArchive
 
-/// Entries that are no file, directory or link, and metadata that must not be restored.
+/// Entries that aren't files, directories or links, and metadata that must not be restored.
 extension HostileCase {
     static let kinds = oddKinds + roots + metadata
 

@@ -68,7 +68,7 @@ struct PrivateDirectoryTests {
         withExtendedLifetime(directory) {}
     }
 
-    /// Whoever may rename what is not theirs can give it any name.
+    /// A user who may rename other people's files can give them any name.
     @Test(arguments: [(0o777, true), (0o1777, false), (0o755, false)] as [(mode_t, Bool)])
     func `removes nothing where others may rename it`(_ mode: mode_t, _ stays: Bool) throws {
         let left = common / name

@@ -144,7 +144,7 @@ struct ImportFailureTests {
         #expect(try places.destinationContainer.lastImportAttempt() == nil)
     }
 
-    /// Files that are no archive: an empty one, a text, and frames of zstd that hold a text or nothing.
+    /// Files that aren't archives: an empty one, a text, and zstd frames that hold a text or nothing.
     static let noArchives: [[UInt8]] = [
         [], [UInt8]("no archive at all".utf8),
         [0x28, 0xB5, 0x2F, 0xFD, 0x20, 20, 20 << 3 | 1, 0, 0] + "twenty bytes of text".utf8,

@@ -103,7 +103,7 @@ import Testing
             _ = root.withPointer { setenv("MIGRATION_CONTAINER", $0, 1) }
             let container = try MigrationDataContainer(atPath: root)
             #expect(try container.importRecordReadDate() == nil)
-            // Whoever looks at the record is no app.
+            // The reader of the record isn't an app.
             _ = try container.importRecord()
             #expect(try container.importRecordReadDate() == nil)
             let start = Date(timeIntervalSinceNow: -1)

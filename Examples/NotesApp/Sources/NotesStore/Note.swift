@@ -2,7 +2,7 @@ public import Foundation
 
 /// A note, as format 3.0 keeps it.
 public struct Note: Codable, Equatable, Identifiable, Sendable {
-    /// The folder of notes that were put in none.
+    /// The folder of notes without a folder.
     public static let defaultFolder = "Notes"
 
     /// The note's identifier, which is also the name of its file.

@@ -79,7 +79,7 @@ public struct NotesStore: Sendable {
 
     private func note(in file: URL) throws -> Note {
         let name = file.lastPathComponent
-        // The identifier becomes a path again: it is no other than that of the file.
+        // The identifier becomes a path again, which must be the file's own.
         guard let note = try? JSONFile.read(Note.self, from: file), "\(note.id).json" == name else {
             throw StoreError.unreadableNote(name)
         }

@@ -58,7 +58,7 @@ import Testing
     }
 }
 
-/// The directories that stand for the nine places, which are no entries of Android's.
+/// The directories that stand for the nine places; Android's backup has no entries for them.
 private enum AndroidStorageDirectories {
     static let all: Set<String> = [
         "app", "app/files", "app/databases", "app/shared_prefs", "device", "device/app",

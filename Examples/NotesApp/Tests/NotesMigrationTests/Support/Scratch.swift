@@ -29,7 +29,7 @@ extension URL {
         }
     }
 
-    /// Copies every file beneath the directory, whoever owns it.
+    /// Copies every file beneath the directory, also those of other users.
     func copyFiles(to directory: URL) throws {
         for (path, data) in try files {
             let copy = directory.appending(path: path)
