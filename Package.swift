@@ -196,6 +196,7 @@ let package = Package(
             name: "MigrationConversationTests",
             dependencies: [
                 "MigrationArchive", "MigrationContract", "MigrationConversation", "MigrationSystem",
+                "TestSupport",
             ],
             swiftSettings: settings
         ),
