@@ -33,7 +33,7 @@ package indirect enum PropertyListValue: Hashable, Sendable {
         _ bytes: [UInt8],
         limits: PropertyListLimits = PropertyListLimits()
     ) throws(PropertyListError) -> PropertyListValue {
-        bytes.starts(with: BinaryPropertyListReader.magic)
+        bytes.starts(with: BinaryPropertyList.magic)
             ? try BinaryPropertyListReader.read(bytes, limits: limits)
             : try XMLPropertyListReader.read(bytes, limits: limits)
     }

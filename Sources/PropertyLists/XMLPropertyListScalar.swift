@@ -127,7 +127,7 @@ enum PropertyListDate {
 // MARK: - Data
 
 /// Bytes as text in base64 (RFC 4648, section 4), with spaces between the characters.
-enum Base64 {
+package enum Base64 {
     private static let alphabet = [UInt8](
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
     )
@@ -140,7 +140,7 @@ enum Base64 {
     }()
 
     /// Reads text; returns `nil` where a character isn't one of base64, or the end is cut.
-    static func bytes(of text: some Sequence<UInt8>) -> [UInt8]? {
+    package static func bytes(of text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count, padding) = (UInt32(0), 0, 0)
         for character in text where character != 32 && !(9...13).contains(character) {

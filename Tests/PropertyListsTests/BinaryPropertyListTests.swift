@@ -31,6 +31,26 @@ struct BinaryPropertyListTests {
         #expect(throws: PropertyListError.self) { try PropertyListValue.read(bytes) }?.description
     }
 
+    @Test func `finds a member of a list whose other members can't be read`() throws {
+        // A dictionary whose first value refers to itself, and whose second one is of no known type.
+        let list = try BinaryPropertyList(
+            Self.list([
+                [0xD3, 1, 2, 3, 0, 4, 5], Self.text, [0x51, 0x62], Self.key, [0x70], [0xA1, 1],
+            ])
+        )
+        let array = try #require(try list.member("key", of: list.root))
+        let element = try #require(try list.element(0, of: array))
+        #expect(try list.value(of: element) == .string("a"))
+        #expect(try list.member("c", of: list.root) == nil)
+        #expect(try list.member("a", of: list.root) == list.root)
+        #expect(try list.value(of: list.root) == nil)
+        #expect(try list.element(1, of: array) == nil)
+        #expect(try list.element(.max, of: array) == nil)
+        #expect(try list.member("a", of: array) == nil)
+        let unknown = try #require(try list.member("b", of: list.root))
+        #expect(throws: PropertyListError.self) { try list.value(of: unknown) }
+    }
+
     @Test func `reads every kind of value as Foundation writes it`() throws {
         let date = Date(timeIntervalSinceReferenceDate: -12_345.5)
         let values: [String: Any] = [
