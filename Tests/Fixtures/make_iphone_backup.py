@@ -3,8 +3,8 @@
 
 usage: make_iphone_backup.py FORM DIRECTORY [FLAW...]
 
-FORM is plain, encrypted (iOS 10.2 and later), ios10 (10.1: a plain manifest, encrypted files), mbdb or
-mbdb-encrypted (iOS 4 to 9). The password is "secret". Each FLAW changes one thing; FLAWS lists them.
+FORM is plain, encrypted (iOS 10.2 and later), ios10.1 (a plain manifest, encrypted files), ios10.0 (the
+objects of its rows are encrypted too), mbdb or mbdb-encrypted (iOS 4 to 9). The password is "secret". Each FLAW changes one thing; FLAWS lists them.
 Prints the entries of the app's container as JSON, from what was put in, not from what was read.
 
 The layout follows public readers of backups: iphone_backup_decrypt, pyiosbackup, dunhamsteve/ios.
@@ -115,6 +115,7 @@ def flawed(flaw):
     if flaw == "class": return [Entry("Documents/class", b"x", protection=99)]
     if flaw == "device-class": return [Entry("Documents/device-class", b"x", protection=9)]
     if flaw == "attribute": return [Entry("Documents/attribute", b"x", attributes={"a" * 300: b""})]
+    if flaw == "other-object": return [Entry("Documents/other-object", b"x")]
     if flaw == "huge-size": return [Entry("Documents/huge-size", b"x", size=2**62)]
     return []
 
@@ -162,6 +163,15 @@ def encrypt(content, key, is_padded=True):
     return encryptor.update(content) + encryptor.finalize()
 
 
+def encrypt_object(data, salt):
+    """An object of a row as iOS 10.0 stores it: see the README of dunhamsteve/ios."""
+    key = hashlib.sha1(PASSWORD + salt).digest()[:16]
+    count = 16 - len(data) % 16
+    encryptor = Cipher(algorithms.AES(key), modes.CBC(bytes(range(16)))).encryptor()
+    stored = encryptor.update(data + bytes([count]) * count) + encryptor.finalize()
+    return base64.b64encode(stored).decode()
+
+
 def mbfile(entry, key):
     objects = ["$null", None, entry.row_path]
 
@@ -189,7 +199,7 @@ def mbfile(entry, key):
     return plistlib.dumps(archive, fmt=plistlib.FMT_BINARY)
 
 
-def database(path, rows, flaws):
+def database(path, rows, properties, flaws):
     db = sqlite3.connect(path)
     db.execute("PRAGMA page_size=4096")
     db.execute("PRAGMA auto_vacuum=2")
@@ -200,15 +210,29 @@ def database(path, rows, flaws):
     for column in ("domain", "relativePath", "flags"):
         db.execute(f"CREATE INDEX Files{column}Idx ON {table}({column})")
     db.execute("CREATE TABLE Properties (key TEXT PRIMARY KEY, value BLOB)")
+    db.executemany("INSERT INTO Properties VALUES (?, ?)", properties.items())
     db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?)", rows)
     if "view" in flaws:
         db.execute("CREATE VIEW Files AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
                    "FROM n) SELECT fileID, domain, relativePath, flags, file FROM Rows, n")
     if "huge-row" in flaws:
         db.execute(f"INSERT INTO {table} VALUES ('x', 'AppDomain-{APP}', 'huge', 1, zeroblob(3000000))")
+    if "tables" in flaws:
+        for number in range(2_000): db.execute(f"CREATE TABLE t{number} (a)")
     db.execute("PRAGMA user_version=2")
     db.commit()
+    root = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()[0]
     db.close()
+    if "circle" in flaws:
+        # The last child of the table's root is its first one again.
+        with open(path, "r+b") as file:
+            start = (root - 1) * 4096
+            file.seek(start)
+            page = file.read(4096)
+            assert page[0] == 5, "the table takes several pages"
+            cell = struct.unpack(">H", page[12:14])[0]
+            file.seek(start + 8)
+            file.write(page[cell:cell + 4])
 
 
 def mbdb(rows):
@@ -230,14 +254,18 @@ def mbdb(rows):
 
 def main(form, directory, flaws):
     os.makedirs(directory)
-    is_encrypted = form in ("encrypted", "ios10", "mbdb-encrypted")
+    is_encrypted = form in ("encrypted", "ios10.1", "ios10.0", "mbdb-encrypted")
     is_list = form.startswith("mbdb")
     keys = Keys(is_new=form == "encrypted")
     sound = list(entries())
     all_entries = list(sound)
     for flaw in flaws: all_entries += flawed(flaw)
     random.Random(3).shuffle(all_entries)
-    rows, list_rows = [], []
+    rows, list_rows, properties = [], [], {}
+    if form == "ios10.0":
+        salt = random_bytes(20)
+        password = b"another" if "other-password" in flaws else PASSWORD
+        properties = {"salt": salt, "passwordHash": hashlib.sha256(password + salt).digest()}
     for entry in all_entries:
         file_key = wrapped = None
         entry.digest_value = None
@@ -261,7 +289,10 @@ def main(form, directory, flaws):
                 os.mkfifo(place)
             else:
                 with open(place, "wb") as file: file.write(stored)
-        rows.append((entry.file_id, entry.domain, entry.path, entry.flags, mbfile(entry, wrapped)))
+        row = mbfile(entry, wrapped)
+        if form == "ios10.0":
+            row = encrypt_object(row, bytes(20) if entry.path == "Documents/other-object" else salt)
+        rows.append((entry.file_id, entry.domain, entry.path, entry.flags, row))
         if entry.time >= -2**31 and entry.time < 2**31: list_rows.append((entry, wrapped))
     if "cycle" in flaws:
         cycle = bytes.fromhex("62706c6973743030a100") + bytes([8] + [0] * 6 + [1, 1] + [0] * 7 + [1]
@@ -284,7 +315,7 @@ def main(form, directory, flaws):
         with open(os.path.join(directory, "Manifest.mbdb"), "wb") as file: file.write(data)
     else:
         path = os.path.join(directory, "Manifest.db")
-        database(path, rows, flaws)
+        database(path, rows, properties, flaws)
         if form == "encrypted":
             key = random_bytes(32)
             manifest["ManifestKey"] = keys.wrap(4, key)

@@ -29,7 +29,7 @@ import Testing
         ("below-a-link", "Library/WebKit/v0/below-a-link", "lies in what is a file or a link"),
         ("time", "Documents/time", "out of range"),
         ("attribute", "Documents/attribute", "a name that no file can have"),
-        ("cycle", "cycle", "refers to itself"),
+        ("cycle", "cycle", "isn't an archive of an object"),
     ]
 
     @Test(arguments: flaws)
@@ -58,6 +58,15 @@ import Testing
         #expect((inspection.totals?.files ?? 0) >= 20)
     }
 
+    @Test func `names a row of iOS 10.0 that another password encrypts`() async throws {
+        let stage = try PhoneStage()
+        try stage.make("ios10.0", flaws: ["other-object"])
+        let report = try await stage.convert()
+        #expect(report.summary == nil)
+        #expect(report.lost.items.map(\.path) == ["Documents/other-object"])
+        #expect(report.lost.items.first?.reason.contains("as the password makes it end") == true)
+    }
+
     private static let refusals: [(String, [String], ArchiveError.Code, String)] = [
         ("plain", ["unfinished"], .truncated, "uploading"),
         ("encrypted", ["rounds"], .damaged, "100000000 rounds"),
@@ -66,6 +75,9 @@ import Testing
         ("mbdb", ["cut-list"], .damaged, "cut short"),
         ("plain", ["view"], .damaged, "no table of files"),
         ("plain", ["huge-row"], .damaged, "too big"),
+        ("plain", ["tables"], .damaged, "more tables than any backup has"),
+        ("plain", ["circle"], .damaged, "lie within each other"),
+        ("ios10.0", ["other-password"], .damaged, "made with another one"),
     ]
 
     @Test(arguments: refusals)
@@ -82,7 +94,7 @@ import Testing
         #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
     }
 
-    @Test(arguments: ["encrypted", "ios10", "mbdb-encrypted"])
+    @Test(arguments: ["encrypted", "ios10.1", "ios10.0", "mbdb-encrypted"])
     func `tells a wrong password from damage`(_ form: String) async throws {
         let stage = try PhoneStage()
         try stage.make(form)

@@ -21,7 +21,9 @@ struct PhoneStage {
 
     static let app = "com.example.notes"
     static let password = "secret"
-    static let forms = ["plain", "encrypted", "ios10", "mbdb", "mbdb-encrypted"]
+    static let forms = [
+        "plain", "encrypted", "ios10.1", "ios10.0", "mbdb", "mbdb-encrypted",
+    ]
 
     let directory: URL
 

@@ -110,9 +110,9 @@ package struct BackupContents: Sendable {
     mutating func add(_ row: Manifest.Row, in domain: Domain) throws {
         var container = containers[domain] ?? Container(identifier: domain.identifier)
         // A conversion reports rows with flaws.
-        if let record = try? row.record(), record.kind == .file {
+        if row.flags == FileRecord.Kind.file.flags, let size = try? row.size() {
             container.files += 1
-            container.bytes.addSaturating(UInt64(clamping: record.size))
+            container.bytes.addSaturating(UInt64(clamping: size))
         }
         containers[domain] = container
         guard containers.count <= Self.limit else {

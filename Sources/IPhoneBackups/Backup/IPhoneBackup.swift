@@ -62,18 +62,23 @@ package final class IPhoneBackup {
         switch try directory.openManifest() {
         case .list(let file):
             filesAreEncrypted = lock.isEncrypted
-            keys = try filesAreEncrypted ? lock.open() : [:]
+            keys = try filesAreEncrypted ? lock.open().keys : [:]
             manifest = .list(try ManifestList(file, cancellation: cancellation))
         case .database(let file):
             let isPlain = try Self.isDatabase(file)
             let manifestKey = try lock.manifestKey()
             filesAreEncrypted = isPlain ? lock.isEncrypted && manifestKey == nil : true
-            keys = try filesAreEncrypted ? lock.open() : [:]
+            let opened = try filesAreEncrypted ? lock.open() : nil
+            keys = opened?.keys ?? [:]
             let key = isPlain ? nil : try Self.open(manifestKey, with: keys)
-            let manifestFile = try ManifestFile(file, key: key)
-            manifest = .database(
-                try ManifestDatabase(manifestFile, cancellation: cancellation)
+            let database = try ManifestDatabase(
+                ManifestFile(file, key: key),
+                cancellation: cancellation
             )
+            if let password = opened?.password, isPlain, let salt = try database.salt() {
+                try database.open(with: password, salt: salt)
+            }
+            manifest = .database(database)
         }
     }
 
@@ -197,7 +202,7 @@ private struct Lock {
     }
 
     /// Opens the keybag with the password.
-    func open() throws -> [UInt32: Secret] {
+    func open() throws -> (keys: [UInt32: Secret], password: Secret) {
         guard let keybag else {
             throw ArchiveError(.damaged, "the backup is encrypted, and holds no keybag")
         }
@@ -206,6 +211,6 @@ private struct Lock {
             throw ArchiveError(.keyMissing, "the backup is encrypted, and its password is missing")
         }
         options.onDerivingKey()
-        return try bag.open(with: password)
+        return (try bag.open(with: password), password)
     }
 }

@@ -59,23 +59,21 @@ final class StoredFile {
         size -= try padding()
     }
 
-    /// The bytes of padding behind the content, which has one to sixteen of them (PKCS #7).
+    /// The bytes of padding behind the content.
     private func padding() throws(FlawedRecord) -> UInt64 {
-        let last = try block(at: size - Self.blockSize)
-        let count = last[last.count - 1]
-        guard (1...UInt8(Self.blockSize)).contains(count),
-            last.suffix(Int(count)).allSatisfy({ $0 == count })
-        else { throw FlawedRecord("its stored bytes don't end as its key makes them end") }
+        guard let count = BackupCipher.padding(of: try block(at: size - Self.blockSize)) else {
+            throw FlawedRecord("its stored bytes don't end as its key makes them end")
+        }
         return UInt64(count)
     }
 
-    private func block(at offset: UInt64) throws(FlawedRecord) -> [UInt8] {
+    private func block(at offset: UInt64) throws(FlawedRecord) -> ArraySlice<UInt8> {
         buffer = [UInt8](repeating: 0, count: 2 * BackupCipher.blockSize)
         let start = offset == 0 ? BackupCipher.blockSize : 0
         try fill(from: start, upTo: buffer.count, at: offset == 0 ? 0 : offset - Self.blockSize)
         decryptor?.decrypt(&buffer, count: BackupCipher.blockSize)
         defer { buffer = [] }
-        return [UInt8](buffer.suffix(BackupCipher.blockSize))
+        return buffer.suffix(BackupCipher.blockSize)
     }
 
     private func fill(from start: Int, upTo end: Int, at offset: UInt64) throws(FlawedRecord) {

@@ -65,6 +65,14 @@ enum BackupCipher {
         }
     }
 
+    /// The bytes of padding at the end of the last block, of which there are one to sixteen (PKCS #7).
+    static func padding(of block: ArraySlice<UInt8>) -> Int? {
+        guard let count = block.last, (1...UInt8(blockSize)).contains(count),
+            block.suffix(Int(count)).allSatisfy({ $0 == count })
+        else { return nil }
+        return Int(count)
+    }
+
     /// The SHA-1 of `bytes`.
     static func sha1(_ bytes: [UInt8]) -> [UInt8] {
         let hash = RunningHash()
@@ -105,11 +113,12 @@ enum BackupCipher {
     }
 }
 
-/// Decrypts AES-256 in CBC mode from any block on, without looking at the padding.
+/// Decrypts AES in CBC mode from any block on, without looking at the padding.
 @safe
 final class BlockDecryptor {
     private let context: OpaquePointer
 
+    /// Makes a decryptor for AES-256, or for AES-128 where the key is so short.
     init(_ key: Secret) {
         guard let context = unsafe EVP_CIPHER_CTX_new() else {
             preconditionFailure("libcrypto can't decrypt")
@@ -117,7 +126,8 @@ final class BlockDecryptor {
         unsafe self.context = context
         let isReady = unsafe key.withBytes { key in
             let bytes = unsafe key.bindMemory(to: UInt8.self).baseAddress
-            return unsafe EVP_DecryptInit_ex(context, EVP_aes_256_cbc(), nil, bytes, nil) == 1
+            let cipher = unsafe key.count == 16 ? EVP_aes_128_cbc() : EVP_aes_256_cbc()
+            return unsafe EVP_DecryptInit_ex(context, cipher, nil, bytes, nil) == 1
         }
         precondition(isReady, "libcrypto can't decrypt")
     }

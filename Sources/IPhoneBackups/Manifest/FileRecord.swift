@@ -7,6 +7,15 @@ struct FileRecord {
     enum Kind: Equatable {
         case file, directory
         case link(target: [UInt8])
+
+        /// The column `flags` of a row of that kind.
+        var flags: Int64 {
+            switch self {
+            case .file: 1
+            case .directory: 2
+            case .link: 4
+            }
+        }
     }
 
     /// The path in the container; empty for the container itself.
@@ -103,42 +112,41 @@ extension FileRecord {
     /// - Throws: ``FlawedRecord`` if it can't be read, or contradicts the row.
     init(archive: [UInt8], path: [UInt8], flags: Int64) throws(FlawedRecord) {
         let object = try KeyedArchive(archive)
-        guard let mode = object.integer("Mode"), mode >= 0 else {
+        guard let mode = try object.integer("Mode"), mode >= 0 else {
             throw FlawedRecord("its row has no mode")
         }
-        let target = object.text("Target")
+        let target = try object.text("Target")
         guard let kind = Self.kind(ofMode: UInt64(mode), target: target) else {
             throw FlawedRecord("it is neither a file nor a directory nor a link")
         }
-        let expected: Int64 =
-            switch kind {
-            case .file: 1
-            case .directory: 2
-            case .link: 4
-            }
-        guard flags == expected else {
+        guard flags == kind.flags else {
             throw FlawedRecord("its row is of kind \(flags), and its mode says another one")
         }
-        guard object.text("RelativePath") == path else {
+        guard try object.text("RelativePath") == path else {
             throw FlawedRecord("its row has two different paths")
         }
         self.path = path
         self.kind = kind
         permissions = Self.permissions(ofMode: UInt64(mode))
-        time = object.integer("LastModified") ?? 0
+        time = try object.integer("LastModified") ?? 0
         guard time.magnitude < Self.timeLimit else {
             throw FlawedRecord("its time is out of range: \(time) seconds since 1970")
         }
-        size = object.integer("Size") ?? 0
-        inode = UInt64(bitPattern: object.integer("InodeNumber") ?? 0)
-        digest = object.data("Digest")
+        size = try object.integer("Size") ?? 0
+        inode = UInt64(bitPattern: try object.integer("InodeNumber") ?? 0)
+        digest = try object.data("Digest")
         attributes = try object.data("ExtendedAttributes").map(Self.attributes(inList:)) ?? []
-        if let bytes = object.data("EncryptionKey") {
+        if let bytes = try object.data("EncryptionKey") {
             guard let key = WrappedKey(bytes) else {
                 throw FlawedRecord("its key is \(bytes.count) bytes long")
             }
             self.key = key
         }
+    }
+
+    /// Reads nothing but the size of a file out of the object of its row.
+    static func size(inArchive archive: [UInt8]) throws(FlawedRecord) -> Int64 {
+        try KeyedArchive(archive).integer("Size") ?? 0
     }
 
     private static func attributes(
@@ -161,7 +169,7 @@ extension FileRecord {
     }
 }
 
-/// The root object of an archive of `NSKeyedArchiver`, of which only the wanted fields are resolved.
+/// The root object of an archive of `NSKeyedArchiver`, of which only the wanted fields are read.
 private struct KeyedArchive {
     static let limits = PropertyListLimits(
         values: 20_000,
@@ -169,45 +177,67 @@ private struct KeyedArchive {
         depth: 16
     )
 
-    private let objects: [PropertyListValue]
-    private let root: [String: PropertyListValue]
+    private let list: BinaryPropertyList
+    /// The array of all objects.
+    private let objects: Int
+    private let root: Int
 
     init(_ bytes: [UInt8]) throws(FlawedRecord) {
-        let list: PropertyListValue
+        let found = try Self.reading { () throws(PropertyListError) in
+            let list = try BinaryPropertyList(bytes)
+            guard let objects = try list.member("$objects", of: list.root),
+                let top = try list.member("$top", of: list.root),
+                let place = try list.member("root", of: top),
+                let number = try list.value(of: place)?.uid,
+                let root = try list.element(number, of: objects)
+            else { return nil as (BinaryPropertyList, Int, Int)? }
+            return (list, objects, root)
+        }
+        guard let found else { throw FlawedRecord("its row isn't an archive of an object") }
+        (list, objects, root) = found
+    }
+
+    private static func reading<Value>(
+        _ body: () throws(PropertyListError) -> Value
+    ) throws(FlawedRecord) -> Value {
         do {
-            list = try PropertyListValue.read(bytes, limits: Self.limits)
+            return try body()
         } catch {
             throw FlawedRecord("its row can't be read: \(error)")
         }
-        guard let objects = list["$objects"]?.array, let top = list["$top"]?["root"]?.uid,
-            top < UInt64(objects.count), let root = objects[Int(top)].dictionary
-        else { throw FlawedRecord("its row isn't an archive of an object") }
-        self.objects = objects
-        self.root = root
     }
 
-    func integer(_ field: String) -> Int64? {
-        root[field]?.integer
+    func integer(_ field: String) throws(FlawedRecord) -> Int64? {
+        try Self.reading { () throws(PropertyListError) in
+            guard let place = try list.member(field, of: root) else { return nil }
+            return try list.value(of: place)?.integer
+        }
     }
 
-    func text(_ field: String) -> [UInt8]? {
-        let value = resolve(field)
-        let text = value?.string ?? value?["NS.string"].flatMap(resolve)?.string
+    func text(_ field: String) throws(FlawedRecord) -> [UInt8]? {
+        let text = try value(field, in: "NS.string")?.string
         return text.map { [UInt8]($0.utf8) }
     }
 
-    func data(_ field: String) -> [UInt8]? {
-        let value = resolve(field)
-        return value?.data ?? value?["NS.data"].flatMap(resolve)?.data
+    func data(_ field: String) throws(FlawedRecord) -> [UInt8]? {
+        try value(field, in: "NS.data")?.data
     }
 
-    private func resolve(_ field: String) -> PropertyListValue? {
-        root[field].flatMap(resolve)
+    /// The value of a field, which may lie in an object of its own class, under a key of that.
+    private func value(_ field: String, in key: String) throws(FlawedRecord) -> PropertyListValue? {
+        try Self.reading { () throws(PropertyListError) in
+            guard let place = try list.member(field, of: root), let object = try resolve(place)
+            else { return nil }
+            if let value = try list.value(of: object) { return value }
+            guard let inner = try list.member(key, of: object), let content = try resolve(inner)
+            else { return nil }
+            return try list.value(of: content)
+        }
     }
 
-    /// The object that a number stands for; a value that isn't a number stands for itself.
-    private func resolve(_ value: PropertyListValue) -> PropertyListValue? {
-        guard let number = value.uid else { return value }
-        return number < UInt64(objects.count) ? objects[Int(number)] : nil
+    /// The object that a number stands for; an object that isn't a number stands for itself.
+    private func resolve(_ object: Int) throws(PropertyListError) -> Int? {
+        guard let number = try list.value(of: object)?.uid else { return object }
+        return try list.element(number, of: objects)
     }
 }

@@ -6,38 +6,71 @@ enum Manifest {
     case database(ManifestDatabase)
     case list(ManifestList)
 
-    /// A row, and the number by which it is found again.
-    struct Row {
-        let number: Int64
-        let domain: [UInt8]
-        let path: [UInt8]
-        /// Reads the rest of the row.
-        let record: () throws(FlawedRecord) -> FileRecord
+    /// A row, of which only what is asked for is read.
+    enum Row {
+        case database(ManifestDatabase.Row)
+        case list(ManifestList.Row)
+
+        /// The number by which the row is found again.
+        var number: Int64 {
+            switch self {
+            case .database(let row): row.number
+            case .list(let row): Int64(row.offset)
+            }
+        }
+
+        var domain: [UInt8] {
+            switch self {
+            case .database(let row): row.domain
+            case .list(let row): row.domain
+            }
+        }
+
+        var path: [UInt8] {
+            switch self {
+            case .database(let row): row.path
+            case .list(let row): row.path
+            }
+        }
+
+        /// The kind that the row says by itself: 1 for a file, 2 for a directory, 4 for a link.
+        var flags: Int64 {
+            switch self {
+            case .database(let row): row.flags
+            case .list(let row): row.flags
+            }
+        }
+
+        /// Whether the row is of that domain.
+        func isOf(_ domain: [UInt8]) -> Bool {
+            switch self {
+            case .database(let row): row.isOf(domain)
+            case .list(let row): row.domain == domain
+            }
+        }
+
+        /// Reads nothing but the size of a file, which may be older than its content.
+        func size() throws(FlawedRecord) -> Int64 {
+            switch self {
+            case .database(let row): try row.size()
+            case .list(let row): row.size
+            }
+        }
+
+        /// Reads all of the row.
+        func record() throws(FlawedRecord) -> FileRecord {
+            switch self {
+            case .database(let row): try row.record()
+            case .list(let row): try row.record()
+            }
+        }
     }
 
     /// Reads every row, in the order in which they lie.
     func forEachRow(_ body: (Row) throws -> Void) throws {
         switch self {
-        case .database(let database):
-            try database.forEachRow { row in
-                let whole = Row(
-                    number: row.number,
-                    domain: row.domain,
-                    path: row.path,
-                    record: row.record
-                )
-                try body(whole)
-            }
-        case .list(let list):
-            try list.forEachRow { row in
-                let whole = Row(
-                    number: Int64(row.offset),
-                    domain: row.domain,
-                    path: row.path,
-                    record: row.record
-                )
-                try body(whole)
-            }
+        case .database(let database): try database.forEachRow { try body(.database($0)) }
+        case .list(let list): try list.forEachRow { try body(.list($0)) }
         }
     }
 

@@ -11,18 +11,24 @@ final class ManifestDatabase {
     private let system: ManifestFileSystem
     private let file: ManifestFile
     private let database: OpaquePointer
-    private let cancellation: CancellationFlag
+    private let watch: Watch
+    private var hasProperties = false
+    /// Decrypts the objects of the rows, where they are encrypted one by one.
+    private var cipher: ObjectCipher?
 
-    /// The columns that a backup's table has, in the order in which they are asked for.
-    private static let columns = ["domain", "fileID", "relativePath", "flags", "file"]
+    /// The columns that a backup's tables have.
+    private static let fileColumns: Set = ["domain", "fileID", "relativePath", "flags", "file"]
+    private static let propertyColumns: Set = ["key", "value"]
     private static let lengthLimit: CInt = 2 << 20
+    /// More than any statement of a backup's schema takes.
+    private static let statementLimit: CInt = 4 << 10
 
     /// Opens the manifest.
     ///
     /// - Throws: ``ArchiveError`` of codes `damaged` and `sourceUnreadable`; `CancellationError`.
     init(_ file: ManifestFile, cancellation: CancellationFlag) throws {
         self.file = file
-        self.cancellation = cancellation
+        watch = Watch(cancellation)
         system = ManifestFileSystem(holding: file)
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
@@ -34,13 +40,24 @@ final class ManifestDatabase {
         guard code == SQLITE_OK else { throw failure() }
         unsafe migration_sqlite_defend(database)
         unsafe sqlite3_limit(database, SQLITE_LIMIT_LENGTH, Self.lengthLimit)
-        unsafe sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 64 << 10)
+        unsafe sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, Self.statementLimit)
+        unsafe sqlite3_limit(database, SQLITE_LIMIT_COLUMN, 100)
         unsafe sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0)
-        for pragma in ["temp_store=MEMORY", "cell_size_check=ON", "mmap_size=0"] {
+        startWatch()
+        for pragma in ["temp_store=MEMORY", "cell_size_check=ON", "mmap_size=0", "cache_size=-512"]
+        {
             try Statement("PRAGMA \(pragma)", self).forEachRow { _ in }
         }
-        watchForCancellation()
-        try checkTable()
+        guard let files = try columns(of: "Files"), files.isSuperset(of: Self.fileColumns),
+            !files.contains("_rowid_")
+        else {
+            throw ArchiveError(
+                .damaged,
+                "the backup's Manifest.db has no table of files as a backup has it"
+            )
+        }
+        hasProperties = try columns(of: "Properties")?.isSuperset(of: Self.propertyColumns) ?? false
+        watch.endOpening()
         allowReadingAlone()
     }
 
@@ -48,43 +65,63 @@ final class ManifestDatabase {
         unsafe sqlite3_close_v2(database)
     }
 
-    private func watchForCancellation() {
-        let flag = unsafe Unmanaged.passUnretained(cancellation).toOpaque()
+    /// Ends what takes too long, or isn't wanted any more.
+    private final class Watch {
+        /// The instructions of SQLite's machine between two looks.
+        static let period: CInt = 1_000
+        /// An object of the schema takes some ten instructions, and a backup's has seven of them.
+        private static let openingPeriods = 8
+
+        let cancellation: CancellationFlag
+        private var left = openingPeriods
+        private var isOpening = true
+
+        init(_ cancellation: CancellationFlag) {
+            self.cancellation = cancellation
+        }
+
+        var isExhausted: Bool { isOpening && left < 0 }
+
+        func endOpening() { isOpening = false }
+
+        /// Whether SQLite has to stop.
+        func look() -> Bool {
+            left -= isOpening ? 1 : 0
+            return isExhausted || cancellation.isCancelled
+        }
+    }
+
+    private func startWatch() {
+        let context = unsafe Unmanaged.passUnretained(watch).toOpaque()
         unsafe sqlite3_progress_handler(
             database,
-            10_000,
-            { flag in
-                guard let flag = unsafe flag else { return 0 }
-                let cancellation = unsafe Unmanaged<CancellationFlag>.fromOpaque(flag)
-                return unsafe cancellation.takeUnretainedValue().isCancelled ? 1 : 0
+            Watch.period,
+            { context in
+                guard let context = unsafe context else { return 0 }
+                let watch = unsafe Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
+                return watch.look() ? 1 : 0
             },
-            flag
+            context
         )
     }
 
-    /// Checks that `Files` is a plain table, so that reading it runs nothing that the file brings along.
-    private func checkTable() throws {
+    /// The columns of a plain table, which runs nothing that the file brings along when it is read;
+    /// `nil` if there is no such table.
+    private func columns(of table: String) throws -> Set<String>? {
         var found: [(type: String, sql: String)] = []
-        let query = "SELECT type, sql FROM sqlite_schema WHERE name = 'Files' COLLATE NOCASE"
+        let query = "SELECT type, sql FROM sqlite_schema WHERE name = '\(table)' COLLATE NOCASE"
         try Statement(query, self).forEachRow { row in
             found.append((row.text(0), row.text(1)))
         }
         guard found.count == 1, found[0].type == "table",
             found[0].sql.uppercased().hasPrefix("CREATE TABLE")
-        else { throw Self.foreign }
+        else { return nil }
         var columns: Set<String> = []
-        try Statement("PRAGMA table_xinfo('Files')", self).forEachRow { row in
+        try Statement("PRAGMA table_xinfo('\(table)')", self).forEachRow { row in
             if row.integer(6) == 0 { columns.insert(row.text(1)) }
         }
-        guard columns.isSuperset(of: Self.columns), !columns.contains("_rowid_") else {
-            throw Self.foreign
-        }
+        return columns
     }
-
-    private static let foreign = ArchiveError(
-        .damaged,
-        "the backup's Manifest.db has no table of files as a backup has it"
-    )
 
     private func allowReadingAlone() {
         unsafe sqlite3_set_authorizer(
@@ -94,8 +131,8 @@ final class ManifestDatabase {
                 case SQLITE_SELECT: return SQLITE_OK
                 case SQLITE_READ:
                     guard let table = unsafe table else { return SQLITE_DENY }
-                    let isFiles = unsafe String(cString: table) == "Files"
-                    return isFiles ? SQLITE_OK : SQLITE_DENY
+                    let isKnown = unsafe ["Files", "Properties"].contains(String(cString: table))
+                    return isKnown ? SQLITE_OK : SQLITE_DENY
                 default: return SQLITE_DENY
                 }
             },
@@ -104,25 +141,65 @@ final class ManifestDatabase {
     }
 
     fileprivate func failure() -> any Error {
-        if cancellation.isCancelled { return CancellationError() }
+        if watch.cancellation.isCancelled { return CancellationError() }
+        if let problem = file.problem { return problem }
+        if watch.isExhausted { return damaged("it describes more tables than any backup has") }
         let reason = unsafe String(cString: sqlite3_errmsg(database))
-        return ArchiveError(.damaged, "the backup's Manifest.db can't be read: \(reason)")
+        return damaged(reason)
+    }
+
+    private func damaged(_ reason: String) -> ArchiveError {
+        ArchiveError(.damaged, "the backup's Manifest.db can't be read: \(reason)")
+    }
+}
+
+// MARK: - Objects that are encrypted one by one
+
+extension ManifestDatabase {
+    /// The salt with which iOS 10.0 encrypts the objects of the rows; `nil` if they aren't encrypted.
+    func salt() throws -> [UInt8]? { try property("salt") }
+
+    /// Makes ready for objects that the password encrypts.
+    ///
+    /// - Throws: ``ArchiveError`` of code `damaged` if the manifest was made with another password.
+    func open(with password: Secret, salt: [UInt8]) throws {
+        let passwordHash = try property("passwordHash")
+        cipher = try ObjectCipher(password: password, salt: salt, passwordHash: passwordHash)
+    }
+
+    private func property(_ key: String) throws -> [UInt8]? {
+        guard hasProperties else { return nil }
+        var found: [UInt8]?
+        let query = "SELECT value FROM Properties NOT INDEXED WHERE key = '\(key)' LIMIT 1"
+        try Statement(query, self).forEachRow { found = $0.bytes(0) }
+        return found
+    }
+
+    fileprivate func object(_ stored: [UInt8]) throws(FlawedRecord) -> [UInt8] {
+        guard let cipher, !stored.starts(with: [UInt8]("bplist".utf8)) else { return stored }
+        guard let object = cipher.decrypt(stored) else {
+            throw FlawedRecord("its row doesn't end as the password makes it end")
+        }
+        return object
     }
 }
 
 // MARK: - Rows
 
 extension ManifestDatabase {
-    /// A row of the table, whose object is read only if it is asked for.
+    /// A row of the table, of which only what is asked for is read.
     struct Row {
         fileprivate let statement: Statement
+        fileprivate let database: ManifestDatabase
 
-        /// The number by which ``ManifestDatabase/row(_:_:)`` finds the row again.
+        /// The number by which ``ManifestDatabase/makeFinder()`` finds the row again.
         var number: Int64 { statement.integer(0) }
         var domain: [UInt8] { statement.bytes(1) }
-        var identifier: [UInt8] { statement.bytes(2) }
         var path: [UInt8] { statement.bytes(3) }
         var flags: Int64 { statement.integer(4) }
+
+        /// Whether the row is of that domain.
+        func isOf(_ domain: [UInt8]) -> Bool { statement.holds(domain, at: 1) }
 
         /// Reads the object.
         func record() throws(FlawedRecord) -> FileRecord {
@@ -130,13 +207,21 @@ extension ManifestDatabase {
                 throw FlawedRecord("its row has columns of another type")
             }
             // The device names a stored file after its domain and path; no other may be opened.
-            guard FileRecord.identifier(of: path, in: domain) == identifier else {
+            let path = path
+            guard statement.holds(FileRecord.identifier(of: path, in: domain), at: 2) else {
                 throw FlawedRecord("its row names another stored file")
             }
+            return try FileRecord(archive: object(), path: path, flags: flags)
+        }
+
+        /// Reads nothing but the size of a file.
+        func size() throws(FlawedRecord) -> Int64 { try FileRecord.size(inArchive: object()) }
+
+        private func object() throws(FlawedRecord) -> [UInt8] {
             guard statement.size(5) <= FileRecord.archiveLimit else {
                 throw FlawedRecord("its row holds over 1 MiB")
             }
-            return try FileRecord(archive: statement.bytes(5), path: path, flags: flags)
+            return try database.object(statement.bytes(5))
         }
     }
 
@@ -146,27 +231,42 @@ extension ManifestDatabase {
     /// Reads every row, in the order in which they lie.
     func forEachRow(_ body: (Row) throws -> Void) throws {
         let statement = try Statement(Self.selection, self)
-        try statement.forEachRow { try body(Row(statement: $0)) }
+        var (last, bytes) = (Int64?.none, UInt64(0))
+        try statement.forEachRow { row in
+            // In a sound table the numbers rise and no two rows share a byte. Where pages lead back to
+            // each other, one row comes again and again.
+            let number = row.integer(0)
+            for column in 1...5 as ClosedRange<CInt> {
+                bytes.addSaturating(UInt64(row.size(column)))
+            }
+            guard last.map({ $0 < number }) ?? true, bytes <= file.size else {
+                throw damaged("its rows lie within each other")
+            }
+            last = number
+            try body(Row(statement: row, database: self))
+        }
         try file.checkUnchanged()
     }
 
     /// Reads rows by their numbers, in any order.
     func makeFinder() throws -> Finder {
-        Finder(try Statement(Self.selection + " WHERE _rowid_ = ?1", self))
+        Finder(
+            statement: try Statement(Self.selection + " WHERE _rowid_ = ?1", self),
+            database: self
+        )
     }
 
     /// Finds rows by their numbers.
     struct Finder {
-        private let statement: Statement
-
-        fileprivate init(_ statement: Statement) {
-            self.statement = statement
-        }
+        fileprivate let statement: Statement
+        fileprivate let database: ManifestDatabase
 
         /// Reads the row; throws if it is gone.
         func record(_ number: Int64) throws -> FileRecord {
             var record: FileRecord?
-            try statement.forEachRow(with: number) { record = try Row(statement: $0).record() }
+            try statement.forEachRow(with: number) { row in
+                record = try Row(statement: row, database: database).record()
+            }
             guard let record else {
                 throw ArchiveError(.sourceChanged, "a row of the backup's Manifest.db is gone")
             }
@@ -219,6 +319,15 @@ private final class Statement {
         // SQLite may convert the text, so its bytes are asked for before their number.
         guard let start = unsafe sqlite3_column_blob(statement, column) else { return [] }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: size(column)))
+    }
+
+    /// Whether the column holds those bytes.
+    func holds(_ bytes: [UInt8], at column: CInt) -> Bool {
+        guard let start = unsafe sqlite3_column_blob(statement, column) else {
+            return bytes.isEmpty
+        }
+        let found = unsafe UnsafeRawBufferPointer(start: start, count: size(column))
+        return unsafe found.count == bytes.count && found.elementsEqual(bytes)
     }
 
     func text(_ column: CInt) -> String {

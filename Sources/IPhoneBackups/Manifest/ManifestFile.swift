@@ -23,6 +23,9 @@ final class ManifestFile {
     /// The bytes of the database.
     private(set) var size: UInt64
 
+    /// Why SQLite couldn't read, of which it tells no more than that.
+    private(set) var problem: ArchiveError?
+
     /// Makes the file.
     ///
     /// - Parameters:
@@ -39,7 +42,7 @@ final class ManifestFile {
         }
         size = status.size - (decryptor == nil ? 0 : status.size % Self.blockSize)
         guard size >= 100 else { throw Self.notADatabase }
-        let header = try read(at: 0, count: 100)
+        let header = [UInt8](try read(at: 0, count: 100))
         guard header.starts(with: Self.magic) else { throw Self.notADatabase }
         if decryptor != nil { size = min(size, Self.length(in: header) ?? size) }
     }
@@ -66,34 +69,38 @@ final class ManifestFile {
     }
 
     /// Reads at most `count` bytes at `offset`; fewer at the end.
-    func read(at offset: UInt64, count: Int) throws(ArchiveError) -> [UInt8] {
+    ///
+    /// The result lies in the buffer, so it has to go before the next bytes are read.
+    func read(at offset: UInt64, count: Int) throws(ArchiveError) -> ArraySlice<UInt8> {
         guard offset < size else { return [] }
         let end = min(offset + UInt64(count), size)
         let start = offset - offset % Self.blockSize
         // The block before the first one comes along, because it is needed to decrypt that.
         let lead = Int(Self.blockSize)
         let rounded = (end + Self.blockSize - 1) / Self.blockSize * Self.blockSize
-        let wanted = min(rounded, max(size, status.size)) - start
-        buffer = [UInt8](repeating: 0, count: lead + Int(wanted))
-        let isFirst = start == 0
-        try fill(from: isFirst ? lead : 0, at: isFirst ? 0 : start - Self.blockSize)
-        if let decryptor {
-            decryptor.decrypt(&buffer, count: Int(wanted) / lead * lead)
+        let wanted = Int(min(rounded, max(size, status.size)) - start)
+        if buffer.count < lead + wanted { buffer = [UInt8](repeating: 0, count: lead + wanted) }
+        if start == 0 {
+            for index in 0..<lead { buffer[index] = 0 }
+            try fill(lead..<lead + wanted, at: 0)
+        } else {
+            try fill(0..<lead + wanted, at: start - Self.blockSize)
         }
+        if let decryptor { decryptor.decrypt(&buffer, count: wanted / lead * lead) }
         let first = lead + Int(offset - start)
-        return [UInt8](buffer[first..<first + Int(end - offset)])
+        return buffer[first..<first + Int(end - offset)]
     }
 
-    private func fill(from start: Int, at offset: UInt64) throws(ArchiveError) {
-        var filled = start
-        while filled < buffer.count {
+    private func fill(_ range: Range<Int>, at offset: UInt64) throws(ArchiveError) {
+        var filled = range.lowerBound
+        while filled < range.upperBound {
             let count: Int
             do {
                 count = try file.descriptor.read(
-                    at: offset + UInt64(filled - start),
+                    at: offset + UInt64(filled - range.lowerBound),
                     into: &buffer,
                     from: filled,
-                    count: buffer.count - filled
+                    count: range.upperBound - filled
                 )
             } catch {
                 throw Self.unreadable(error)
@@ -120,14 +127,25 @@ final class ManifestFile {
 
     /// Reads for SQLite, which is shown a database without a log: the log can't be read here, and SQLite
     /// would make files in the backup for it.
-    fileprivate func readForDatabase(at offset: UInt64, count: Int) throws(ArchiveError) -> [UInt8]
-    {
-        var bytes = try read(at: offset, count: count)
+    ///
+    /// - Returns: The number of bytes, fewer than `output` holds at the end; `nil` for a ``problem``.
+    fileprivate func readForDatabase(
+        at offset: UInt64,
+        into output: UnsafeMutableRawBufferPointer
+    ) -> Int? {
+        let bytes: ArraySlice<UInt8>
+        do {
+            bytes = try read(at: offset, count: output.count)
+        } catch {
+            problem = error
+            return nil
+        }
+        unsafe output.copyBytes(from: bytes)
         for position in Self.versionRange where position >= offset {
             let index = position - Int(offset)
-            if index < bytes.count { bytes[index] = Self.withoutLog }
+            if index < bytes.count { unsafe output[index] = Self.withoutLog }
         }
-        return bytes
+        return bytes.count
     }
 }
 
@@ -224,13 +242,11 @@ final class ManifestFileSystem {
             }
             let open = unsafe UnsafeRawPointer(file).assumingMemoryBound(to: Open.self)
             let manifest = unsafe open.pointee.file.takeUnretainedValue()
-            guard
-                let bytes = try? manifest.readForDatabase(at: UInt64(offset), count: Int(count))
-            else { return SQLITE_IOERR }
             let target = unsafe UnsafeMutableRawBufferPointer(start: output, count: Int(count))
-            unsafe target.copyBytes(from: bytes)
-            guard bytes.count < Int(count) else { return SQLITE_OK }
-            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: target[bytes.count...])
+            guard let filled = unsafe manifest.readForDatabase(at: UInt64(offset), into: target)
+            else { return SQLITE_IOERR }
+            guard filled < Int(count) else { return SQLITE_OK }
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: target[filled...])
             unsafe rest.initializeMemory(as: UInt8.self, repeating: 0)
             return migration_sqlite_short_read
         }

@@ -58,6 +58,14 @@ final class ManifestList {
         let path: [UInt8]
         fileprivate let fields: Fields
 
+        /// The size, which may be older than the content.
+        var size: Int64 { Int64(clamping: fields.size) }
+
+        /// The kind, as a row of `Manifest.db` says it; 0 for none that a backup can hold.
+        var flags: Int64 {
+            FileRecord.kind(ofMode: fields.mode, target: fields.target)?.flags ?? 0
+        }
+
         /// Reads the rest of the record.
         func record() throws(FlawedRecord) -> FileRecord { try fields.record() }
     }
