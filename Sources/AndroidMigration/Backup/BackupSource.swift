@@ -199,7 +199,9 @@ package struct BackupContents: Sendable {
                 }
             case .crossPlatformManifest:
                 let limit = CrossPlatformManifest.sizeLimit
-                guard entry.size <= UInt64(limit) else { continue }
+                // One inside a file doesn't replace the package's own.
+                let isReplacing = entry.holder != nil && packages[name]?.manifest != nil
+                guard entry.size <= UInt64(limit), !isReplacing else { continue }
                 let bytes = [UInt8](
                     try stream.read(at: entry.contentOffset, count: Int(entry.size))
                 )

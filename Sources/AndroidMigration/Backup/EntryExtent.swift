@@ -1,6 +1,6 @@
 internal import MigrationArchive
 
-/// How to read an entry whose size fits although it holds headers of other entries.
+/// How to read an entry that holds headers of other entries where two readings are possible.
 package enum SizePolicy: Sendable {
     /// Refuse the backup.
     case refuse
@@ -14,9 +14,12 @@ package enum SizePolicy: Sendable {
 ///
 /// Android looks up a file's size before it reads the file. A file that shrinks in between leaves an
 /// entry that is too short, and its size covers the entries that follow. But a file may also hold a
-/// backup, or what a stranger made look like one. So the headers inside an entry count only if they
-/// are in place up to its end, each where the entry before it ends or earlier; and if the entry's own
-/// size fits as well, nothing but the user can tell.
+/// backup, or headers that a stranger wrote into it. So the headers inside an entry count only if they
+/// are in place up to its end, each where the entry before it ends or earlier.
+///
+/// The stream proves one of them only: if the size doesn't fit and more entries follow, the file shrank,
+/// and the header behind it lies inside. If there are several, the first may be the file's content. If
+/// the size fits, or the stream ends inside the entry, all may be. Then the user decides.
 enum EntryExtent {
     case whole
     /// The entry is too short; the stream goes on at `next`.
@@ -29,6 +32,7 @@ extension BackupReader {
     private struct Inside {
         let first: BackupEntry
         let start: UInt64
+        var count = 0
         /// Where these entries end by their headers; zeros follow there up to the end of the stream, or it
         /// is not before the end of the content.
         var end: UInt64
@@ -52,15 +56,12 @@ extension BackupReader {
             if fits { return try extentBeforeEnd(of: entry, endingAt: end) }
             return try extentBeforeDamage(of: entry, endingAt: end)
         }
-        guard fits else { return short(entry, at: inside.start) }
-        let zerosBehind = (stream.size - min(end, stream.size)) / Self.blockSize
-        if inside.end < end, try firstContent(from: end) == nil {
-            // A whole tar file has its own end mark, and its size is one of blocks.
-            let endsItself =
-                end - inside.end >= 2 * Self.blockSize && entry.size.isMultiple(of: Self.blockSize)
-            if zerosBehind >= 2, endsItself { return .whole }
-            // The end mark is two blocks: one would be left of it.
-            if zerosBehind == 1 { return short(entry, at: inside.start) }
+        if !fits, inside.count == 1 { return short(entry, at: inside.start) }
+        // A whole tar file has its own end mark, and its size is one of blocks.
+        if fits, inside.end + 2 * Self.blockSize <= end, entry.size.isMultiple(of: Self.blockSize),
+            end + 2 * Self.blockSize <= stream.size, try firstContent(from: end) == nil
+        {
+            return .whole
         }
         guard stream.sizePolicy == .salvage else { throw unclear(entry, inside) }
         return short(entry, at: inside.start)
@@ -113,7 +114,8 @@ extension BackupReader {
         let other = PrintableText.escaping(inside.first.path)
         return AndroidMigrationError(
             .unclearSizes,
-            "'\(name)' holds the header of '\(other)' behind \(inside.start - entry.contentOffset) "
+            "'\(name)' holds \(inside.count == 1 ? "the header" : "\(inside.count) headers, the first") "
+                + "of '\(other)' behind \(inside.start - entry.contentOffset) "
                 + "of its \(entry.size) bytes: it contains a backup, or it became shorter while "
                 + "Android read it and the other is an entry of its own; '--trust-sizes' takes it "
                 + "as one file, '--salvage' takes the entries inside it"
@@ -140,6 +142,7 @@ extension BackupReader {
                 foundHeadersInside = true
                 let start = offset
                 var found = inside ?? Inside(first: next, start: start, end: 0)
+                found.count += 1
                 found.end = max(found.end, next.contentOffset + Self.padded(next.size))
                 inside = found
                 offset = next.contentOffset
@@ -174,10 +177,10 @@ extension BackupReader {
         return start == BackupPathStart(entry.path) || start.beginsPackage(next.path)
     }
 
-    /// Whether zeros that end a stream are at `offset`.
+    /// Whether zeros that end a stream are at `offset`, even if an entry that is too short took one block.
     private func isEnd(_ offset: UInt64) throws -> Bool {
         let count = (stream.size - offset) / Self.blockSize
-        guard (2...Self.endLimit).contains(count), try block(at: offset).isZero else {
+        guard (1...Self.endLimit).contains(count), try block(at: offset).isZero else {
             return false
         }
         return try firstContent(from: offset) == nil
@@ -208,24 +211,21 @@ private struct BackupPathStart: Equatable {
 extension BackupReader {
     /// The extent of an entry that would end behind the stream.
     ///
-    /// Where the stream was cut off, nothing proves that headers inside are entries.
+    /// Nothing proves that headers inside are entries: the file may be the last one, or the stream cut off.
     private func extentAtEnd(of entry: BackupEntry) throws -> EntryExtent {
         let held = stream.size - min(entry.contentOffset, stream.size)
         let reason = "the backup ends behind \(held) of its \(entry.size) bytes"
         guard stream.sizePolicy != .trust,
             let inside = try entriesInside(entry, upTo: stream.size, fits: false)
         else { return .short(next: stream.size, reason: reason) }
-        var isComplete = inside.end == stream.size
-        if inside.end < stream.size { isComplete = try isEnd(inside.end) }
-        guard isComplete && stream.damage == nil || stream.sizePolicy == .salvage else {
-            let other = PrintableText.escaping(inside.first.path)
-            return .short(
-                next: stream.size,
-                reason: "\(reason), and the header of '\(other)' is in them: '--salvage' takes "
-                    + "the entries inside"
-            )
-        }
-        return short(entry, at: inside.start)
+        if stream.sizePolicy == .salvage { return short(entry, at: inside.start) }
+        guard stream.damage != nil else { throw unclear(entry, inside) }
+        let other = PrintableText.escaping(inside.first.path)
+        return .short(
+            next: stream.size,
+            reason: "\(reason), and the header of '\(other)' is in them: '--salvage' takes "
+                + "the entries inside"
+        )
     }
 
     /// The extent of an entry behind which there is no header, nor one inside.

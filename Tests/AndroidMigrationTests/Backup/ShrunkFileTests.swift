@@ -61,22 +61,89 @@ import Testing
         #expect(salvaged.inside.items.map(\.path) == ["app/files/2"])
     }
 
-    @Test func `names a file whose size ends in the end of the stream`() async throws {
+    @Test func `salvages the one header that a file which ends too early holds`() async throws {
+        // The size ends inside the second file, so the first one shrank, and more follows.
+        for size in [700, 1024 + 512, 2048] {
+            try place.make(
+                "backup",
+                [
+                    "--shrink", "apps/a/f/1=0", "apps/a/f/1=@\(size)", "apps/a/f/2=@4096",
+                    "apps/a/f/3=@512",
+                ]
+            )
+            let report = try await place.convert("backup", force: true)
+            #expect(try await place.files() == ["app/files/2": 4096, "app/files/3": 512])
+            #expect(report.lost.items.map(\.path) == ["apps/a/f/1"], "\(size)")
+            #expect(report.inside.items.map(\.path) == ["app/files/2"], "\(size)")
+        }
+    }
+
+    @Test(arguments: ["stream", "ab"])
+    func `refuses a stream that ends inside a file with headers`(_ form: String) async throws {
         for size in [1024 + 1, 1024 + 512, 1024 + 513, 2048, 5000] {
             try place.make(
                 "backup",
-                ["--shrink", "apps/a/f/1=0", "apps/a/f/1=@\(size)", "apps/a/f/2=@512"]
+                [
+                    "--form", form, "--shrink", "apps/a/f/1=0", "apps/a/f/1=@\(size)",
+                    "apps/a/f/2=@512",
+                ]
             )
-            let report: ConversionReport
-            do {
-                report = try await place.convert("backup", force: true)
-            } catch let error as AndroidMigrationError {
-                #expect(error.code == .unclearSizes, "\(size)")
-                report = try await place.convert("backup", force: true, sizes: .salvage)
-            }
+            #expect(await refusal()?.code == .unclearSizes, "\(size)")
+            let report = try await place.convert("backup", force: true, sizes: .salvage)
             #expect(try await place.files() == ["app/files/2": 512], "\(size)")
             #expect(report.lost.items.map(\.path) == ["apps/a/f/1"], "\(size)")
         }
+    }
+
+    @Test(arguments: [false, true])
+    func `takes nothing of a stranger's out of a file that shrank`(_ isLast: Bool) async throws {
+        var download = Self.tar([("apps/a/sp/s.xml", [9]), ("apps/a/f/x", [])], blocks: 0)
+        download += [UInt8](repeating: 0, count: 4096)
+        var tar = RawTar()
+        tar.add("apps/a/f/1", content: [1])
+        tar.add("apps/a/f/download", content: download)
+        let shrunk = tar.bytes.dropLast(4096)
+        tar = RawTar()
+        tar.append(Array(shrunk))
+        if !isLast {
+            tar.add("apps/a/f/2", content: [UInt8](repeating: 2, count: 4000))
+            tar.add("apps/a/sp/s.xml", content: [1, 2])
+        }
+        try place.write([UInt8]("ANDROID BACKUP\n5\n0\nnone\n".utf8) + tar.ended(), to: "backup")
+        let error = await refusal()
+        #expect(error?.code == .unclearSizes)
+        for word in [
+            "'apps/a/f/download'", "'apps/a/sp/s.xml'", isLast ? "2 headers" : "3 headers",
+        ] {
+            #expect(error?.message.contains(word) ?? false, "\(error?.message ?? "")")
+        }
+        let report = try await place.convert("backup", force: true, sizes: .salvage)
+        #expect(report.lost.items.map(\.path) == ["apps/a/f/download"])
+        // What lies outside counts, wherever it is.
+        #expect(try await place.files()["app/shared_prefs/s.xml"] == (isLast ? 1 : 2))
+        let inside =
+            isLast ? ["app/shared_prefs/s.xml", "app/files/x"] : ["app/files/x", "app/files/2"]
+        #expect(report.inside.items.map(\.path) == inside)
+        _ = try await place.convert("backup", force: true, sizes: .trust)
+        #expect(try await place.files()["app/files/x"] == nil)
+    }
+
+    @Test func `takes no manifest out of a file in place of the package's own`() async throws {
+        func manifest(_ version: String) -> (String, [UInt8]) {
+            let lines = ["1", "a", "ios", "1", "com.example.app", "ABCDE12345", version, "1", "ab"]
+            let text = lines.map { $0 + "\n" }.joined()
+            return ("apps/a/_cross_platform_manifest", [UInt8](text.utf8))
+        }
+        let forged = Self.tar([manifest("9")], blocks: 0)
+        let stream = Self.tar(
+            [manifest("3"), ("apps/a/f/1", forged), ("apps/a/f/2", [2])],
+            blocks: 2
+        )
+        try place.write(stream, to: "backup")
+        #expect(await refusal()?.code == .unclearSizes)
+        _ = try await place.convert("backup", force: true, sizes: .salvage)
+        let reader = try ArchiveReader(place.url("out"))
+        #expect(reader.header?.resourcesVersion == "3")
     }
 
     @Test(arguments: [2, 20], [2, 20])
@@ -127,21 +194,21 @@ import Testing
         )
     }
 
-    @Test func `takes nothing out of a file in which the stream was cut off`() async throws {
+    @Test func `refuses a stream that was cut off inside a backup of backups`() async throws {
         let backup = Self.tar(Self.nested, blocks: 2)
         let stream = Self.tar([("apps/a/f/1", [1]), ("apps/a/f/old.tar", backup)], blocks: 2)
         try place.write(Array(stream.dropLast(1024 + 1024 + 700)), to: "backup")
-        let report = try await place.convert("backup")
+        #expect(await refusal()?.code == .unclearSizes)
+        let report = try await place.convert("backup", force: true, sizes: .trust)
         #expect(try await place.files() == ["app/files/1": 1])
         #expect(report.lost.items.map(\.path) == ["apps/a/f/old.tar"])
-        #expect(report.lost.items[0].reason.contains("--salvage"))
         _ = try await place.convert("backup", force: true, sizes: .salvage)
         #expect(
             try await place.files() == ["app/files/1": 1, "app/shared_prefs/s.xml": 600]
         )
     }
 
-    @Test func `names a package that begins inside another one's last file`() async throws {
+    @Test func `refuses a package that begins inside another one's last file`() async throws {
         try place.make(
             "backup",
             [
@@ -149,13 +216,8 @@ import Testing
             ]
         )
         // The manifests are two headers and two blocks, the file's header one, and its end is inside.
-        let report: ConversionReport
-        do {
-            report = try await place.convert("backup") { $0.package = "b" }
-        } catch let error as AndroidMigrationError {
-            #expect(error.code == .unclearSizes)
-            report = try await place.convert("backup", sizes: .salvage) { $0.package = "b" }
-        }
+        #expect(await refusal()?.code == .unclearSizes)
+        let report = try await place.convert("backup", sizes: .salvage) { $0.package = "b" }
         #expect(try await place.files() == ["app/files/2": 512])
         #expect(report.lost.items.map(\.path) == ["apps/a/f/1"])
     }
