@@ -564,12 +564,12 @@ enum ArchiveFormat {
         if magic & 0xFFFF_FFF0 == FrameFormat.skippableMagic { return .compressedTar }
         if input.ahead.starts(with: GzipStreamSource.magic) { return .gzippedTar }
         guard try input.lookAhead(TarFormat.blockSize) >= TarFormat.blockSize else {
-            throw notAnArchive(beginningWith: input.ahead)
+            throw notAnArchive(input)
         }
         let block = UstarBlock(copying: input.ahead)
         // Zeros alone have the form of an empty tar file, but a crash also leaves them of any other file.
         guard !block.isZero, block.hasValidChecksum else {
-            throw notAnArchive(beginningWith: input.ahead)
+            throw notAnArchive(input)
         }
         return .plainTar
     }
@@ -602,8 +602,8 @@ enum ArchiveFormat {
         return try HeaderFrame(holding: records)
     }
 
-    private static func notAnArchive(beginningWith bytes: ArraySlice<UInt8>) -> ArchiveError {
-        let message = KnownFile(beginningWith: bytes)?.message
+    private static func notAnArchive(_ input: ArchiveInput) -> ArchiveError {
+        let message = KnownFile(beginningWith: input.ahead, named: input.name)?.message
         return ArchiveError(
             .notAnArchive,
             "not a migration archive and not a tar file" + (message.map { " but \($0)" } ?? "")

@@ -1,9 +1,11 @@
+internal import MigrationSystem
+
 /// A file that this project does not read, with the way to one that it does.
 struct KnownFile {
     /// What the file is, and what to do with it.
     let message: String
 
-    /// Tells the kinds of files by their first bytes; brotli's has none of its own.
+    /// Tells the kinds of files by their first bytes.
     private static let kinds: [(start: [UInt8], name: String, way: Way)] = [
         ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed with xz", .pipe("xz -dc")),
         ([0x42, 0x5A, 0x68], "compressed with bzip2", .pipe("bzip2 -dc")),
@@ -40,16 +42,28 @@ struct KnownFile {
 
     private static func text(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 
-    /// Finds the kind of a file by its first bytes; `nil` if it isn't known.
-    init?(beginningWith bytes: ArraySlice<UInt8>) {
-        guard let kind = Self.kinds.first(where: { bytes.starts(with: $0.start) }) else {
+    /// Names end like this for files of brotli, whose first bytes can be any.
+    private static let brotliSuffixes = [text(".br"), text(".tbr")]
+
+    /// Finds the kind of a file by its first bytes, or by its name; `nil` if it isn't known.
+    init?(beginningWith bytes: ArraySlice<UInt8>, named name: BytePath?) {
+        if let kind = Self.kinds.first(where: { bytes.starts(with: $0.start) }) {
+            self.init(kind.name, kind.way)
+        } else if let ending = name?.lastComponent.suffix(4),
+            Self.brotliSuffixes.contains(where: { ending.suffix($0.count).elementsEqual($0) })
+        {
+            self.init("compressed with brotli, by its name", .pipe("brotli -dc"))
+        } else {
             return nil
         }
+    }
+
+    private init(_ name: String, _ way: Way) {
         let rest = "| migrate import - --container <dir>"
-        switch kind.way {
-        case .pipe(let program): message = "\(kind.name): '\(program) <file> \(rest)' reads it"
-        case .convert: message = "\(kind.name): 'bsdtar -cf - @<file> \(rest)' reads it"
-        case .advice(let advice): message = "\(kind.name): \(advice)"
+        switch way {
+        case .pipe(let program): message = "\(name): '\(program) <file> \(rest)' reads it"
+        case .convert: message = "\(name): 'bsdtar -cf - @<file> \(rest)' reads it"
+        case .advice(let advice): message = "\(name): \(advice)"
         }
     }
 }

@@ -8,6 +8,9 @@ package final class ArchiveInput {
     private var buffer: [UInt8] = []
     private var start = 0
 
+    /// The path under which the archive was opened; `nil` if it has none.
+    let name: BytePath?
+
     /// The size of the archive; `nil` if it can only be read in order.
     package let size: UInt64?
 
@@ -29,9 +32,11 @@ package final class ArchiveInput {
     ///   is `nil`, and of the codes of wrong keys and of damage.
     package init(
         reading descriptor: consuming FileDescriptor,
+        named name: BytePath? = nil,
         decryption: ArchiveDecryption? = nil,
         cancellation: CancellationFlag
     ) throws {
+        self.name = name
         let file = try DescriptorSource(descriptor, cancellation: cancellation)
         source = try EncryptedFile.open(file, with: decryption, cancellation: cancellation)
         size = source.size

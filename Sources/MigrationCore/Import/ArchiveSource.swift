@@ -67,9 +67,11 @@ public struct ArchiveSource: Sendable {
 
     package func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
         let descriptor: FileDescriptor
+        var name: BytePath?
         do {
             switch origin {
             case .file(let path):
+                name = path
                 descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
             case .descriptor(let number):
                 descriptor = try FileDescriptor.duplicate(ofNumber: number)
@@ -81,6 +83,7 @@ public struct ArchiveSource: Sendable {
         }
         return try ArchiveInput(
             reading: descriptor,
+            named: name,
             decryption: decryption,
             cancellation: cancellation
         )

@@ -14,9 +14,10 @@ import Testing
         let testDescription: String
         let start: [UInt8]
         let way: String
+        let file: String
 
-        init(_ name: String, _ start: [UInt8], _ way: String) {
-            (testDescription, self.start, self.way) = (name, start, way)
+        init(_ name: String, _ start: [UInt8], _ way: String, in file: String = "file") {
+            (testDescription, self.start, self.way, self.file) = (name, start, way, file)
         }
     }
 
@@ -32,12 +33,14 @@ import Testing
         Kind("a cpio file", [UInt8]("070701".utf8), "bsdtar"),
         Kind("a xar file", [UInt8]("xar!".utf8), "bsdtar"),
         Kind("a list of mtree", [UInt8]("#mtree\n".utf8), "holds none"),
+        Kind("compressed with brotli", [0x1B], "brotli -dc <file> |", in: "a.tar.br"),
+        Kind("compressed with brotli", [0x8B, 1], "brotli -dc <file> |", in: "a.tbr"),
         Kind("zstd", [0x28, 0xB5, 0x2F, 0xFD, 0, 0xA8, 1, 0, 0], "zstd -dc --long=31 <file> |"),
     ]
 
     @Test(arguments: kinds) func `each is named with the pipe that helps`(_ kind: Kind) throws {
-        try place.write(kind.start + [UInt8](repeating: 1, count: 600), to: "file")
-        for command in ["list file", "import file --container target"] {
+        try place.write(kind.start + [UInt8](repeating: 1, count: 600), to: kind.file)
+        for command in ["list \(kind.file)", "import \(kind.file) --container target"] {
             let result = try place.shell("\"$migrate\" \(command)")
             #expect(result.exitCode == 65, "\(result.errors)")
             #expect(result.errors.contains(kind.testDescription), "\(result.errors)")
