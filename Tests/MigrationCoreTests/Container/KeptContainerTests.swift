@@ -198,7 +198,7 @@ struct KeptContainerTests {
             withoutExchange: withoutExchange,
             keepingOld: true
         ).counts
-        for number in 1...max(1, counts[call] ?? 0) {
+        for number in Thoroughness.places(1...max(1, counts[call] ?? 0)) {
             let point: Comment = "\(call) \(number)"
             try places.removeDestination()
             let old = try places.makeOldDestination()
