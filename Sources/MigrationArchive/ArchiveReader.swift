@@ -43,15 +43,15 @@ public final class ArchiveReader: RestorableArchive {
 
     /// How much of the archive will be read.
     package enum Access: Sendable {
-        /// Everything, by several threads.
-        case whole(threadCount: Int)
+        /// Everything.
+        case whole
         /// Only the frames that are needed, if the archive is a file.
         case selective
-        /// The same, for a reader that goes through all entries and needs no content: another thread
-        /// opens the frames ahead of it.
+        /// The same, for a reader that goes through all entries and needs no content: the frames are opened ahead
+        /// of it.
         case listing
-        /// All entries, by several threads, and of a file only the pieces of content that are asked for.
-        case comparing(threadCount: Int)
+        /// All entries, and of a file only the pieces of content that are asked for.
+        case comparing
     }
 
     /// The archive's own description; `nil` for another program's tar file.
@@ -63,8 +63,8 @@ public final class ArchiveReader: RestorableArchive {
     /// The size of the archive file; `nil` from a pipe.
     package let archiveBytes: UInt64?
 
-    /// The number of threads that may work on the archive.
-    package let threadCount: Int
+    /// The threads that work on the archive.
+    package var pool: WorkerPool { input.pool }
 
     private var entries: any EntryReader
     private var firstEntry: ArchiveEntry??
@@ -95,9 +95,7 @@ public final class ArchiveReader: RestorableArchive {
         foreignMetadata: ExtraMetadata = []
     ) throws {
         self.input = input
-        threadCount = access.threadCount
         archiveBytes = input.fileSize
-        try input.useThreads(threadCount)
         let format: ArchiveFormat
         do {
             format = try ArchiveFormat.detect(in: input)
@@ -120,7 +118,7 @@ public final class ArchiveReader: RestorableArchive {
                 guard toleratingDamage, error.isOfArchive else { throw error }
                 knownIndex = nil
             }
-            if !access.isWhole, let knownIndex {
+            if access != .whole, let knownIndex {
                 prefetcher = nil
                 let listing = LargeFileTable(of: input, after: frame, index: knownIndex)
                 table = toleratingDamage ? nil : listing
@@ -132,18 +130,16 @@ public final class ArchiveReader: RestorableArchive {
                             after: frame,
                             index: knownIndex,
                             table: listing,
-                            ahead: selection,
-                            threadCount: access.threadCount
+                            ahead: selection
                         )
                     } else {
                         try FrameSeeker(reading: input, after: frame, index: knownIndex)
                     }
             } else {
                 (table, listing) = (nil, nil)
-                let prefetcher = try FramePrefetcher(
+                let prefetcher = FramePrefetcher(
                     reading: FrameSource(reading: input, after: frame, index: knownIndex),
-                    threadCount: access.threadCount,
-                    cancellation: input.cancellation
+                    on: input.pool
                 )
                 self.prefetcher = prefetcher
                 source = prefetcher
@@ -364,10 +360,12 @@ extension ArchiveReader {
         let input = try ArchiveInput(
             reading: descriptor,
             decryption: options.decryption,
-            cancellation: CancellationFlag()
+            on: WorkerPool(
+                threadCount: ArchiveThreads.count(requested: options.threadCount),
+                cancellation: CancellationFlag()
+            )
         )
-        let threadCount = ArchiveThreads.count(requested: options.threadCount)
-        try self.init(input, access: .whole(threadCount: threadCount))
+        try self.init(input, access: .whole)
         guard header != nil || options.allowsForeignArchives else {
             let message = "not a migration archive but a tar file of another program"
             throw ArchiveError(.notAnArchive, message)
@@ -519,18 +517,7 @@ extension ArchiveReader {
 }
 
 extension ArchiveReader.Access {
-    fileprivate var isWhole: Bool {
-        if case .whole = self { true } else { false }
-    }
-
-    fileprivate var threadCount: Int {
-        switch self {
-        case .whole(let count), .comparing(let count): count
-        case .selective, .listing: 1
-        }
-    }
-
-    /// The pieces of a file that other threads open.
+    /// The pieces of a file that are opened ahead.
     fileprivate var selectionAhead: PiecePrefetcher.Selection? {
         switch self {
         case .whole, .selective: nil

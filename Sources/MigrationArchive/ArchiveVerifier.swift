@@ -20,14 +20,13 @@ package enum ArchiveVerifier {
     package static func verify(
         _ input: ArchiveInput,
         scope: Scope,
-        threadCount: Int,
         onProgress: (UInt64) -> Void
     ) throws -> ArchiveInspection {
         switch scope {
         case .hashes:
-            return try verifyHashes(of: input, threadCount: threadCount, onProgress: onProgress)
+            return try verifyHashes(of: input, onProgress: onProgress)
         case .everything(let options, let makeFile):
-            let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+            let reader = try ArchiveReader(input, access: .whole)
             var options = options
             options.isLenient = reader.header == nil
             let extractor = ArchiveExtractor(restoringNothing: options, makeFile: makeFile)
@@ -57,19 +56,16 @@ package enum ArchiveVerifier {
 
     private static func verifyHashes(
         of input: ArchiveInput,
-        threadCount: Int,
         onProgress: (UInt64) -> Void
     ) throws -> ArchiveInspection {
-        try input.useThreads(threadCount)
         guard case .migration(let frame) = try ArchiveFormat.detect(in: input) else {
             return try readThrough(input, onProgress: onProgress)
         }
         try input.pass(frame)
         let index = try input.readIndex(after: frame)
-        let prefetcher = try FramePrefetcher(
+        let prefetcher = FramePrefetcher(
             reading: FrameSource(reading: input, after: frame, index: index),
-            threadCount: threadCount,
-            cancellation: input.cancellation
+            on: input.pool
         )
         while let chunk = try prefetcher.nextChunk() {
             prefetcher.recycle(chunk)

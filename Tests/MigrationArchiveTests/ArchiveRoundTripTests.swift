@@ -128,8 +128,7 @@ struct ArchiveRoundTripTests {
                 ),
                 header: .sample,
                 level: 3,
-                threadCount: 2,
-                cancellation: cancellation
+                on: WorkerPool(threadCount: 2, cancellation: cancellation)
             )
             defer { writer.abandon() }
             try writer.append(.file("f", size: 101), contentFrom: short) { _ in }

@@ -111,8 +111,7 @@ struct FingerprintTests {
             writingTo: nil,
             header: Self.header(),
             level: 3,
-            threadCount: 2,
-            cancellation: CancellationFlag()
+            on: WorkerPool(threadCount: 2, cancellation: CancellationFlag())
         )
         for item in Self.items {
             if item.content.isEmpty {

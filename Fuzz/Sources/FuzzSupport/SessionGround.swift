@@ -82,21 +82,20 @@ public struct SessionGround: Sendable {
 extension SessionGround {
     /// Archives what the messages append, and checks that nothing else gets into the archive.
     public func archive(_ bytes: [UInt8], inPiecesOf size: Int) throws {
-        let cancellation = CancellationFlag()
+        let pool = WorkerPool(threadCount: 1, cancellation: CancellationFlag())
         let file = Self.emptyFile()
         let writer = try ArchiveWriter(
             writingTo: ArchiveOutput(
                 writing: FileDescriptor(adopting: dup(file)),
-                cancellation: cancellation
+                cancellation: pool.cancellation
             ),
             header: Self.header,
             level: 1,
-            threadCount: 1,
-            cancellation: cancellation
+            on: pool
         )
         var isFinished = false
         defer { if !isFinished { writer.abandon() } }
-        let intake = try intake(to: writer, cancellation)
+        let intake = try intake(to: writer, on: pool)
         let limit = SessionChannel.hostLimit
         try MessageFeed.feed(bytes, inPiecesOf: size, limit: limit) { kind, payload in
             try Self.take(ExtensionMessage(kind: kind, payload: payload), into: intake)
@@ -120,7 +119,7 @@ extension SessionGround {
 
     private func intake(
         to writer: ArchiveWriter,
-        _ cancellation: CancellationFlag
+        on pool: WorkerPool
     ) throws -> ItemIntake {
         var roots = SourceRoots()
         try roots.add(BytePath(containerPath), .container)
@@ -128,7 +127,7 @@ extension SessionGround {
             writingTo: writer,
             outputIdentity: nil,
             progress: nil,
-            cancellation: cancellation
+            on: pool
         )
         return ItemIntake(to: archiver, from: roots, observer: SessionObserver())
     }

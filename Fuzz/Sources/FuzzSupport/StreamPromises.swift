@@ -74,10 +74,7 @@ public enum StreamPromises {
         var files: [EntryPath: UInt64] = [:]
         do {
             let source = ArchiveSource.file(path: archivePath)
-            reader = try ArchiveReader(
-                source.open(CancellationFlag()),
-                access: .whole(threadCount: 1)
-            )
+            reader = try ArchiveReader(source.open(CancellationFlag()), access: .whole)
             while let entry = try reader.next() {
                 let roots = layout == .ios ? ["app", "device", "external"] : ["apps"]
                 let first = entry.path.components.first.map { String(decoding: $0, as: UTF8.self) }

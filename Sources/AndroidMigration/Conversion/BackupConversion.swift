@@ -55,8 +55,7 @@ package struct BackupConversion {
                 writingTo: file.output,
                 header: header,
                 level: options.compressionLevel,
-                threadCount: ThreadCount.resolve(options.threadCount),
-                cancellation: cancellation
+                on: WorkerPool(requesting: options.threadCount, cancellation)
             )
             do {
                 let entries = ConvertedEntries(

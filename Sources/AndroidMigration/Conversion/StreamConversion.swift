@@ -45,8 +45,8 @@ package struct StreamConversion {
             throw AndroidMigrationError(.packageNotFound, "'\(name)' is no package's name")
         }
         let reader = try ArchiveReader(
-            source.open(cancellation),
-            access: .whole(threadCount: ThreadCount.resolve(nil))
+            source.open(WorkerPool(requesting: nil, cancellation)),
+            access: .whole
         )
         let domains = try DomainSpools(package: options.package, spoolDirectory)
         while let entry = try reader.next() {

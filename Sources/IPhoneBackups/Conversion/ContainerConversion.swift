@@ -57,8 +57,7 @@ package struct ContainerConversion {
                 ordering: file.output,
                 header: header,
                 level: options.compressionLevel,
-                threadCount: ThreadCount.resolve(options.threadCount),
-                cancellation: cancellation
+                on: WorkerPool(requesting: options.threadCount, cancellation)
             )
             do {
                 try append(to: writer)

@@ -227,15 +227,15 @@ enum EncryptedFile {
     static func open(
         _ raw: any ByteSource,
         with decryption: ArchiveDecryption?,
-        cancellation: CancellationFlag? = nil
+        on pool: WorkerPool = WorkerPool(threadCount: 1, cancellation: CancellationFlag())
     ) throws -> any ByteSource {
         let source = LookAheadSource(raw)
         if try source.peek(AgeHeader.magic.count).elementsEqual(AgeHeader.magic) {
-            return try open(source, of: raw, with: decryption, cancellation)
+            return try open(source, of: raw, with: decryption, on: pool)
         }
         if try beginsWithArmor(source) {
             let armor = LookAheadSource(try ArmorSource(reading: source))
-            return try open(armor, of: armor, with: decryption, cancellation)
+            return try open(armor, of: armor, with: decryption, on: pool)
         }
         return raw.size == nil ? source : raw
     }
@@ -268,11 +268,11 @@ enum EncryptedFile {
         _ source: LookAheadSource,
         of raw: any ByteSource,
         with decryption: ArchiveDecryption?,
-        _ cancellation: CancellationFlag?
+        on pool: WorkerPool
     ) throws -> any ByteSource {
         let header = try AgeHeader(reading: source)
         guard let decryption else { throw ArchiveDecryption.keyMissing(header) }
-        let fileKey = try decryption.fileKey(of: header, cancellation: cancellation)
+        let fileKey = try decryption.fileKey(of: header, cancellation: pool.cancellation)
         try header.authenticate(with: fileKey)
         let nonce = Array(try source.peek(PayloadStream.nonceSize))
         guard nonce.count == PayloadStream.nonceSize else {
@@ -280,7 +280,7 @@ enum EncryptedFile {
         }
         source.skip(nonce.count)
         let key = PayloadKey(fileKey: fileKey, nonce: nonce)
-        guard let size = raw.size else { return SequentialPayload(reading: source, key) }
+        guard let size = raw.size else { return SequentialPayload(reading: source, key, on: pool) }
         return try SeekablePayload(reading: raw, size: size, from: source.position, key)
     }
 

@@ -15,14 +15,9 @@ protocol ByteSource: AnyObject {
         from index: Int,
         count: Int
     ) throws(ArchiveError) -> Int
-
-    /// Lets `count` threads work ahead of the reader, if the source is read in order.
-    func useThreads(_ count: Int, cancellation: CancellationFlag) throws
 }
 
 extension ByteSource {
-    func useThreads(_ count: Int, cancellation: CancellationFlag) throws {}
-
     /// Reads until `count` bytes are in `target` from `index`, fewer only at the end.
     func readWhole(
         at offset: UInt64,

@@ -6,30 +6,14 @@ internal import MigrationSystem
 ///
 /// A chunk is the last one where nothing follows it, so one byte beyond the chunks is read ahead.
 final class SequentialPayload: ByteSource {
-    private let key: PayloadKey
-    private let stream: PayloadStream
     private let reader: SealedBatchReader
-    private var pipeline: OrderedPipeline<OpenedBatch, OpenedBatch>?
+    private let step: OrderedStep<OpenedBatch, OpenedBatch>
     private var current: OpenedBatch?
 
-    init(reading source: any ByteSource, _ key: PayloadKey) {
-        self.key = key
-        stream = PayloadStream(key)
-        reader = SealedBatchReader(reading: source)
-    }
-
-    var size: UInt64? { nil }
-
-    func useThreads(_ count: Int, cancellation: CancellationFlag) throws {
-        guard pipeline == nil else { return }
-        let (key, reader) = (key, reader)
-        pipeline = try OrderedPipeline(
-            named: "migration-decrypt",
-            threadCount: count,
-            depth: count + 1,
-            cancellation: cancellation,
-            source: { try reader.next() }
-        ) {
+    init(reading source: any ByteSource, _ key: PayloadKey, on pool: WorkerPool) {
+        let reader = SealedBatchReader(reading: source)
+        self.reader = reader
+        step = OrderedStep(of: pool, depth: pool.threadCount + 1, source: { try reader.next() }) {
             let stream = PayloadStream(key)
             return { batch in
                 batch.open(with: stream)
@@ -38,25 +22,20 @@ final class SequentialPayload: ByteSource {
         }
     }
 
+    var size: UInt64? { nil }
+
     func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
         while true {
             if let current {
                 let read = try current.take(into: &target, from: index, count: count)
                 if read > 0 || count == 0 || current.isLast { return read }
                 reader.recycle(current)
-                pipeline?.release()
+                step.release()
                 self.current = nil
             }
-            current = try nextBatch()
+            current = try step.next()
             if current == nil { return 0 }
         }
-    }
-
-    private func nextBatch() throws -> OpenedBatch? {
-        if let pipeline { return try pipeline.next() }
-        let batch = try reader.next()
-        batch?.open(with: stream)
-        return batch
     }
 
     func read(

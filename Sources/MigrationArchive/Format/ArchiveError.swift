@@ -217,17 +217,6 @@ extension ArchiveError {
     }
 }
 
-extension ArchiveError {
-    /// Starts the threads of a pipeline, and reports if the system gives none.
-    static func startingThreads<Pipeline>(_ body: () throws -> Pipeline) throws -> Pipeline {
-        do {
-            return try body()
-        } catch let error as SystemError {
-            throw ArchiveError(.inputFailed, "no thread can be started", cause: error)
-        }
-    }
-}
-
 // MARK: - Restoring
 
 extension ArchiveError {

@@ -38,11 +38,8 @@ package protocol RestorableArchive: EntryReader {
     /// The bytes of the archive that were read so far, for showing progress.
     var consumedBytes: UInt64 { get }
 
-    /// The number of threads that may work on the archive.
-    var threadCount: Int { get }
-
-    /// The flag that ends all reading.
-    var cancellation: CancellationFlag { get }
+    /// The threads that work on the archive.
+    var pool: WorkerPool { get }
 
     /// Goes on behind what is damaged; returns `false` where nothing can be read on.
     ///

@@ -17,8 +17,11 @@ package final class ArchiveInput {
     /// The size of the file, which may be encrypted; `nil` if it is not a regular file.
     package let fileSize: UInt64?
 
+    /// The threads that open what is read.
+    let pool: WorkerPool
+
     /// The flag that ends all waiting.
-    package let cancellation: CancellationFlag
+    package var cancellation: CancellationFlag { pool.cancellation }
 
     /// How many bytes were consumed.
     package private(set) var position: UInt64 = 0
@@ -34,22 +37,27 @@ package final class ArchiveInput {
         reading descriptor: consuming FileDescriptor,
         named name: BytePath? = nil,
         decryption: ArchiveDecryption? = nil,
-        cancellation: CancellationFlag
+        on pool: WorkerPool
     ) throws {
         self.name = name
-        let file = try DescriptorSource(descriptor, cancellation: cancellation)
-        source = try EncryptedFile.open(file, with: decryption, cancellation: cancellation)
+        let file = try DescriptorSource(descriptor, cancellation: pool.cancellation)
+        source = try EncryptedFile.open(file, with: decryption, on: pool)
         size = source.size
         fileSize = file.size
-        self.cancellation = cancellation
+        self.pool = pool
     }
 
-    /// Lets `count` threads decrypt ahead of what is read in order.
-    func useThreads(_ count: Int) throws {
-        guard count > 1 else { return }
-        try ArchiveError.startingThreads {
-            try source.useThreads(count, cancellation: cancellation)
-        }
+    /// The same on the caller's thread alone.
+    package convenience init(
+        reading descriptor: consuming FileDescriptor,
+        decryption: ArchiveDecryption? = nil,
+        cancellation: CancellationFlag
+    ) throws {
+        try self.init(
+            reading: descriptor,
+            decryption: decryption,
+            on: WorkerPool(threadCount: 1, cancellation: cancellation)
+        )
     }
 
     /// Bytes that were looked at and not consumed.

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Reads a whole archive: several threads decompress frames ahead of the reader and check their contents,
+/// Reads a whole archive: the threads of an operation decompress frames ahead of the reader and check their contents,
 /// which come in order.
 ///
 /// From a pipe one thread at a time reads; from a file each thread reads its own frame.
@@ -11,7 +11,7 @@ final class FramePrefetcher: ChunkSource {
     private static let chunksInUse = 2
 
     private let source: FrameSource
-    private let pipeline: OrderedPipeline<SealedFrame, OpenedFrame>
+    private let step: OrderedStep<SealedFrame, OpenedFrame>
     private let contents = FrameBufferPool()
     private var seen: ArchiveIndex
     private var seenTables: [EntryIndex.Table] = []
@@ -19,29 +19,21 @@ final class FramePrefetcher: ChunkSource {
     /// The compressed bytes that were handed out so far.
     private(set) var compressedBytes: UInt64 = 0
 
-    init(
-        reading source: FrameSource,
-        threadCount: Int,
-        cancellation: CancellationFlag
-    ) throws {
+    init(reading source: FrameSource, on pool: WorkerPool) {
         self.source = source
         seen = ArchiveIndex(after: source.header)
         let contents = contents
         let compressed = FrameBufferPool()
-        pipeline = try ArchiveError.startingThreads {
-            try OrderedPipeline(
-                named: "migration-read",
-                threadCount: threadCount,
-                depth: threadCount + Self.chunksInUse,
-                ahead: threadCount,
-                cancellation: cancellation,
-                source: { try source.nextFrame(into: compressed.take()) }
-            ) {
-                var decompressor = try FrameDecompressor.make()
-                return { frame in
-                    defer { compressed.keep(frame.buffer) }
-                    return try source.open(frame, with: &decompressor, into: contents)
-                }
+        step = OrderedStep(
+            of: pool,
+            depth: pool.threadCount + Self.chunksInUse,
+            ahead: pool.threadCount,
+            source: { try source.nextFrame(into: compressed.take()) }
+        ) {
+            var decompressor = try FrameDecompressor.make()
+            return { frame in
+                defer { compressed.keep(frame.buffer) }
+                return try source.open(frame, with: &decompressor, into: contents)
             }
         }
     }
@@ -49,7 +41,7 @@ final class FramePrefetcher: ChunkSource {
     deinit { close() }
 
     func nextChunk() throws -> FrameBuffer? {
-        guard let frame = try pipeline.next() else {
+        guard let frame = try step.next() else {
             try checkIndex()
             return nil
         }
@@ -61,10 +53,10 @@ final class FramePrefetcher: ChunkSource {
 
     func recycle(_ chunk: FrameBuffer) {
         contents.keep(chunk)
-        pipeline.release()
+        step.release()
     }
 
-    func close() { pipeline.abandon() }
+    func close() { step.abandon() }
 
     /// The trailer at the archive's end; known once every frame was handed out.
     var index: ArchiveIndex? { source.index }

@@ -1,9 +1,9 @@
 internal import MigrationSystem
 
-/// Reads pieces of an archive file that are asked for, with threads that open those ahead of the reader that
-/// it will need.
+/// Reads pieces of an archive file that are asked for, while the threads of an operation open those ahead of
+/// the reader that it will need.
 ///
-/// Other pieces are read when they are asked for, as are all of them where the system gives no threads.
+/// Other pieces are read when they are asked for.
 final class PiecePrefetcher: ChunkSource {
     /// The pieces that are opened ahead.
     enum Selection {
@@ -12,8 +12,6 @@ final class PiecePrefetcher: ChunkSource {
         /// For all entries: those that don't hold content alone.
         case entries
     }
-
-    private typealias Pipeline = OrderedPipeline<Place, OpenedPiece>
 
     /// Where a piece lies in the archive.
     private struct Place: Sendable {
@@ -31,12 +29,10 @@ final class PiecePrefetcher: ChunkSource {
     private let index: ArchiveIndex
     private let table: LargeFileTable
     private let selection: Selection
-    private let threadCount: Int
     private let seeker: FrameSeeker
     private let contents = FrameBufferPool()
     /// Started with the first piece.
-    private var pipeline: Pipeline?
-    private var hasStarted = false
+    private var step: OrderedStep<Place, OpenedPiece>?
     /// A piece that lies behind the one that was asked for last.
     private var waiting: OpenedPiece?
 
@@ -45,29 +41,27 @@ final class PiecePrefetcher: ChunkSource {
         after header: HeaderFrame,
         index: ArchiveIndex,
         table: LargeFileTable,
-        ahead selection: Selection,
-        threadCount: Int
+        ahead selection: Selection
     ) throws(ArchiveError) {
         self.input = input
         self.header = header
         self.index = index
         self.table = table
         self.selection = selection
-        self.threadCount = threadCount
         seeker = try FrameSeeker(reading: input, after: header, index: index, into: contents)
     }
 
     deinit { close() }
 
     func nextChunk() throws -> FrameBuffer? {
-        if !hasStarted { try start() }
+        let step = try startedStep()
         let number = seeker.next
-        while let piece = try waiting.take() ?? pipeline?.next() {
+        while let piece = try waiting.take() ?? step.next() {
             guard piece.number <= number else {
                 waiting = piece
                 break
             }
-            pipeline?.release()
+            step.release()
             if piece.number == number {
                 seeker.passFrame()
                 return piece.content
@@ -77,32 +71,28 @@ final class PiecePrefetcher: ChunkSource {
         return try seeker.nextChunk()
     }
 
-    private func start() throws {
-        hasStarted = true
+    private func startedStep() throws -> OrderedStep<Place, OpenedPiece> {
+        if let step { return step }
         let (input, index, contents) = (input, index, contents)
         let entries = try table.index()
         let tables = selection == .entries ? entries.tables : nil
         var places = places(by: entries)[...]
-        do {
-            pipeline = try Pipeline(
-                named: "migration-read",
-                threadCount: threadCount,
-                // The reader has one piece, and each thread opens another.
-                depth: threadCount + 1,
-                cancellation: input.cancellation,
-                source: { places.popFirst() }
-            ) {
-                let opener = try PieceOpener(reading: input, index: index)
-                return { place in
-                    let content = contents.take()
-                    try opener.open(place.number, at: place.offset, into: content)
-                    if let tables { try content.checkTable(ofPiece: place.number, in: tables) }
-                    return OpenedPiece(number: place.number, content: content)
-                }
+        let started = OrderedStep<Place, OpenedPiece>(
+            of: input.pool,
+            // The reader has one piece, and each thread opens another.
+            depth: input.pool.threadCount + 1,
+            source: { places.popFirst() }
+        ) {
+            let opener = try PieceOpener(reading: input, index: index)
+            return { place in
+                let content = contents.take()
+                try opener.open(place.number, at: place.offset, into: content)
+                if let tables { try content.checkTable(ofPiece: place.number, in: tables) }
+                return OpenedPiece(number: place.number, content: content)
             }
-        } catch is SystemError {
-            // The system gives no threads.
         }
+        step = started
+        return started
     }
 
     private func places(by entries: EntryIndex) -> [Place] {
@@ -134,7 +124,7 @@ final class PiecePrefetcher: ChunkSource {
 
     var archivePosition: UInt64? { seeker.archivePosition }
 
-    func close() { pipeline?.abandon() }
+    func close() { step?.abandon() }
 }
 
 extension FrameBuffer {

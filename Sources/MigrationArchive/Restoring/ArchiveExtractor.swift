@@ -195,10 +195,10 @@ package final class ArchiveExtractor {
         }
         try tree.settleFiles()
         try tree.checkDirectories()
-        try links.make(archive.cancellation)
+        try links.make(archive.pool.cancellation)
         try removeLinkTargets()
         try tree.freeReservedNames()
-        try links.checkEnds(archive.cancellation)
+        try links.checkEnds(archive.pool.cancellation)
         for path in options.recreated { try tree.recreateDirectory(at: path) }
         try directories.finish()
     }
@@ -206,14 +206,9 @@ package final class ArchiveExtractor {
     /// Makes the writers, unless no file is made, only one thread is allowed, or a later entry may
     /// replace an earlier one.
     private func makeWriters(for archive: any RestorableArchive) -> FileWriters? {
-        guard let mode, !options.isLenient, !options.passesOverDamage, archive.threadCount > 1
+        guard let mode, !options.isLenient, !options.passesOverDamage, archive.pool.threadCount > 1
         else { return nil }
-        // If the system gives no more threads, this one writes.
-        return try? FileWriters(
-            threadCount: archive.threadCount,
-            mode: mode,
-            cancellation: archive.cancellation
-        )
+        return FileWriters(on: archive.pool, mode: mode)
     }
 
     private func restoreEntries(

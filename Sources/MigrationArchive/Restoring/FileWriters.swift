@@ -1,11 +1,11 @@
 internal import MigrationSystem
 
-/// Makes files on several threads, in batches.
+/// Makes files on the threads of an operation, in batches.
 ///
 /// Batches are begun in the order in which they come, so that of several failures the first one in
 /// the archive's order is known: nothing that comes before it is left to be done.
 final class FileWriters {
-    private let pipeline: OrderedPipeline<FileBatch, Void>
+    private let step: OrderedStep<FileBatch, Void>
     private let mode: NewFileMode
     private let cancellation: CancellationFlag
     private var batch = FileBatch()
@@ -13,17 +13,13 @@ final class FileWriters {
     private var recent: [EntryPath] = []
     private let pendingLimit: Int
 
-    init(threadCount: Int, mode: NewFileMode, cancellation: CancellationFlag) throws {
+    init(on pool: WorkerPool, mode: NewFileMode) {
+        let cancellation = pool.cancellation
         self.mode = mode
         self.cancellation = cancellation
-        pendingLimit = (2 * threadCount + 1) * FileBatch.fileLimit
-        pipeline = try OrderedPipeline(
-            named: "migration-write",
-            threadCount: threadCount,
-            depth: 2 * threadCount,
-            cancellation: cancellation,
-            sink: { _ in }
-        ) {
+        let depth = 2 * pool.threadCount
+        pendingLimit = (depth + 1) * FileBatch.fileLimit
+        step = OrderedStep(of: pool, depth: depth, sink: { _ in }) {
             { batch in try batch.make(mode, cancellation: cancellation) }
         }
     }
@@ -31,7 +27,7 @@ final class FileWriters {
     /// Makes `file` soon; a later call throws the error where that fails.
     func append(_ file: RestoredFile, holding content: ContentSlice) throws {
         if batch.isComplete(before: content) {
-            try pipeline.submit(batch)
+            try step.submit(batch)
             batch = FileBatch()
         }
         batch.append(file, holding: content)
@@ -46,15 +42,15 @@ final class FileWriters {
 
     /// Waits until every file is made that was handed over.
     func settle() throws {
-        try pipeline.settle()
+        try step.settle()
         recent.removeAll()
         let rest = batch
         batch = FileBatch()
         try rest.make(mode, cancellation: cancellation)
     }
 
-    /// Ends the threads; what was not begun is not done.
-    func close() { pipeline.abandon() }
+    /// Ends the work; what was not begun is not done.
+    func close() { step.abandon() }
 }
 
 /// Files whose contents lie in one chunk of the tar stream, made together by one thread.

@@ -8,7 +8,7 @@ package final class ArchiveOutput: @unchecked Sendable {
     private let target: OutputTarget
     private let encryption: ArchiveEncryption?
     private let cancellation: CancellationFlag
-    private var sealing: SealingPipeline?
+    private var sealing: Sealing?
 
     /// Writes to `descriptor` from its current position.
     package init(
@@ -34,15 +34,11 @@ package final class ArchiveOutput: @unchecked Sendable {
         self.cancellation = cancellation
     }
 
-    /// Begins an archive; `threadCount` threads encrypt it, if it is to be encrypted.
-    func begin(threadCount: Int) throws {
+    /// Begins an archive; the threads of `pool` encrypt it, if it is to be encrypted.
+    func begin(on pool: WorkerPool) throws {
         guard let encryption else { return }
         let target = target
-        sealing = try SealingPipeline(
-            encryption,
-            threadCount: threadCount,
-            cancellation: cancellation
-        ) { try target.write($0) }
+        sealing = try Sealing(encryption, on: pool) { try target.write($0) }
     }
 
     /// Writes every byte of `bytes`.

@@ -65,7 +65,7 @@ public final class ArchiveWriter {
 
     private static let zeroBlock = [UInt8](repeating: 0, count: TarFormat.blockSize)
 
-    private let pipeline: FrameCompressionPipeline
+    private let frames: FrameCompression
     /// Gets the archive's bytes; `nil` where only the fingerprint is wanted.
     private let output: ArchiveOutput?
     private let header: HeaderFrame
@@ -86,25 +86,18 @@ public final class ArchiveWriter {
     private var isFinished = false
     private var failure: (any Error)?
 
-    /// Begins an archive, which `threadCount` threads compress, of entries that are appended in tree order.
+    /// Begins an archive, which the threads of `pool` compress, of entries that are appended in tree order.
     package convenience init(
         ordering output: ArchiveOutput,
         header: ArchiveHeader,
         level: Int,
-        threadCount: Int,
-        cancellation: CancellationFlag
+        on pool: WorkerPool
     ) throws {
-        try self.init(
-            writingTo: output,
-            header: header,
-            level: level,
-            threadCount: threadCount,
-            cancellation: cancellation
-        )
+        try self.init(writingTo: output, header: header, level: level, on: pool)
         order = EntryOrder()
     }
 
-    /// Begins an archive, which `threadCount` threads compress.
+    /// Begins an archive, which the threads of `pool` compress.
     ///
     /// Without an `output` nothing is compressed or written, and only the fingerprint is computed. Where the
     /// output is a file that holds `beginning`, what is the same stays in it.
@@ -113,26 +106,24 @@ public final class ArchiveWriter {
         goingOnFrom beginning: ArchiveBeginning? = nil,
         header: ArchiveHeader,
         level: Int,
-        threadCount: Int,
-        cancellation: CancellationFlag
+        on pool: WorkerPool
     ) throws {
         self.output = output
-        self.cancellation = cancellation
+        cancellation = pool.cancellation
         let frame = try HeaderFrame(of: header)
         self.header = frame
         extra = header.extraMetadata
-        try output?.begin(threadCount: threadCount)
+        try output?.begin(on: pool)
         let kept = beginning?.pieces(behind: frame) ?? []
-        pipeline = try FrameCompressionPipeline(
+        frames = FrameCompression(
             writingTo: output,
             after: frame,
             keeping: kept,
             level: level,
             isCompressible: header.isCompressible,
-            threadCount: threadCount,
-            cancellation: cancellation
+            on: pool
         )
-        chunk = pipeline.takeChunk()
+        chunk = frames.takeChunk()
         chunk.marks = []
         do {
             if beginning != nil { try output?.goOn(at: 0, dropsRest: kept.isEmpty) }
@@ -240,8 +231,10 @@ extension ArchiveWriter {
             ordering: output,
             header: header,
             level: min(max(1, options.compressionLevel), 19),
-            threadCount: ArchiveThreads.count(requested: options.threadCount),
-            cancellation: cancellation
+            on: WorkerPool(
+                threadCount: ArchiveThreads.count(requested: options.threadCount),
+                cancellation: cancellation
+            )
         )
     }
 
@@ -468,8 +461,8 @@ extension ArchiveWriter {
         try appendScratch()
         let lastPiece = Int(submittedBytes / UInt64(FrameFormat.chunkSize))
         chunk.table = entryIndex.takeLastTable(behind: lastPiece)
-        try pipeline.submit(chunk)
-        var index = try pipeline.finish()
+        try frames.submit(chunk)
+        var index = try frames.finish()
         index.totals = totals
         let entries = entryIndex.encoded(frameCount: index.frames.count)
         index.append(entryIndex: entries)
@@ -481,9 +474,9 @@ extension ArchiveWriter {
             totals: totals,
             fingerprint: index.fingerprint,
             archiveBytes: try output?.finish() ?? 0,
-            streamBytes: headerBytes + pipeline.streamBytes,
-            keptBytes: pipeline.keptBytes,
-            compressedStreamBytes: headerBytes + pipeline.compressedStreamBytes
+            streamBytes: headerBytes + frames.streamBytes,
+            keptBytes: frames.keptBytes,
+            compressedStreamBytes: headerBytes + frames.compressedStreamBytes
         )
     }
 
@@ -500,7 +493,7 @@ extension ArchiveWriter {
     package func abandon() {
         guard !isFinished else { return }
         isFinished = true
-        pipeline.abandon()
+        frames.abandon()
         output?.abandon()
         file.take()?.discard()
     }
@@ -560,8 +553,8 @@ extension ArchiveWriter {
         chunk.table = entryIndex.takeTable()
         // Once it is submitted, the chunk is another thread's, and may be used for another frame.
         submittedBytes += UInt64(chunk.count)
-        try pipeline.submit(chunk)
-        chunk = pipeline.takeChunk()
+        try frames.submit(chunk)
+        chunk = frames.takeChunk()
         chunk.marks = []
     }
 

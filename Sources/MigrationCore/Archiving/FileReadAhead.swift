@@ -2,27 +2,27 @@ internal import MigrationArchive
 internal import MigrationSystem
 
 /// Items that wait to be archived in their order, while other threads read the files among them.
-///
-/// The archiving thread reads files itself where no other thread has begun to, so that it never waits
-/// for work that nobody does, and there may be no other thread at all.
 struct ItemQueue {
     /// The most batches that are read ahead.
-    private var depth: Int { threadCount == 0 ? 0 : 3 }
+    private var depth: Int { pool.threadCount == 1 ? 0 : 3 }
 
-    private let threadCount: Int
+    private let pool: WorkerPool
     /// The extra metadata that is read from files.
     private let extra: ExtraMetadata
-    private let cancellation: CancellationFlag
-    private var pipeline: OrderedPipeline<ItemBatch, ItemBatch>?
+    private let step: OrderedStep<ItemBatch, ItemBatch>
     private var filling: ItemBatch?
     private var aheadCount = 0
     private var free: [ItemBatch] = []
 
-    /// Prepares a queue for which `threadCount` threads read, as soon as there is something to read.
-    init(threadCount: Int, holding extra: ExtraMetadata = [], cancellation: CancellationFlag) {
-        self.threadCount = threadCount
-        self.extra = extra
-        self.cancellation = cancellation
+    /// Prepares a queue for which the threads of `pool` read.
+    init(on pool: WorkerPool, holding extra: ExtraMetadata = []) {
+        (self.pool, self.extra) = (pool, extra)
+        step = OrderedStep(of: pool, depth: 4) {
+            { batch in
+                batch.read(holding: extra, pool.cancellation)
+                return batch
+            }
+        }
     }
 
     /// Adds an item after the others, which has `place` in its window.
@@ -33,7 +33,7 @@ struct ItemQueue {
         batch.append(item, place)
         filling = batch.isFull ? nil : batch
         guard filling == nil else { return nil }
-        try startedPipeline().submit(batch)
+        try step.submit(batch)
         aheadCount += 1
         return aheadCount > depth ? try takeFirst() : nil
     }
@@ -43,11 +43,11 @@ struct ItemQueue {
         guard aheadCount > 0 else {
             guard let batch = filling.take() else { return nil }
             // There is nothing to do meanwhile.
-            batch.read(holding: extra, cancellation)
+            batch.read(holding: extra, pool.cancellation)
             return batch
         }
-        let batch = try pipeline?.next()
-        pipeline?.release()
+        let batch = try step.next()
+        step.release()
         aheadCount -= 1
         return batch
     }
@@ -56,24 +56,6 @@ struct ItemQueue {
     mutating func putBack(_ batch: ItemBatch) {
         batch.clear()
         free.append(batch)
-    }
-
-    private mutating func startedPipeline() throws -> OrderedPipeline<ItemBatch, ItemBatch> {
-        if let pipeline { return pipeline }
-        let (extra, cancellation) = (extra, cancellation)
-        let started = try OrderedPipeline(
-            named: "migration-read",
-            upTo: threadCount,
-            depth: depth + 1,
-            cancellation: cancellation
-        ) {
-            { (batch: ItemBatch) in
-                batch.read(holding: extra, cancellation)
-                return batch
-            }
-        }
-        pipeline = started
-        return started
     }
 }
 

@@ -1,24 +1,17 @@
 internal import MigrationSystem
 
-/// Reads the status of the files in a run, on several threads if the run is long.
+/// Reads the status of the files in a run, on the threads of an operation if the run is long.
 ///
 /// In a directory of thousands of small files, a walk spends most of its time on these calls.
-///
-/// One thread owns a reader. It reads files itself where no other thread has begun to, so there may be no other
-/// thread at all.
 final class FileStatusReader {
     /// The files that a thread takes at a time; a run of fewer than two such slices is not shared out.
     private static let sliceLength = 128
 
-    private let threadCount: Int
-    private let cancellation: CancellationFlag
-    private var pipeline: OrderedPipeline<FileRun, [FileStatus]>?
+    private let pool: WorkerPool
+    private var step: OrderedStep<FileRun, [FileStatus]>?
 
-    /// Prepares a reader that `threadCount` threads help as soon as there is a long run.
-    init(threadCount: Int, cancellation: CancellationFlag) {
-        self.threadCount = threadCount
-        self.cancellation = cancellation
-    }
+    /// Prepares a reader that the threads of `pool` help as soon as there is a long run.
+    init(on pool: WorkerPool) { self.pool = pool }
 
     /// Calls `body` with each file of `run` and its status, in their order.
     ///
@@ -27,28 +20,28 @@ final class FileStatusReader {
         of run: FileRun,
         _ body: (_ index: Int, FileStatus) throws -> Void
     ) throws {
-        guard threadCount > 0, run.range.count >= 2 * Self.sliceLength else {
+        guard pool.threadCount > 1, run.range.count >= 2 * Self.sliceLength else {
             return try readAlone(run.range, of: run, body)
         }
-        let pipeline = try startedPipeline()
+        let step = startedStep()
         do {
             var slices = run.slices(of: Self.sliceLength)[...]
             var waiting: [FileRun] = []
             while !slices.isEmpty || !waiting.isEmpty {
                 while waiting.count < depth, let slice = slices.popFirst() {
-                    try pipeline.submit(slice)
+                    try step.submit(slice)
                     waiting.append(slice)
                 }
                 let range = waiting.removeFirst().range
-                let statuses = try pipeline.next() ?? []
-                pipeline.release()
+                let statuses = try step.next() ?? []
+                step.release()
                 for (index, status) in zip(range, statuses) { try body(index, status) }
                 // After an error there are fewer: this meets it again.
                 try readAlone(range.dropFirst(statuses.count), of: run, body)
             }
         } catch {
-            pipeline.abandon()
-            self.pipeline = nil
+            step.abandon()
+            self.step = nil
             throw error
         }
     }
@@ -62,17 +55,14 @@ final class FileStatusReader {
     }
 
     /// The most slices under way.
-    private var depth: Int { 2 * threadCount + 2 }
+    private var depth: Int { 2 * pool.threadCount }
 
-    private func startedPipeline() throws -> OrderedPipeline<FileRun, [FileStatus]> {
-        if let pipeline { return pipeline }
-        let started = try OrderedPipeline(
-            named: "migration-stat",
-            upTo: threadCount,
-            depth: depth,
-            cancellation: cancellation
-        ) { { (run: FileRun) in run.readableStatuses } }
-        pipeline = started
+    private func startedStep() -> OrderedStep<FileRun, [FileStatus]> {
+        if let step { return step }
+        let started = OrderedStep(of: pool, depth: depth) {
+            { (run: FileRun) in run.readableStatuses }
+        }
+        step = started
         return started
     }
 }

@@ -27,15 +27,14 @@ final class ItemArchiver {
     /// The source's own directory, which has no entry.
     private var root: WalkedDirectory?
 
-    /// Archives with `writer`; `threadCount` further threads look at files and read small ones ahead.
+    /// Archives with `writer`; the threads of `pool` look at files and read small ones ahead.
     init(
         writingTo writer: ArchiveWriter,
         outputIdentity: FileStatus.Identity?,
         progress: Progress?,
-        threadCount: Int = 0,
         holding extra: ExtraMetadata = [],
         isStrict: Bool = false,
-        cancellation: CancellationFlag
+        on pool: WorkerPool
     ) {
         entries = EntryArchiver(
             writingTo: writer,
@@ -44,9 +43,9 @@ final class ItemArchiver {
             holding: extra,
             isStrict: isStrict
         )
-        statuses = FileStatusReader(threadCount: threadCount, cancellation: cancellation)
-        queue = ItemQueue(threadCount: threadCount, holding: extra, cancellation: cancellation)
-        self.cancellation = cancellation
+        statuses = FileStatusReader(on: pool)
+        queue = ItemQueue(on: pool, holding: extra)
+        cancellation = pool.cancellation
     }
 }
 

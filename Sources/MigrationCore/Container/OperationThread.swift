@@ -62,13 +62,19 @@ final class OperationThread: TaskExecutor {
     }
 }
 
-/// How many threads an operation uses.
-package enum ThreadCount {
-    /// The number that was asked for, else one for each processor that this process may use.
-    package static func resolve(_ requested: Int?) -> Int {
-        ArchiveThreads.count(requested: requested)
+extension WorkerPool {
+    /// Makes a pool of the number of threads that was asked for, else one for each processor that this process
+    /// may use.
+    package convenience init(requesting threadCount: Int?, _ cancellation: CancellationFlag) {
+        self.init(
+            threadCount: ArchiveThreads.count(requested: threadCount),
+            cancellation: cancellation
+        )
     }
+}
 
+/// How many threads an operation may be asked to use.
+enum ThreadCount {
     /// Checks that a requested number of threads is allowed.
     static func check(_ requested: Int?) throws(MigrationError) {
         guard let requested, !(1...ArchiveThreads.limit).contains(requested) else { return }

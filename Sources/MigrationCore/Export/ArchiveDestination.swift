@@ -406,18 +406,13 @@ package struct ArchiveFile: ~Copyable {
     }
 
     /// Throws unless the file, which is not committed yet, is a whole archive; returns its fingerprint.
-    mutating func prove(threadCount: Int) throws -> Fingerprint {
+    mutating func prove() throws -> Fingerprint {
         guard let file = pending?.file else { preconditionFailure("a stream can't be read again") }
         let input = try ArchiveInput(
             reading: file.descriptor.duplicate(),
-            cancellation: cancellation
+            on: WorkerPool(requesting: nil, cancellation)
         )
-        let inspection = try ArchiveVerifier.verify(
-            input,
-            scope: .hashes,
-            threadCount: threadCount,
-            onProgress: { _ in }
-        )
+        let inspection = try ArchiveVerifier.verify(input, scope: .hashes) { _ in }
         guard let fingerprint = inspection.fingerprint else {
             throw ArchiveError(.notAnArchive, "not a migration archive")
         }

@@ -113,7 +113,7 @@ extension MigrationHost {
                 options: options,
                 appExtension: appExtension,
                 progress: progress,
-                cancellation: cancellation,
+                pool: WorkerPool(requesting: options.threadCount, cancellation),
                 wait: wait(cancellation)
             )
             return try operation.run()
@@ -265,8 +265,10 @@ struct ExportOperation {
     let options: ExportOptions
     let appExtension: MigrationExtension?
     let progress: Progress?
-    let cancellation: CancellationFlag
+    let pool: WorkerPool
     let wait: LockWait
+
+    private var cancellation: CancellationFlag { pool.cancellation }
 
     func run() throws -> ExportReport {
         let lock = try wait.lockForReading(container.rootPath)
@@ -331,7 +333,7 @@ struct ExportOperation {
                 container,
                 root: root,
                 options: options,
-                cancellation: cancellation
+                pool: pool
             )
         }
         let host = try AppExtensionHost.begin(
@@ -373,17 +375,15 @@ struct ExportOperation {
             goingOnFrom: beginning,
             header: header,
             level: options.compressionLevel,
-            threadCount: threadCount,
-            cancellation: cancellation
+            on: pool
         )
         let archiver = ItemArchiver(
             writingTo: writer,
             outputIdentity: identity,
             progress: progress,
-            threadCount: threadCount - 1,
             holding: options.extraMetadata,
             isStrict: options.isStrict,
-            cancellation: cancellation
+            on: pool
         )
         archiver.entryHandler = options.entryHandler
         if !options.extraMetadata.contains(.owners) {
@@ -410,10 +410,6 @@ struct ExportOperation {
             writer.abandon()
             throw error
         }
-    }
-
-    private var threadCount: Int {
-        ThreadCount.resolve(options.threadCount)
     }
 
     private func report(

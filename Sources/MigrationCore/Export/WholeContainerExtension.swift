@@ -10,15 +10,14 @@ struct WholeContainerExtension: ExportingExtension {
     let selection: ContainerSelection
     let resourcesVersion: String
     let isCompressible: Bool
-    private let threadCount: Int?
-    let cancellation: CancellationFlag
+    private let pool: WorkerPool
 
     /// Exports `container`, whose open directory is `root`.
     init(
         _ container: MigrationDataContainer,
         root: OpenFile,
         options: ExportOptions,
-        cancellation: CancellationFlag
+        pool: WorkerPool
     ) {
         self.container = container
         self.root = root
@@ -28,16 +27,16 @@ struct WholeContainerExtension: ExportingExtension {
         )
         resourcesVersion = options.resourcesVersion
         isCompressible = options.isCompressible
-        threadCount = options.threadCount
-        self.cancellation = cancellation
+        self.pool = pool
     }
 
     func properties(availableSpace: UInt64?) throws -> ExportProperties {
-        let threadCount = ThreadCount.resolve(threadCount) - 1
-        let statuses = FileStatusReader(threadCount: threadCount, cancellation: cancellation)
-        var measure = SourceMeasure(selecting: selection, readingWith: statuses)
+        var measure = SourceMeasure(
+            selecting: selection,
+            readingWith: FileStatusReader(on: pool)
+        )
         let copy = try root.descriptor.duplicate()
-        var walker = SourceWalker(root: copy, cancellation: cancellation)
+        var walker = SourceWalker(root: copy, cancellation: pool.cancellation)
         try walker.walk(&measure)
         guard measure.contentBytes <= ArchiveWriter.longestStream else {
             let message = "an archive holds at most 1 TiB, and the container holds more"

@@ -65,7 +65,13 @@ public struct ArchiveSource: Sendable {
         return source
     }
 
+    /// Opens the archive, to be read by the caller's thread alone.
     package func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
+        try open(WorkerPool(threadCount: 1, cancellation: cancellation))
+    }
+
+    /// Opens the archive, to be read by the threads of `pool`.
+    package func open(_ pool: WorkerPool) throws -> ArchiveInput {
         let descriptor: FileDescriptor
         var name: BytePath?
         do {
@@ -85,7 +91,7 @@ public struct ArchiveSource: Sendable {
             reading: descriptor,
             named: name,
             decryption: decryption,
-            cancellation: cancellation
+            on: pool
         )
     }
 }

@@ -45,7 +45,7 @@ extension MigrationHost {
                     options: options,
                     appExtension: appExtension,
                     progress: progress,
-                    cancellation: cancellation,
+                    pool: WorkerPool(requesting: options.threadCount, cancellation),
                     wait: wait(cancellation)
                 )
                 return try operation.run()
@@ -181,7 +181,7 @@ struct ImportOperation {
     let options: ImportOptions
     let appExtension: MigrationExtension?
     let progress: Progress?
-    let cancellation: CancellationFlag
+    let pool: WorkerPool
     let wait: LockWait
 
     /// The results of a committed import, for its report.
@@ -203,6 +203,8 @@ struct ImportOperation {
     }
 
     private var path: BytePath { container.rootPath }
+
+    private var cancellation: CancellationFlag { pool.cancellation }
 
     private var checks: ImportChecks {
         ImportChecks(container: container, options: options, appExtension: appExtension)
@@ -236,7 +238,7 @@ struct ImportOperation {
             try KeptContainer(kept, for: path)
         }
         if options.skipsIfImported, let report = try reportIfImported() { return report }
-        let input = try source.open(cancellation)
+        let input = try source.open(pool)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         try checks.checkExtension()
         // A missing container has no lock and no record. It is made only once the archive can be
@@ -388,10 +390,9 @@ struct ImportOperation {
     }
 
     private func openReader(_ input: ArchiveInput) throws -> ArchiveReader {
-        let threadCount = ThreadCount.resolve(options.threadCount)
         let reader = try ArchiveReader(
             input,
-            access: .whole(threadCount: threadCount),
+            access: .whole,
             foreignMetadata: options.extraMetadata
         )
         try checks.checkKind(of: reader)
@@ -408,9 +409,7 @@ struct ImportOperation {
         var rules = ArchiveExtractor.Options()
         rules.requiresTimes = true
         rules.times = try StorableTimes(in: FileDescriptor.open(path.parent, .directory))
-        let threadCount = ThreadCount.resolve(options.threadCount)
-        let input = try source.open(cancellation)
-        let reader = try ArchiveReader(input, access: .comparing(threadCount: threadCount))
+        let reader = try ArchiveReader(source.open(pool), access: .comparing)
         while let entry = try reader.next() {
             try cancellation.check()
             _ = try rules.changedTime(of: entry)

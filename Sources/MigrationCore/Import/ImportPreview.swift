@@ -88,12 +88,11 @@ struct ImportPreviewOperation {
         let isMissing = try checks.isContainerMissing()
         let available = try availableSpace(isMissing: isMissing)
         let replaced = try isMissing ? nil : dataOfContainer()
-        let input = try source.open(cancellation)
+        let input = try source.open(WorkerPool(requesting: options.threadCount, cancellation))
         progress?.setTotal(Int64(clamping: input.size ?? 0))
-        let threadCount = ThreadCount.resolve(options.threadCount)
         let reader = try ArchiveReader(
             input,
-            access: .whole(threadCount: threadCount),
+            access: .whole,
             foreignMetadata: options.extraMetadata
         )
         try checks.checkKind(of: reader)

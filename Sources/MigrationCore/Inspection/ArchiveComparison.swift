@@ -22,14 +22,15 @@ extension ArchiveSource {
     ) async throws -> Int {
         try await withOperationThread { cancellation in
             try withoutActuallyEscaping(body) { body in
+                let pool = WorkerPool(requesting: nil, cancellation)
                 let comparison = ArchiveComparison(
                     paths: paths,
                     cancellation: cancellation,
                     report: body
                 )
                 return try comparison.run(
-                    { try ArchiveReader(self.open(cancellation), access: $0) },
-                    { try ArchiveReader(other.open(cancellation), access: $0) }
+                    { try ArchiveReader(self.open(pool), access: $0) },
+                    { try ArchiveReader(other.open(pool), access: $0) }
                 )
             }
         }

@@ -81,7 +81,11 @@ extension ArchiveSource {
         _ body: @Sendable (ArchiveEntry) throws -> Void
     ) async throws -> ArchiveInspection {
         try await withOperationThread { cancellation in
-            try Self.forEachEntry(of: open(cancellation), at: [], body)
+            try Self.forEachEntry(
+                of: open(WorkerPool(requesting: nil, cancellation)),
+                at: [],
+                body
+            )
         }
     }
 
@@ -144,12 +148,11 @@ extension ArchiveSource {
         defer { progress?.endUpdates() }
         try ThreadCount.check(threadCount)
         return try await withOperationThread { cancellation in
-            let input = try open(cancellation)
+            let input = try open(WorkerPool(requesting: threadCount, cancellation))
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let inspection = try ArchiveVerifier.verify(
                 input,
-                scope: scope.verifierScope(externalLinks),
-                threadCount: ThreadCount.resolve(threadCount)
+                scope: scope.verifierScope(externalLinks)
             ) { progress?.completedUnitCount = Int64(clamping: $0) }
             try inspection.header?.check()
             return inspection

@@ -111,7 +111,7 @@ extension ArchiveSource {
             let path = container.rootPath
             let lock = try host.wait(cancellation).lockForReading(path)
             defer { lock.release() }
-            let input = try open(cancellation)
+            let input = try open(WorkerPool(requesting: nil, cancellation))
             let reader = try Self.reader(of: input, at: paths)
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let selection = ContainerSelection(includesCaches: includesCaches, exclusions: [])
@@ -144,8 +144,7 @@ extension ArchiveSource {
         at paths: [EntryPath]
     ) throws -> ArchiveReader {
         guard !paths.isEmpty, input.size != nil else {
-            let threadCount = ThreadCount.resolve(nil)
-            return try ArchiveReader(input, access: .comparing(threadCount: threadCount))
+            return try ArchiveReader(input, access: .comparing)
         }
         let reader = try ArchiveReader(input, access: .selective)
         // If the reader can't look for them, it returns everything.

@@ -252,7 +252,7 @@ extension EntryComparator {
         by comparator: inout ContentComparator
     ) throws {
         if let pieces = try reader.contentPieces() {
-            let hashes = try PieceHashes(pieces, of: file, reader.cancellation)
+            let hashes = PieceHashes(pieces, of: file, on: reader.pool)
             try reader.readContent(passingOver: pieces) { piece in
                 try step()
                 if comparator.firstDifference != nil { return true }
@@ -301,63 +301,29 @@ extension OpenFile {
     }
 }
 
-/// Compares a file with pieces of an archive by their hashes, in their order; several threads read the file.
-private final class PieceHashes {
-    private typealias Pipeline = OrderedPipeline<ContentPiece, Bool>
-
+/// Compares a file with pieces of an archive by their hashes, in their order; the threads of an operation read
+/// the file.
+private struct PieceHashes {
     private static let bufferSize = 256 * 1024
 
-    private let pieces: ContentPieces
-    private let file: OpenFile
-    private let cancellation: CancellationFlag
-    private var numbers: Range<Int>
-    /// Without it this thread reads.
-    private var pipeline: Pipeline?
-    private var buffer: [UInt8] = []
+    private let step: OrderedStep<ContentPiece, Bool>
 
-    init(
-        _ pieces: ContentPieces,
-        of file: OpenFile,
-        _ cancellation: CancellationFlag
-    ) throws {
-        self.pieces = pieces
-        self.file = file
-        self.cancellation = cancellation
-        numbers = pieces.numbers
-        if pieces.numbers.count > 1 { try start() }
-    }
-
-    deinit { pipeline?.abandon() }
-
-    private func start() throws {
-        let (pieces, file) = (pieces, file)
-        var rest = numbers
-        let threadCount = min(ThreadCount.resolve(nil), rest.count)
-        do {
-            pipeline = try Pipeline(
-                named: "migration-hash",
-                threadCount: threadCount,
-                depth: 2 * threadCount,
-                cancellation: cancellation,
-                source: { rest.popFirst().map { pieces[$0] } }
-            ) {
-                var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
-                return { try $0.holds(contentOf: file.descriptor, through: &buffer) }
-            }
-        } catch is SystemError {
-            // The system gives no threads.
+    init(_ pieces: ContentPieces, of file: OpenFile, on pool: WorkerPool) {
+        var rest = pieces.numbers
+        step = OrderedStep(
+            of: pool,
+            depth: 2 * pool.threadCount,
+            source: { rest.popFirst().map { pieces[$0] } }
+        ) {
+            var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+            return { try $0.holds(contentOf: file.descriptor, through: &buffer) }
         }
     }
 
     /// Returns whether the file holds the content of the next piece; `false` after the last.
     func next() throws -> Bool {
-        if let pipeline {
-            defer { pipeline.release() }
-            return try pipeline.next() ?? false
-        }
-        guard let number = numbers.popFirst() else { return false }
-        if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: Self.bufferSize) }
-        return try pieces[number].holds(contentOf: file.descriptor, through: &buffer)
+        defer { step.release() }
+        return try step.next() ?? false
     }
 }
 

@@ -103,13 +103,12 @@ struct Extraction {
             let message = "no archive can hold such a path: \(violation)"
             throw ArchiveError(.notFound, message, entry: path)
         }
-        let input = try source.open(cancellation)
-        let threadCount = ThreadCount.resolve(options.threadCount)
-        let access: ArchiveReader.Access =
-            selectsAll && !keepsGoing ? .whole(threadCount: threadCount) : .selective
+        let isWhole = selectsAll && !keepsGoing
+        let threadCount = isWhole ? options.threadCount : 1
+        let input = try source.open(WorkerPool(requesting: threadCount, cancellation))
         let reader = try ArchiveReader(
             input,
-            access: access,
+            access: isWhole ? .whole : .selective,
             toleratingDamage: keepsGoing,
             foreignMetadata: options.extraMetadata
         )

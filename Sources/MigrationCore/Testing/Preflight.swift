@@ -123,7 +123,7 @@ private struct Preflight {
             writingTo: writer,
             outputIdentity: nil,
             progress: nil,
-            cancellation: cancellation
+            on: WorkerPool(threadCount: 1, cancellation: cancellation)
         )
         let intake = ItemIntake(
             to: archiver,
@@ -159,8 +159,7 @@ private struct Preflight {
                 creator: MigrationHost.creator
             ),
             level: 1,
-            threadCount: 1,
-            cancellation: cancellation
+            on: WorkerPool(threadCount: 1, cancellation: cancellation)
         )
     }
 }

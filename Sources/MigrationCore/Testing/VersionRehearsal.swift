@@ -90,7 +90,7 @@ struct VersionRehearsalRun {
             options: ExportOptions(),
             appExtension: silent,
             progress: nil,
-            cancellation: cancellation,
+            pool: WorkerPool(requesting: nil, cancellation),
             wait: wait
         )
         _ = try operation.run()
@@ -160,7 +160,7 @@ struct VersionRehearsalRun {
             options: options,
             appExtension: scratch,
             progress: nil,
-            cancellation: cancellation,
+            pool: WorkerPool(requesting: nil, cancellation),
             wait: wait
         )
         return try operation.run()

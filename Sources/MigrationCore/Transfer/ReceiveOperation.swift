@@ -98,7 +98,7 @@ private struct ReceiveOperation {
                 try file.output.goOn(at: 0)
             }
             try reader.copyRest(to: file.output)
-            fingerprint = try file.prove(threadCount: ThreadCount.resolve(nil))
+            fingerprint = try file.prove()
         } catch {
             let error = file.discard(after: error)
             // Of an archive that was cut at once, not even the format shows.

@@ -3,29 +3,36 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// How many threads an export starts to compress, by the processors that it may use.
+/// How many threads an export works on, by the processors that it may use.
 @Suite(.scratchDirectory)
 struct ProcessorLimitTests {
     private let place: Workplace
 
     init() throws {
         place = try Workplace()
-        // More than the threads hold between them, because they end once nothing is left for them.
+        // More than the threads hold between them.
         try place.makeContainer(megabytes: 60)
     }
 
-    /// Starts an export behind `prefix` into a pipe that nobody empties, and counts its threads.
-    private func threads(_ flags: String = "", prefix: String = "") throws -> Int? {
-        // The threads are there before the first byte is. Until one has a name of its own, it has that of the thread
-        // that starts it.
+    /// Starts an export behind `prefix` into a pipe that nobody empties, and counts its threads: all, or those that
+    /// work on it.
+    private func threads(_ flags: String = "", prefix: String = "", all: Bool = false) throws
+        -> Int?
+    {
+        // They are counted once none of them can go on, as seen ten times in a row. Until one has a name of its own,
+        // it has that of the thread that starts it.
         let counted = try place.shell(
             """
             mkfifo pipe && exec 9<>pipe
             \(prefix) "$migrate" export --container source --out - \(flags) >pipe & export=$!
             head -c 10 <&9 >first
-            named() { grep -lx "$1" /proc/$export/task/*/comm | wc -l; }
-            while [ "$(named migration)" -gt 1 ]; do sleep 0.01; done
-            named migration-compr
+            named() { cat /proc/$export/task/*/comm | grep -xcE "$1"; }
+            quiet=0
+            while [ $quiet -lt 10 ] || [ "$(named migration)" -gt 1 ]; do
+                grep -q '^State:.[RD]' /proc/$export/task/*/status && quiet=0 || quiet=$((quiet + 1))
+                sleep 0.01
+            done
+            named '\(all ? "migra.*" : "migration(-work)?")'
             kill -9 $export; wait $export; rm pipe
             """
         )
@@ -41,6 +48,15 @@ struct ProcessorLimitTests {
         #expect(try threads() == ControlGroup.availableProcessors)
         #expect(try threads(prefix: one) == 1)
         #expect(try threads("--threads 3", prefix: one) == 3)
+    }
+
+    @Test func `has three threads at most that don't work, whatever it does`() throws {
+        let key = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+        for flags in ["", "--recipient \(key)"] {
+            let count = try #require(try threads("\(flags) --threads 16", all: true))
+            #expect((3...19).contains(count), "\(flags): \(count)")
+        }
+        #expect(try threads("--threads 1") == 1)
     }
 
     @Test(.enabled(if: Machine.isRoot, "mounting needs root"))

@@ -49,7 +49,7 @@ struct EncryptedFileTests {
             encryption: encryption,
             cancellation: CancellationFlag()
         )
-        try output.begin(threadCount: threadCount)
+        try output.begin(on: Self.pool(threadCount))
         var rest = content[...]
         var size = 1
         while !rest.isEmpty {
@@ -62,6 +62,13 @@ struct EncryptedFileTests {
         let bytes = [UInt8](try Data(contentsOf: file))
         #expect(written == UInt64(bytes.count))
         return bytes
+    }
+
+    private static func pool(
+        _ threadCount: Int,
+        _ cancellation: CancellationFlag = CancellationFlag()
+    ) -> WorkerPool {
+        WorkerPool(threadCount: threadCount, cancellation: cancellation)
     }
 
     /// Decrypts as an import does; several threads must give what one gives, the error too.
@@ -88,11 +95,9 @@ struct EncryptedFileTests {
         var content: [UInt8] = []
         let source = try EncryptedFile.open(
             MemoryBytes(bytes, isSequential: !isFile),
-            with: decryption
+            with: decryption,
+            on: pool(threadCount)
         )
-        if threadCount > 1 {
-            try source.useThreads(threadCount, cancellation: CancellationFlag())
-        }
         try source.readAll(into: &content)
         return content
     }
@@ -160,7 +165,7 @@ struct EncryptedFileTests {
                 cancellation: CancellationFlag()
             )
             let error = #expect(throws: ArchiveError.self) {
-                try output.begin(threadCount: threadCount)
+                try output.begin(on: Self.pool(threadCount))
                 while true { try output.write(content.span) }
             }
             #expect(error?.code == .outOfSpace)
@@ -172,7 +177,7 @@ struct EncryptedFileTests {
             encryption: .recipients([Self.recipient]),
             cancellation: cancellation
         )
-        try output.begin(threadCount: 2)
+        try output.begin(on: Self.pool(2, cancellation))
         try output.write(content.span)
         cancellation.cancel()
         #expect(throws: CancellationError.self) { try output.write(content.span) }

@@ -35,9 +35,9 @@ struct FileWritersTests {
         try parent.makeDirectory([UInt8](name), permissions: 0o700)
         let input = try ArchiveInput(
             reading: Scratch.file(holding: archive.bytes),
-            cancellation: cancellation
+            on: WorkerPool(threadCount: threadCount, cancellation: cancellation)
         )
-        let reader = try ArchiveReader(input, access: .whole(threadCount: threadCount))
+        let reader = try ArchiveReader(input, access: .whole)
         let root = try FileDescriptor.open(path, .directory)
         let extractor = ArchiveExtractor(
             root: try root.duplicate(),

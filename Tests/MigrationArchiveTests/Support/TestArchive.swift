@@ -54,8 +54,7 @@ struct TestArchive {
             writingTo: output,
             header: header,
             level: level,
-            threadCount: threadCount,
-            cancellation: cancellation
+            on: WorkerPool(threadCount: threadCount, cancellation: cancellation)
         )
         for (number, item) in items.enumerated() {
             let place: WindowPlace = inOneWindow && number > 0 ? .further : .first
@@ -72,10 +71,11 @@ struct TestArchive {
     }
 
     /// The archive, as it comes by `route`.
-    func input(_ route: Route) throws -> ArchiveInput {
+    func input(_ route: Route, threadCount: Int = 2) throws -> ArchiveInput {
         let descriptor =
             try route == .pipe ? Scratch.pipe(holding: bytes) : Scratch.file(holding: bytes)
-        return try ArchiveInput(reading: descriptor, cancellation: CancellationFlag())
+        let pool = WorkerPool(threadCount: threadCount, cancellation: CancellationFlag())
+        return try ArchiveInput(reading: descriptor, on: pool)
     }
 
     /// Opens the archive by `route`.
@@ -84,10 +84,10 @@ struct TestArchive {
             switch route {
             case .selectiveFile: .selective
             case .listedFile: .listing
-            case .comparedFile: .comparing(threadCount: threadCount)
-            case .wholeFile, .pipe: .whole(threadCount: threadCount)
+            case .comparedFile: .comparing
+            case .wholeFile, .pipe: .whole
             }
-        return try ArchiveReader(input(route), access: access)
+        return try ArchiveReader(input(route, threadCount: threadCount), access: access)
     }
 
     /// Everything in the archive.
@@ -98,13 +98,13 @@ struct TestArchive {
     /// Checks the archive as `migrate verify` does.
     func verify(_ route: Route = .wholeFile) throws -> ArchiveInspection {
         let hashes = Result {
-            try ArchiveVerifier.verify(input(route), scope: .hashes, threadCount: 2) { _ in }
+            try ArchiveVerifier.verify(input(route), scope: .hashes) { _ in }
         }
         let scope = ArchiveVerifier.Scope.everything(ArchiveExtractor.Options()) {
             () throws(SystemError) in
             try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
         }
-        let result = try ArchiveVerifier.verify(input(route), scope: scope, threadCount: 2) { _ in }
+        let result = try ArchiveVerifier.verify(input(route), scope: scope) { _ in }
         // What is sound has the right hashes.
         #expect(try hashes.get().fingerprint == result.fingerprint)
         return result

@@ -19,6 +19,13 @@ struct FileStatusReaderTests {
         return FileRun(directory: opened, path: [], listing: listing, range: 0..<listing.count)
     }
 
+    private func reader(
+        _ threadCount: Int,
+        _ cancellation: CancellationFlag = CancellationFlag()
+    ) -> FileStatusReader {
+        FileStatusReader(on: WorkerPool(threadCount: threadCount, cancellation: cancellation))
+    }
+
     private func sizes(
         _ run: FileRun,
         by reader: FileStatusReader
@@ -28,10 +35,10 @@ struct FileStatusReaderTests {
         return sizes
     }
 
-    @Test(arguments: [0, 1, 3], [0, 1, 255, 256, 257, 1500])
+    @Test(arguments: [1, 2, 4], [0, 1, 255, 256, 257, 1500])
     func `reads each file of a run in order`(_ threads: Int, _ count: Int) throws {
         let run = try run(of: count)
-        let reader = FileStatusReader(threadCount: threads, cancellation: CancellationFlag())
+        let reader = reader(threads)
         for _ in 0..<2 {
             let sizes = try sizes(run, by: reader)
             #expect(sizes.map(\.index) == Array(0..<count))
@@ -39,13 +46,13 @@ struct FileStatusReaderTests {
         }
     }
 
-    @Test(arguments: [0, 3], [0, 127, 128, 700, 999])
+    @Test(arguments: [1, 4], [0, 127, 128, 700, 999])
     func `names the file whose status can't be read, after all before it`(
         _ threads: Int,
         _ missing: Int
     ) throws {
         let run = try run(of: 1000)
-        let reader = FileStatusReader(threadCount: threads, cancellation: CancellationFlag())
+        let reader = reader(threads)
         let file = try BytePath.scratch / "\(missing + 10_000)"
         try file.removeFile()
         var count = 0
@@ -61,7 +68,7 @@ struct FileStatusReaderTests {
     @Test func `stops where the caller does, and reads the next run from its start`() throws {
         struct Stop: Error {}
         let run = try run(of: 1000)
-        let reader = FileStatusReader(threadCount: 2, cancellation: CancellationFlag())
+        let reader = reader(3)
         #expect(throws: Stop.self) {
             try reader.forEachStatus(of: run) { index, _ in if index == 300 { throw Stop() } }
         }
@@ -71,7 +78,7 @@ struct FileStatusReaderTests {
     @Test func `ends when the operation is cancelled`() throws {
         let cancellation = CancellationFlag()
         let run = try run(of: 1000)
-        let reader = FileStatusReader(threadCount: 2, cancellation: cancellation)
+        let reader = reader(3, cancellation)
         cancellation.cancel()
         #expect(throws: CancellationError.self) { try sizes(run, by: reader) }
     }

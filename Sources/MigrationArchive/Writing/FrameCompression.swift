@@ -1,13 +1,13 @@
 internal import MigrationSystem
 
-/// Hashes and compresses chunks on several threads and writes the frames in the chunks' order.
+/// Hashes and compresses chunks on the threads of an operation and writes the frames in the chunks' order.
 ///
 /// The hashes depend on the chunks alone. Without an output the chunks are hashed only. Where the output holds
 /// the beginning of an archive, frames stay there as long as they are those of the chunks.
-final class FrameCompressionPipeline {
+final class FrameCompression {
     private let buffers = FrameBufferPool()
     private let frames: FrameWriter
-    private let pipeline: OrderedPipeline<NumberedChunk, CompressedFrame>
+    private let step: OrderedStep<NumberedChunk, CompressedFrame>
     private var submitted = 0
 
     private struct NumberedChunk {
@@ -21,9 +21,8 @@ final class FrameCompressionPipeline {
         keeping pieces: [ArchiveBeginning.Piece] = [],
         level: Int,
         isCompressible: Bool,
-        threadCount: Int,
-        cancellation: CancellationFlag
-    ) throws {
+        on pool: WorkerPool
+    ) {
         let buffers = buffers
         let compression = Compression(level: level, isCompressible: isCompressible)
         let frames = FrameWriter(
@@ -34,25 +33,17 @@ final class FrameCompressionPipeline {
             recyclingTo: buffers
         )
         self.frames = frames
-        pipeline = try ArchiveError.startingThreads {
-            try OrderedPipeline(
-                named: "migration-compress",
-                threadCount: threadCount,
-                depth: threadCount,
-                cancellation: cancellation,
-                sink: frames.write
-            ) {
-                guard output != nil else { return { CompressedFrame(hashing: $0.buffer) } }
-                var compressor = try FrameCompressor.make(level: level)
-                return { chunk in
-                    let (number, buffer) = (chunk.number, chunk.buffer)
-                    if number < pieces.count, !frames.hasDiffered,
-                        let kept = CompressedFrame(keeping: pieces[number], of: buffer)
-                    {
-                        return kept
-                    }
-                    return try CompressedFrame(of: buffer, compression, with: &compressor, buffers)
+        step = OrderedStep(of: pool, depth: pool.threadCount, sink: frames.write) {
+            guard output != nil else { return { CompressedFrame(hashing: $0.buffer) } }
+            var compressor = try FrameCompressor.make(level: level)
+            return { chunk in
+                let (number, buffer) = (chunk.number, chunk.buffer)
+                if number < pieces.count, !frames.hasDiffered,
+                    let kept = CompressedFrame(keeping: pieces[number], of: buffer)
+                {
+                    return kept
                 }
+                return try CompressedFrame(of: buffer, compression, with: &compressor, buffers)
             }
         }
     }
@@ -74,19 +65,19 @@ final class FrameCompressionPipeline {
         guard submitted < ArchiveIndex.frameLimit else {
             throw ArchiveError(.unrepresentable, "an archive holds at most 1 TiB")
         }
-        try pipeline.submit(NumberedChunk(number: submitted, buffer: chunk))
+        try step.submit(NumberedChunk(number: submitted, buffer: chunk))
         submitted += 1
     }
 
     /// Waits until everything is written; returns the index of the frames.
     func finish() throws -> ArchiveIndex {
-        try pipeline.finish()
+        try step.settle()
         try frames.finish()
         return frames.index
     }
 
-    /// Ends the threads without finishing the archive.
-    func abandon() { pipeline.abandon() }
+    /// Ends the work without finishing the archive.
+    func abandon() { step.abandon() }
 }
 
 /// How chunks are compressed.
@@ -179,7 +170,7 @@ private struct CompressedFrame: Sendable {
 
 /// Writes frames and lists them.
 ///
-/// Safe because the pipeline calls it on one thread at a time, and its owner after the last frame; whether
+/// Safe because the step calls it on one thread at a time, and its owner after the last frame; whether
 /// something has differed is the only thing that other threads ask, under a lock.
 private final class FrameWriter: @unchecked Sendable {
     private let output: ArchiveOutput?

@@ -1,22 +1,21 @@
 internal import MigrationSystem
 
-/// Encrypts the bytes of an archive on several threads and writes them in order.
+/// Encrypts the bytes of an archive on the threads of an operation and writes them in order.
 ///
 /// Threads work on batches of chunks, so that handing over costs little. The last byte of the archive
 /// decides which chunk is the last: a full batch waits until there is more. Large pieces are not
-/// copied: the threads read them where they lie, and their owner waits for the threads.
-final class SealingPipeline {
+/// copied: the threads read them where they lie, and their owner waits for that.
+final class Sealing {
     private let output: SealedOutput
-    private let pipeline: OrderedPipeline<ChunkBatch, ChunkBatch>
+    private let step: OrderedStep<ChunkBatch, ChunkBatch>
     private let free: Monitor<[ChunkBatch]>
     private var current = ChunkBatch()
     private var submitted = 0
 
-    /// Writes the head of an encrypted archive and starts `threadCount` threads.
+    /// Writes the head of an encrypted archive.
     init(
         _ encryption: ArchiveEncryption,
-        threadCount: Int,
-        cancellation: CancellationFlag,
+        on pool: WorkerPool,
         write: @escaping (Span<UInt8>) throws -> Void
     ) throws {
         let (head, fileKey, nonce) = try encryption.begin()
@@ -26,11 +25,9 @@ final class SealingPipeline {
         self.output = output
         let free = Monitor<[ChunkBatch]>([])
         self.free = free
-        pipeline = try OrderedPipeline(
-            named: "migration-encrypt",
-            threadCount: threadCount,
-            depth: threadCount + 1,
-            cancellation: cancellation,
+        step = OrderedStep(
+            of: pool,
+            depth: pool.threadCount + 1,
             sink: { batch in
                 try unsafe batch.withSealed { try unsafe output.write($0) }
                 free.withLock { $0.append(batch) }
@@ -67,27 +64,27 @@ final class SealingPipeline {
             }
         } catch {
             // No thread may read the memory of the caller any more.
-            try pipeline.settle()
+            try step.settle()
             throw error
         }
-        if hasLent { try pipeline.settle() }
+        if hasLent { try step.settle() }
     }
 
     /// Ends the archive; returns when all is written.
     func finish() throws {
         current.isLast = true
         try submit()
-        try pipeline.finish()
+        try step.settle()
         try output.finish()
     }
 
-    /// Ends the threads without finishing the archive.
-    func abandon() { pipeline.abandon() }
+    /// Ends the work without finishing the archive.
+    func abandon() { step.abandon() }
 
     /// Hands the current batch over; waits while too many are under way.
     private func submit() throws {
         current.number = UInt64(submitted)
-        try pipeline.submit(current)
+        try step.submit(current)
         submitted += 1
         current = free.withLock { $0.popLast() } ?? ChunkBatch()
         current.clear()
@@ -96,7 +93,7 @@ final class SealingPipeline {
 
 /// Where encrypted bytes go, as text where that is asked for.
 ///
-/// Safe because the pipeline uses it on one thread at a time, and its owner before and after that.
+/// Safe because the step uses it on one thread at a time, and its owner before and after that.
 private final class SealedOutput: @unchecked Sendable {
     private var armor: ArmorEncoder?
     private let target: (Span<UInt8>) throws -> Void
@@ -121,7 +118,7 @@ private final class SealedOutput: @unchecked Sendable {
     }
 }
 
-/// Some chunks on their way through the pipeline, each with room for its tag behind it.
+/// Some chunks on their way through the step, each with room for its tag behind it.
 ///
 /// Safe because one thread at a time holds it.
 private final class ChunkBatch: @unchecked Sendable {
