@@ -31,6 +31,8 @@ let package = Package(
     products: [
         .library(name: "MigrationCore", targets: ["MigrationCore"]),
         .library(name: "AndroidMigration", targets: ["AndroidMigration"]),
+        // Nothing in it is public; the package Fuzz reaches it.
+        .library(name: "IPhoneBackups", targets: ["IPhoneBackups"]),
         .library(name: "StoreMigration", targets: ["StoreMigration"]),
         .executable(name: "migrate", targets: ["migrate"]),
     ],

@@ -14,10 +14,11 @@ let settings: [SwiftSetting] = [
 
 let core = Target.Dependency.product(name: "MigrationCore", package: "migration")
 let android = Target.Dependency.product(name: "AndroidMigration", package: "migration")
+let iPhone = Target.Dependency.product(name: "IPhoneBackups", package: "migration")
 let names = [
     "FuzzFile", "FuzzPipe", "FuzzTar", "FuzzExtraction", "FuzzSession", "FuzzEntitlement",
     "FuzzBookkeeping", "FuzzEncryption", "FuzzRules", "FuzzBackup", "FuzzStream", "FuzzIndex",
-    "FuzzTrailer",
+    "FuzzTrailer", "FuzzKeybag", "FuzzMbdb", "FuzzManifest", "FuzzMbfile",
 ]
 
 let package = Package(
@@ -28,7 +29,11 @@ let package = Package(
         .package(name: "migration", path: "..")
     ],
     targets: [
-        .target(name: "FuzzSupport", dependencies: [android, core], swiftSettings: settings)
+        .target(
+            name: "FuzzSupport",
+            dependencies: [android, core, iPhone],
+            swiftSettings: settings
+        )
     ]
         + names.map {
             .executableTarget(

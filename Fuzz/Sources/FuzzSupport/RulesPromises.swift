@@ -84,7 +84,7 @@ public enum RulesPromises {
     private static func checkManifest(_ bytes: [UInt8]) throws {
         let manifest = try AppManifest(bytes)
         Milestones.reach(manifestRead)
-        FuzzTarget.require(manifest.applicationLine > 0, "an element has a line")
+        FuzzTarget.require(manifest.applicationLine ?? 1 > 0, "an element has a line")
     }
 
     private static func checkTransfer(_ bytes: [UInt8]) throws {

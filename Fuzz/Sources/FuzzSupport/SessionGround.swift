@@ -56,7 +56,7 @@ public struct SessionGround: Sendable {
             SessionPromises.check(message)
             switch message {
             case .failed(let error): _ = "\(error.carried)"
-            case .progress(let completed, let total): progress.show(completed, of: total)
+            case .progress(let shown): progress.show(shown.units.completed, of: shown.units.total)
             default: break
             }
         }
