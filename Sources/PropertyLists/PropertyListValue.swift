@@ -38,6 +38,39 @@ package indirect enum PropertyListValue: Hashable, Sendable {
             : try XMLPropertyListReader.read(bytes, limits: limits)
     }
 
+    /// Reads a list that comes in pieces.
+    ///
+    /// Of one in XML no more is kept than its values.
+    ///
+    /// - Parameters:
+    ///   - limits: How much the list may hold.
+    ///   - keys: The keys whose values aren't kept in a list in XML.
+    ///   - next: Called for the next bytes; there are none at the end.
+    /// - Returns: The value that the list holds; `nil` if there are no bytes at all.
+    /// - Throws: ``PropertyListError``, and the errors of `next`.
+    package static func read(
+        limits: PropertyListLimits,
+        leavingOut keys: Set<String>,
+        from next: () throws -> ArraySlice<UInt8>
+    ) throws -> PropertyListValue? {
+        var piece = try next()
+        if piece.isEmpty { return nil }
+        if piece.starts(with: BinaryPropertyList.magic) {
+            var bytes: [UInt8] = []
+            while !piece.isEmpty {
+                bytes += piece
+                piece = try next()
+            }
+            return try BinaryPropertyListReader.read(bytes, limits: limits)
+        }
+        let reader = XMLPropertyListReader(limits: limits, leavingOut: keys)
+        while !piece.isEmpty {
+            try reader.take(piece)
+            piece = try next()
+        }
+        return try reader.finish()
+    }
+
     /// Reads a list that describes an app or a container, which has to be a dictionary.
     ///
     /// - Parameter bytes: The list; `nil` if its file takes more than ``fileSizeLimit``.

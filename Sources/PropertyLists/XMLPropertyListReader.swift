@@ -13,6 +13,8 @@ final class XMLPropertyListReader {
         var values: [PropertyListValue] = []
         var members: [String: PropertyListValue] = [:]
         var key: String?
+        /// Whether the value isn't kept.
+        var isLeftOut = false
     }
 
     private let parser: XML_Parser
@@ -20,8 +22,13 @@ final class XMLPropertyListReader {
     private var open: [Open] = []
     private var root: PropertyListValue?
     private var problem: PropertyListError?
+    private var isBegun = false
 
-    private init(limits: PropertyListLimits) {
+    private let leftOut: Set<String>
+
+    /// Makes a reader that doesn't keep the values of some keys.
+    init(limits: PropertyListLimits, leavingOut keys: Set<String> = []) {
+        leftOut = keys
         budget = PropertyListBudget(limits)
         unsafe parser = XML_ParserCreate(nil)
     }
@@ -34,21 +41,27 @@ final class XMLPropertyListReader {
         _ bytes: [UInt8],
         limits: PropertyListLimits
     ) throws(PropertyListError) -> PropertyListValue {
-        try XMLPropertyListReader(limits: limits).parse(bytes)
+        let reader = XMLPropertyListReader(limits: limits)
+        try reader.take(bytes[...])
+        return try reader.finish()
     }
 
     // MARK: - What expat calls
 
-    private func parse(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
+    /// Reads the next piece of the list.
+    func take(_ bytes: ArraySlice<UInt8>, isLast: Bool = false) throws(PropertyListError) {
         guard let count = CInt(exactly: bytes.count) else {
             throw PropertyListError("it takes more than 2 GiB")
         }
-        unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
-        setElementHandlers()
-        refuseEntities()
+        if !isBegun {
+            isBegun = true
+            unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+            setElementHandlers()
+            refuseEntities()
+        }
         let status = unsafe bytes.withUnsafeBytes { bytes in
             let text = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress
-            return unsafe XML_Parse(parser, text, count, 1)
+            return unsafe XML_Parse(parser, text, count, isLast ? 1 : 0)
         }
         if let problem {
             let line = unsafe XML_GetCurrentLineNumber(parser)
@@ -57,6 +70,13 @@ final class XMLPropertyListReader {
         guard status == XML_STATUS_OK else {
             throw PropertyListError("it is neither a binary list nor valid XML")
         }
+    }
+
+    /// Takes note that no piece follows.
+    ///
+    /// - Returns: The value that the list holds.
+    func finish() throws(PropertyListError) -> PropertyListValue {
+        try take([], isLast: true)
         guard let root else { throw PropertyListError("it holds no value") }
         return root
     }
@@ -125,7 +145,9 @@ final class XMLPropertyListReader {
             // The element <plist> itself isn't a level.
             try budget.check(level: open.first?.name == "plist" ? open.count : open.count + 1)
         }
-        open.append(Open(name: name))
+        let isLeftOut =
+            open.last.map { $0.isLeftOut || $0.key.map { leftOut.contains($0) } ?? false } ?? false
+        open.append(Open(name: name, isLeftOut: isLeftOut))
     }
 
     /// Checks that an element may begin in the one that is open.
@@ -146,6 +168,7 @@ final class XMLPropertyListReader {
             guard bytes.allSatisfy(Self.isSpace) else {
                 throw PropertyListError("text lies between the elements")
             }
+        case _ where open[last].isLeftOut: return
         default:
             try budget.take(bytes: bytes.count)
             open[last].text += bytes
@@ -156,6 +179,11 @@ final class XMLPropertyListReader {
         guard let element = open.popLast(), element.name != "plist" else { return }
         if element.name == "key" {
             try setKey(String(decoding: element.text, as: UTF8.self))
+            return
+        }
+        if element.isLeftOut {
+            guard let parent = open.indices.last else { return }
+            open[parent].key = nil
             return
         }
         let value = try value(of: element)

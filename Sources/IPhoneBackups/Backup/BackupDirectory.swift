@@ -12,7 +12,7 @@ struct BackupDirectory {
     }
 
     /// Lists of installed apps hold their icons.
-    private static let listLimit = 64 << 20
+    private static let listLimit: UInt64 = 64 << 20
     private static let listLimits = PropertyListLimits(
         values: 2_000_000,
         expandedBytes: 128 << 20,
@@ -90,26 +90,37 @@ struct BackupDirectory {
 
     // MARK: - Property lists
 
+    /// The keys of lists whose values may take megabytes, and say nothing that is asked for.
+    private static let largeKeys: Set = [
+        "PlaceholderIcon", "ApplicationSINF", "iTunes Files", "iTunes Settings",
+    ]
+
     /// Reads a property list of the backup.
     ///
     /// - Returns: The list; `nil` if there is none, or an empty file, as copies and crashes leave it.
     /// - Throws: ``ArchiveError`` of code `damaged`.
     func propertyList(_ name: String) throws(ArchiveError) -> PropertyListValue? {
-        let bytes: [UInt8]?
-        do throws(SystemError) {
-            let file = try directory.descriptor.open([UInt8](name.utf8), .reading)
-            let isFile = try file.status().kind == .regular
-            bytes = isFile ? try file.readAll(limit: Self.listLimit) : nil
-        } catch {
-            if error.isMissing { return nil }
-            throw ArchiveError(.damaged, "the backup's \(name) can't be read", cause: error)
-        }
-        guard let bytes else {
-            throw ArchiveError(.damaged, "the backup's \(name) takes over 64 MiB, or isn't a file")
-        }
-        if bytes.isEmpty { return nil }
         do {
-            return try PropertyListValue.read(bytes, limits: Self.listLimits)
+            let file = try directory.descriptor.open([UInt8](name.utf8), .reading)
+            let status = try file.status()
+            guard status.kind == .regular, status.size <= Self.listLimit else {
+                throw PropertyListError("it takes over 64 MiB, or isn't a file")
+            }
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            var offset: UInt64 = 0
+            return try PropertyListValue.read(
+                limits: Self.listLimits,
+                leavingOut: Self.largeKeys
+            ) {
+                let count = try file.read(at: offset, into: &buffer, count: buffer.count)
+                offset += UInt64(count)
+                guard offset <= Self.listLimit else { throw PropertyListError("it grows") }
+                return buffer[..<count]
+            }
+        } catch let error as SystemError where error.isMissing {
+            return nil
+        } catch let error as SystemError {
+            throw ArchiveError(.damaged, "the backup's \(name) can't be read", cause: error)
         } catch {
             throw ArchiveError(.damaged, "the backup's \(name) can't be read: \(error)")
         }
