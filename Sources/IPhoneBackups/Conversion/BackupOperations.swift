@@ -31,9 +31,10 @@ package enum IPhoneBackupOperations {
         try await withOperationThread { cancellation in
             var conversion = try ContainerConversion(
                 of: domain,
-                in: IPhoneBackup(at: path, options: reading, cancellation: cancellation),
-                options: options,
-                cancellation: cancellation
+                in: path,
+                reading,
+                options,
+                cancellation
             )
             guard let destination, conversion.isPossible else { return conversion.report }
             return try conversion.write(to: destination)
@@ -58,9 +59,10 @@ package enum IPhoneBackupOperations {
         try await withOperationThread { cancellation in
             var conversion = try ContainerConversion(
                 of: domain,
-                in: IPhoneBackup(at: path, options: reading, cancellation: cancellation),
-                options: options,
-                cancellation: cancellation
+                in: path,
+                reading,
+                options,
+                cancellation
             )
             guard conversion.isPossible else { return (conversion.report, nil) }
             return try await conversion.write(
@@ -74,6 +76,17 @@ package enum IPhoneBackupOperations {
 }
 
 extension ContainerConversion {
+    fileprivate init(
+        of domain: Domain,
+        in path: BytePath,
+        _ reading: IPhoneBackup.Options,
+        _ options: Options,
+        _ cancellation: CancellationFlag
+    ) throws {
+        let backup = try IPhoneBackup(at: path, options: reading, cancellation: cancellation)
+        try self.init(of: domain, in: backup, options: options, cancellation: cancellation)
+    }
+
     /// Writes the archive into a pipe from which another thread imports it.
     fileprivate mutating func write(
         into container: MigrationDataContainer,

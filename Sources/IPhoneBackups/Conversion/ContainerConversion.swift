@@ -89,8 +89,8 @@ package struct ContainerConversion {
     private mutating func append(to writer: ArchiveWriter) throws {
         let find = try backup.manifest.makeFinder()
         var directories: [EntryPath] = []
-        var earlier: [UInt64: [ContainerPlan.Item]] = [:]
-        for item in plan.items {
+        var earlier = EarlierNames()
+        try plan.order.forEach { item in
             try cancellation.check()
             do {
                 let record = try find(item.number)
@@ -104,11 +104,11 @@ package struct ContainerConversion {
                     try writer.append(entry(of: record, at: item.path, .symbolicLink(target: own)))
                 case .file:
                     if let first = try firstName(of: item, record, in: &earlier, find) {
-                        let link = ArchiveEntry.Kind.hardLink(target: first.path)
+                        let link = ArchiveEntry.Kind.hardLink(target: first)
                         try writer.append(entry(of: record, at: item.path, link))
-                        continue
+                    } else {
+                        try append(record, at: item.path, to: writer)
                     }
-                    try append(record, at: item.path, to: writer)
                 }
             } catch let error as FlawedRecord {
                 throw ArchiveError(.sourceChanged, error.reason, entry: item.path)
@@ -181,30 +181,44 @@ package struct ContainerConversion {
     ///
     /// The number in a row is only a hint: a device may use it again between two backups.
     private func firstName(
-        of item: ContainerPlan.Item,
+        of item: ContainerOrder.Item,
         _ record: FileRecord,
-        in earlier: inout [UInt64: [ContainerPlan.Item]],
+        in earlier: inout EarlierNames,
         _ find: (Int64) throws -> FileRecord
-    ) throws -> ContainerPlan.Item? {
-        guard plan.sharedInodes.contains(item.inode) else { return nil }
+    ) throws -> EntryPath? {
+        guard record.inode != 0, plan.sharedInodes.contains(record.inode) else { return nil }
         let domain = plan.report.domain
-        for first in earlier[item.inode] ?? [] {
-            let other = try find(first.number)
+        for number in earlier.rows(of: record.inode) {
+            let other = try find(number)
             guard other.permissions == record.permissions, other.time == record.time,
                 other.attributes == record.attributes
             else { continue }
             let left = try backup.content(of: other, in: domain)
             let right = try backup.content(of: record, in: domain)
-            if try Self.areEqual(left, right) { return first }
+            if try Self.areEqual(left, right) { return EntryPath(bytes: other.path) }
         }
-        if earlier[item.inode, default: []].count < Self.comparedNames {
-            earlier[item.inode, default: []].append(item)
-        }
+        earlier.add(item.number, of: record.inode)
         return nil
     }
 
-    /// Contents that one number may stand for; more than these are not compared.
-    private static let comparedNames = 8
+    /// The rows of files that others may be names of, as many as are compared.
+    private struct EarlierNames {
+        /// Contents that one number may stand for; more than these are not compared.
+        private static let limit = 8
+        /// Files behind these get their content again, and aren't links.
+        private static let totalLimit = 50_000
+
+        private var numbers: [UInt64: [Int64]] = [:]
+        private var total = 0
+
+        func rows(of inode: UInt64) -> [Int64] { numbers[inode] ?? [] }
+
+        mutating func add(_ number: Int64, of inode: UInt64) {
+            guard rows(of: inode).count < Self.limit, total < Self.totalLimit else { return }
+            total += 1
+            numbers[inode, default: []].append(number)
+        }
+    }
 
     private static func areEqual(
         _ left: StoredFile,

@@ -1,25 +1,14 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The rows of one container that can be archived, in tree order, without what they say.
+/// The rows of one container that can be archived, in tree order, and what is lost of it.
 struct ContainerPlan {
-    /// A row, of which only the place is kept: a container can have a million.
-    struct Item {
-        let path: EntryPath
-        let number: Int64
-        let kind: Kind
-        let inode: UInt64
-    }
-
-    enum Kind {
-        case file, directory, link
-    }
-
-    private(set) var items: [Item] = []
+    let order: ContainerOrder
     private(set) var report: ContainerReport
-    /// The numbers of files that several rows have.
-    private(set) var sharedInodes: Set<UInt64> = []
-    private var hasRoot = false
+    /// The numbers of files that several rows have, and a few others.
+    let sharedInodes: RepeatedNumbers
+    /// The targets of links into the app's own container that are in the backup.
+    private let ownTargets: Set<[UInt8]>
 
     /// Reads the rows of `domain`, and looks at what is stored for each file.
     ///
@@ -30,69 +19,37 @@ struct ContainerPlan {
         cancellation: CancellationFlag
     ) throws {
         let version = domain.kind == .app ? backup.version(of: domain.identifier) : nil
-        report = ContainerReport(domain: domain, version: version, warnings: backup.warnings)
+        let report = ContainerReport(domain: domain, version: version, warnings: backup.warnings)
+        var rows = ContainerRows(backup, report: report)
         let bytes = domain.bytes
         try backup.manifest.forEachRow { row in
             try cancellation.check()
-            guard row.domain == bytes else { return }
-            take(row, of: domain, in: backup)
+            if row.isOf(bytes) { rows.take(row) }
         }
-        guard hasRoot || !items.isEmpty || report.lost.count > 0 else {
+        guard rows.count > 0 else {
             let name = PrintableText.escaping(domain.identifier)
             let message = "the backup holds no container of '\(name)'"
             throw ArchiveError(.notFound, message)
         }
-        sort()
-        findSharedInodes()
-    }
-
-    private mutating func take(_ row: Manifest.Row, of domain: Domain, in backup: IPhoneBackup) {
-        let path = EntryPath(bytes: row.path)
-        do throws(FlawedRecord) {
-            let record = try row.record()
-            if record.path.isEmpty, record.kind == .directory {
-                hasRoot = true
-                return
+        order = ContainerOrder(
+            of: bytes,
+            in: backup.manifest,
+            skipping: rows.skipped,
+            first: rows.finishFirst()
+        )
+        sharedInodes = rows.sharedInodes
+        var ownTargets: Set<[UInt8]> = []
+        try order.forEach(lost: { rows.report.lost.append($0) }) { item in
+            try cancellation.check()
+            switch item.flags {
+            case FileRecord.Kind.file.flags: rows.report.totals.files += 1
+            case FileRecord.Kind.directory.flags: rows.report.totals.directories += 1
+            default: rows.report.totals.symbolicLinks += 1
             }
-            if let violation = path.violation { throw FlawedRecord(violation) }
-            guard let kind = try kind(of: record, at: path, domain, backup) else { return }
-            let inode = kind == .file ? record.inode : 0
-            items.append(Item(path: path, number: row.number, kind: kind, inode: inode))
-        } catch {
-            report.lost.append(path, error.reason)
+            if rows.ownTargets.contains(item.path.bytes) { ownTargets.insert(item.path.bytes) }
         }
-    }
-
-    /// Looks at a row; `nil` if it is left out.
-    private mutating func kind(
-        of record: FileRecord,
-        at path: EntryPath,
-        _ domain: Domain,
-        _ backup: IPhoneBackup
-    ) throws(FlawedRecord) -> Kind? {
-        switch record.kind {
-        case .directory: return .directory
-        case .link(let target):
-            let link = ArchiveEntry(
-                path: path,
-                kind: .symbolicLink(target: target),
-                permissions: record.permissions,
-                modificationTime: FileTime(seconds: record.time)
-            )
-            if let violation = link.violation { throw FlawedRecord(violation) }
-            return .link
-        case .file:
-            if path.bytes.suffix(4).elementsEqual("-shm".utf8) {
-                report.omitted.append(path, "SQLite makes it anew from the database and its -wal")
-                return nil
-            }
-            let content = try backup.content(of: record, in: domain)
-            if record.key == nil, Int64(clamping: content.size) != record.size {
-                report.resized.append(path, "\(content.size) bytes, the backup says \(record.size)")
-            }
-            report.totals.contentBytes.addSaturating(content.size)
-            return .file
-        }
+        self.ownTargets = ownTargets
+        self.report = rows.report
     }
 
     /// Notes what the archive holds.
@@ -101,78 +58,120 @@ struct ContainerPlan {
         report.summary = summary
     }
 
-    // MARK: - Order
-
-    private mutating func sort() {
-        let order = EntryPath.treeOrder(of: items.map(\.path))
-        var sorted: [Item] = []
-        sorted.reserveCapacity(items.count)
-        // The last item that holds no others, and what lies below it in the tree can't be.
-        var leaf: EntryPath?
-        for index in order {
-            let item = items[index]
-            if item.path == sorted.last?.path {
-                report.lost.append(item.path, "its path comes twice in the backup")
-            } else if let leaf, item.path.isEqual(toOrBelow: leaf) {
-                report.lost.append(item.path, "it lies in what is a file or a link in the backup")
-            } else {
-                if item.kind != .directory { leaf = item.path }
-                sorted.append(item)
-            }
-        }
-        items = sorted
-        for item in items {
-            switch item.kind {
-            case .file: report.totals.files += 1
-            case .directory: report.totals.directories += 1
-            case .link: report.totals.symbolicLinks += 1
-            }
-        }
-    }
-
-    private mutating func findSharedInodes() {
-        var seen: Set<UInt64> = []
-        for item in items where item.inode != 0 {
-            if !seen.insert(item.inode).inserted { sharedInodes.insert(item.inode) }
-        }
-    }
-
-    /// Whether `path` is in the container, or is the container itself.
-    func contains(_ path: [UInt8]) -> Bool {
-        if path.isEmpty { return true }
-        let wanted = EntryPath(bytes: path)
-        var range = items.startIndex..<items.endIndex
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            let found = items[middle].path
-            if found == wanted { return true }
-            range =
-                found.precedesInTree(wanted)
-                ? middle + 1..<range.upperBound : range.lowerBound..<middle
-        }
-        return false
-    }
-
     /// The target of a link, relative to the link, where the backup names a place in this container.
     ///
     /// On the phone, a container lies in a directory that a UUID names. Apps with a web view hold such a
     /// link; as it is, it leads nowhere on any other device.
     mutating func relink(_ path: EntryPath, to target: [UInt8]) -> [UInt8] {
-        guard let rest = ownPath(target), contains(rest) else { return target }
+        guard let rest = report.domain.ownPath(target), rest.isEmpty || ownTargets.contains(rest)
+        else { return target }
         let depth = path.bytes.count { $0 == UInt8(ascii: "/") }
-        var relative = [UInt8]((0..<depth).map { _ in "../" }.joined().utf8) + rest
+        var relative = [UInt8](String(repeating: "../", count: depth).utf8) + rest
         if relative.last == UInt8(ascii: "/") { relative.removeLast() }
         if relative.isEmpty { relative = [UInt8(ascii: ".")] }
+        // A link in thousands of directories would be longer than any system takes it.
+        guard relative.count <= Self.targetLimit else { return target }
         report.relinked.append(path, "now leads to \(PrintableText.escaping(relative))")
         return relative
     }
 
-    /// The path in a container that an absolute path on the phone names.
-    private func ownPath(_ target: [UInt8]) -> [UInt8]? {
+    private static let targetLimit = 4_095
+}
+
+/// The rows of a container as they are read, in the order of the manifest.
+private struct ContainerRows {
+    /// The most bytes of targets that are looked for.
+    private static let targetsLimit = 1 << 20
+
+    private let backup: IPhoneBackup
+    var report: ContainerReport
+    private(set) var count = 0
+    private var first = ContainerOrder.Part()
+    private(set) var skipped: [Int64] = []
+    private(set) var sharedInodes = RepeatedNumbers()
+    private(set) var ownTargets: Set<[UInt8]> = []
+    private var targetBytes = 0
+
+    init(_ backup: IPhoneBackup, report: ContainerReport) {
+        self.backup = backup
+        self.report = report
+    }
+
+    mutating func take(_ row: Manifest.Row) {
+        count += 1
+        let path = EntryPath(bytes: row.path)
+        do throws(FlawedRecord) {
+            if try isTaken(row.record(), at: path) {
+                return first.add(path.bytes, number: row.number, flags: row.flags)
+            }
+        } catch {
+            report.lost.append(path, error.reason)
+        }
+        skipped.append(row.number)
+    }
+
+    /// The first part of the order, which goes over to the caller.
+    mutating func finishFirst() -> ContainerOrder.Part {
+        first.finish()
+        defer { first = ContainerOrder.Part() }
+        return first
+    }
+
+    /// Looks at a row; `false` if it is left out.
+    private mutating func isTaken(
+        _ record: FileRecord,
+        at path: EntryPath
+    ) throws(FlawedRecord) -> Bool {
+        // The container itself.
+        if record.path.isEmpty, record.kind == .directory { return false }
+        if let violation = path.violation { throw FlawedRecord(violation) }
+        switch record.kind {
+        case .directory: return true
+        case .link(let target):
+            try takeLink(record, at: path, to: target)
+            return true
+        case .file:
+            if path.bytes.suffix(4).elementsEqual("-shm".utf8) {
+                report.omitted.append(path, "SQLite makes it anew from the database and its -wal")
+                return false
+            }
+            let content = try backup.content(of: record, in: report.domain)
+            if record.key == nil, Int64(clamping: content.size) != record.size {
+                report.resized.append(path, "\(content.size) bytes, the backup says \(record.size)")
+            }
+            report.totals.contentBytes.addSaturating(content.size)
+            if record.inode != 0 { sharedInodes.insert(record.inode) }
+            return true
+        }
+    }
+
+    private mutating func takeLink(
+        _ record: FileRecord,
+        at path: EntryPath,
+        to target: [UInt8]
+    ) throws(FlawedRecord) {
+        let link = ArchiveEntry(
+            path: path,
+            kind: .symbolicLink(target: target),
+            permissions: record.permissions,
+            modificationTime: FileTime(seconds: record.time)
+        )
+        if let violation = link.violation { throw FlawedRecord(violation) }
+        guard let own = report.domain.ownPath(target), !own.isEmpty,
+            targetBytes < Self.targetsLimit
+        else { return }
+        targetBytes += own.count + MemoryLayout<[UInt8]>.stride
+        ownTargets.insert(own)
+    }
+}
+
+extension Domain {
+    /// The path in the container that an absolute path on the phone names.
+    fileprivate func ownPath(_ target: [UInt8]) -> [UInt8]? {
         var rest = target[...]
         let privateRoot = [UInt8]("/private/".utf8)
         if rest.starts(with: privateRoot) { rest = rest.dropFirst(privateRoot.count - 1) }
-        let directory = [UInt8](report.domain.kind.directory.utf8)
+        let directory = [UInt8](kind.directory.utf8)
         guard rest.starts(with: directory) else { return nil }
         rest = rest.dropFirst(directory.count)
         let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex

@@ -20,6 +20,11 @@ package struct ContainerReport: Sendable {
             guard items.count < Self.limit else { return }
             items.append(Item(path: path.description, reason: reason))
         }
+
+        mutating func append(_ remarks: Remarks) {
+            count += remarks.count
+            items += remarks.items.prefix(Self.limit - items.count)
+        }
     }
 
     package let domain: Domain

@@ -198,11 +198,11 @@ extension ArchiveEntry {
 /// the names in a directory in byte order.
 ///
 /// It is the order of the paths' bytes with the slash before every other byte.
-enum TreeOrder {
+package enum TreeOrder {
     private static let slash = UInt8(ascii: "/")
 
     /// Whether `left` comes before `right`.
-    static func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    package static func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         for index in 0..<min(left.count, right.count) where left[index] != right[index] {
             if left[index] == slash { return true }
             return right[index] != slash && left[index] < right[index]

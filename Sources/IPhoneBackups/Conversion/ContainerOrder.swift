@@ -1,0 +1,194 @@
+internal import MigrationArchive
+
+/// The rows of a container that can be archived, in tree order.
+///
+/// A container can have a million rows, whose names take more memory than a conversion may. So only
+/// the names that come next are kept, and every further part of them takes a pass over the manifest.
+struct ContainerOrder {
+    struct Item {
+        let path: EntryPath
+        let number: Int64
+        let flags: Int64
+    }
+
+    private let manifest: Manifest
+    private let domain: [UInt8]
+    /// The numbers of the rows that are lost or left out, in their order.
+    private let skipped: [Int64]
+    private let first: Part
+
+    /// Makes the order of the rows of `domain` without those that are skipped, which are in their order.
+    /// The first part is finished.
+    init(of domain: [UInt8], in manifest: Manifest, skipping skipped: [Int64], first: Part) {
+        self.domain = domain
+        self.manifest = manifest
+        self.skipped = skipped
+        self.first = first
+    }
+
+    /// Calls `body` with every row.
+    ///
+    /// - Parameters:
+    ///   - lost: Called with paths that can't be taken, and with the reason.
+    ///   - body: Called with the others.
+    /// - Throws: The errors of `body`, and those of the manifest.
+    func forEach(
+        lost: (ContainerReport.Remarks) -> Void = { _ in },
+        _ body: (Item) throws -> Void
+    ) throws {
+        var next: Part? = first
+        // The last item that holds no others, and what lies below it in the tree can't be.
+        var leaf: EntryPath?
+        while let part = next {
+            lost(part.twice)
+            for item in part {
+                if let leaf, item.path.isEqual(toOrBelow: leaf) {
+                    var below = ContainerReport.Remarks()
+                    below.append(item.path, "it lies in what is a file or a link in the backup")
+                    lost(below)
+                    continue
+                }
+                if item.flags != FileRecord.Kind.directory.flags { leaf = item.path }
+                try body(item)
+            }
+            let end = part.end
+            next = nil
+            next = try end.map { try makePart(from: $0) }
+        }
+    }
+
+    private func makePart(from start: [UInt8]) throws -> Part {
+        var part = Part(from: start)
+        var skip = skipped.startIndex
+        try manifest.forEachRow { row in
+            guard row.isOf(domain) else { return }
+            let number = row.number
+            while skip < skipped.endIndex, skipped[skip] < number { skip += 1 }
+            guard skip == skipped.endIndex || skipped[skip] != number else { return }
+            part.add(row.path, number: number, flags: row.flags)
+        }
+        part.finish()
+        return part
+    }
+}
+
+// MARK: - Parts
+
+extension ContainerOrder {
+    /// Rows whose names follow each other in tree order.
+    struct Part: Sequence {
+        private struct Row {
+            let number: Int64
+            let start: UInt32
+            let count: UInt16
+            let flags: UInt8
+        }
+
+        private static let limit = 4 << 20
+        /// The limit, and the longest name.
+        private static let capacity = limit + Int(UInt16.max)
+
+        /// Where the part begins; `nil` at the first name of all.
+        private let start: [UInt8]?
+        /// The first name of the next part; `nil` if this one is the last.
+        private(set) var end: [UInt8]?
+        /// The names that came before.
+        private(set) var twice = ContainerReport.Remarks()
+        private var names: [UInt8] = []
+        private var rows: [Row] = []
+
+        init(from start: [UInt8]? = nil) {
+            self.start = start
+        }
+
+        /// Adds a row, of a number above those of all others, if its name lies in this part.
+        mutating func add(_ name: [UInt8], number: Int64, flags: Int64) {
+            if let start, TreeOrder.precedes(name.span, start.span) { return }
+            if let end, !TreeOrder.precedes(name.span, end.span) { return }
+            let (place, count) = (UInt32(names.count), UInt16(clamping: name.count))
+            rows.append(
+                Row(number: number, start: place, count: count, flags: UInt8(clamping: flags))
+            )
+            names += name
+            if names.count > Self.limit {
+                halve()
+            } else if names.count > Self.limit / 2 {
+                // A growing array would take twice as much as it needs.
+                names.reserveCapacity(Self.capacity)
+            }
+        }
+
+        /// Brings the rows into order.
+        mutating func finish() {
+            sort()
+            keep(rows.count)
+        }
+
+        private mutating func halve() {
+            sort()
+            var count = rows.count / 2
+            while count < rows.count, count > 0, compare(rows[count - 1], rows[count]) == 0 {
+                count += 1
+            }
+            if count < rows.count { end = [UInt8](names[range(of: rows[count])]) }
+            keep(count)
+        }
+
+        /// Keeps the first rows, of each name the one that came first.
+        private mutating func keep(_ count: Int) {
+            var (kept, rest): ([Row], [UInt8]) = ([], [])
+            kept.reserveCapacity(count)
+            rest.reserveCapacity(rows.prefix(count).reduce(0) { $0 + Int($1.count) })
+            var last: Row?
+            for row in rows.prefix(count) {
+                if let last, compare(last, row) == 0 {
+                    twice.append(path(of: row), "its path comes twice in the backup")
+                    continue
+                }
+                last = row
+                let place = UInt32(rest.count)
+                rest += names[range(of: row)]
+                kept.append(
+                    Row(number: row.number, start: place, count: row.count, flags: row.flags)
+                )
+            }
+            (rows, names) = (kept, rest)
+            if end != nil { names.reserveCapacity(Self.capacity) }
+        }
+
+        private mutating func sort() {
+            let names = names
+            rows.sort { left, right in
+                let order = Self.compare(left, right, in: names)
+                return order == 0 ? left.number < right.number : order < 0
+            }
+        }
+
+        private func compare(_ left: Row, _ right: Row) -> Int {
+            Self.compare(left, right, in: names)
+        }
+
+        private static func compare(_ left: Row, _ right: Row, in names: [UInt8]) -> Int {
+            let left = names.span.extracting(range(of: left))
+            let right = names.span.extracting(range(of: right))
+            if TreeOrder.precedes(left, right) { return -1 }
+            return TreeOrder.precedes(right, left) ? 1 : 0
+        }
+
+        private static func range(of row: Row) -> Range<Int> {
+            Int(row.start)..<Int(row.start) + Int(row.count)
+        }
+
+        private func range(of row: Row) -> Range<Int> { Self.range(of: row) }
+
+        private func path(of row: Row) -> EntryPath {
+            EntryPath(bytes: [UInt8](names[range(of: row)]))
+        }
+
+        func makeIterator() -> some IteratorProtocol<Item> {
+            rows.lazy.map { row in
+                Item(path: path(of: row), number: row.number, flags: Int64(row.flags))
+            }.makeIterator()
+        }
+    }
+}
