@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes a backup of an iPhone as the device writes it, and says what is in it.
 
-usage: make_iphone_backup.py FORM DIRECTORY [FLAW...]
+usage: make_iphone_backup.py FORM DIRECTORY [FLAW...] [tree=CONTAINER]
 
 FORM is plain, encrypted (iOS 10.2 and later), ios10.1 (a plain manifest, encrypted files), ios10.0 (the
-objects of its rows are encrypted too), mbdb or mbdb-encrypted (iOS 4 to 9). The password is "secret". Each FLAW changes one thing; FLAWS lists them.
+objects of its rows are encrypted too), mbdb or mbdb-encrypted (iOS 4 to 9). The password is "secret". Each FLAW changes one thing.
+With tree=CONTAINER the app's files are those of that directory, without what no backup holds.
 Prints the entries of the app's container as JSON, from what was put in, not from what was read.
 
 The layout follows public readers of backups: iphone_backup_decrypt, pyiosbackup, dunhamsteve/ios.
@@ -16,6 +17,7 @@ import os
 import plistlib
 import random
 import sqlite3
+import stat
 import struct
 import sys
 
@@ -91,6 +93,25 @@ def entries():
     yield Entry("", mode=0o755, domain=plugin)
     yield Entry("Library/Preferences/data.plist", b"plugin", domain=plugin)
     yield Entry("Library/hello.txt", b"system", domain="HomeDomain", digest=True)
+
+
+def entries_of_tree(root):
+    """The files of a container on this machine, as a device puts them into a backup."""
+    left = {"tmp", "SystemData", "Library/Caches", ".migration",
+            ".com.apple.mobile_container_manager.metadata.plist"}
+    for directory, directories, files in os.walk(root):
+        place = os.path.relpath(directory, root)
+        inside = lambda name: name if place == "." else f"{place}/{name}"
+        directories[:] = [name for name in directories if inside(name) not in left]
+        for name in [None] + [name for name in directories + files if inside(name) not in left]:
+            path = directory if name is None else os.path.join(directory, name)
+            if name in directories and not os.path.islink(path): continue
+            status = os.lstat(path)
+            entry = Entry("" if path == root else os.path.relpath(path, root),
+                          mode=status.st_mode & 0o7777, time=int(status.st_mtime),
+                          content=open(path, "rb").read() if stat.S_ISREG(status.st_mode) else None,
+                          target=os.readlink(path) if os.path.islink(path) else None)
+            yield entry
 
 
 # Changes of one entry, by name: the path is the one that has to be named.
@@ -257,7 +278,8 @@ def main(form, directory, flaws):
     is_encrypted = form in ("encrypted", "ios10.1", "ios10.0", "mbdb-encrypted")
     is_list = form.startswith("mbdb")
     keys = Keys(is_new=form == "encrypted")
-    sound = list(entries())
+    tree = next((word[5:] for word in flaws if word.startswith("tree=")), None)
+    sound = list(entries() if tree is None else entries_of_tree(tree))
     all_entries = list(sound)
     for flaw in flaws: all_entries += flawed(flaw)
     random.Random(3).shuffle(all_entries)
@@ -331,6 +353,9 @@ def main(form, directory, flaws):
     info = {"Installed Applications": [APP, "com.example.installed"], "IMEI": "35PRIVATE2",
             "Applications": {APP: {"iTunesMetadata": store, "PlaceholderIcon": b"PNG"}},
             "Product Version": "17.0"}
+    if "icons" in flaws:
+        for number in range(100):
+            info["Applications"][f"com.example.app{number}"] = {"PlaceholderIcon": bytes(75_000)}
     status = {"SnapshotState": "uploading" if "unfinished" in flaws else "finished",
               "IsFullBackup": False, "Version": "3.3"}
     for name, value in (("Info.plist", info), ("Status.plist", status)):
@@ -347,7 +372,8 @@ def main(form, directory, flaws):
             "attributes": {name: base64.b64encode(value).decode()
                            for name, value in entry.attributes.items()},
         })
-    json.dump(expected, sys.stdout)
+    return expected
 
 
-main(sys.argv[1], sys.argv[2], set(sys.argv[3:]))
+if __name__ == "__main__":
+    json.dump(main(sys.argv[1], sys.argv[2], set(sys.argv[3:])), sys.stdout)
