@@ -18,12 +18,30 @@ struct ImportedResources {
         self.layout = layout
     }
 
+    /// Whether the files are those of a whole container of the app, as a backup of an iPhone holds it.
+    private var isContainer: Bool {
+        FileManager.default.fileExists(atPath: directory.appending(path: "Documents").path)
+    }
+
+    /// The version of the format that a whole container says; `nil` for files that an export brought.
+    func containerVersion() throws -> String? {
+        guard isContainer else { return nil }
+        let documents = directory.appending(path: "Documents")
+        return try StoreLayout(documents: documents, applicationSupport: directory).version
+    }
+
     /// The files that belong in the store, by path.
     ///
-    /// - Throws: ``NotesMigrationError/unknownFile(_:)`` where one has no place in it.
+    /// - Throws: ``NotesMigrationError/unknownFile(_:)`` where one has no place in it. A whole container
+    ///   also holds files of the system, which stay behind.
     func files() throws -> [File] {
-        try paths().sorted().map { path in
-            guard let destination = layout.destination(of: path) else {
+        let isContainer = isContainer
+        return try paths().sorted().compactMap { path in
+            let destination =
+                isContainer
+                ? layout.destination(inContainer: path) : layout.destination(of: path)
+            guard let destination else {
+                if isContainer { return nil }
                 throw NotesMigrationError.unknownFile(path)
             }
             return File(

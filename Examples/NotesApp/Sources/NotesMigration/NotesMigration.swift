@@ -43,8 +43,10 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
     func importResources(at url: URL, request: ResourcesImportRequest) async throws {
         // Everything that can be refused is refused before anything is touched.
         try TrustedSource.check(request.sourceAppIdentifier)
-        try NotesFormat.check(request.sourceVersion)
         let resources = ImportedResources(in: url, for: layout)
+        // The version of an archive out of a backup is the app's, and the container says that of its notes.
+        let version = try resources.containerVersion() ?? request.sourceVersion
+        try NotesFormat.check(version)
         let files = try resources.files()
         let progress = resourcesImportProgress
         progress.totalUnitCount = Int64(files.count + 2)
@@ -57,7 +59,7 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
             progress.completedUnitCount += 1
         }
         // The app finds its notes in the current format, whatever release they come from.
-        try layout.write(version: request.sourceVersion)
+        try layout.write(version: version)
         let store = try NotesStore(in: layout)
         progress.completedUnitCount += 1
         try group?.update(with: store.notes())

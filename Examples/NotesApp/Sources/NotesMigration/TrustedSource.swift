@@ -7,7 +7,13 @@ enum TrustedSource {
             storeIdentifier: .googlePlay,
             bundleIdentifier: "com.example.notes",
             platform: .android
-        )
+        ),
+        // The app itself, out of a backup of an iPhone.
+        MigrationAppIdentifier(
+            storeIdentifier: .appStore,
+            bundleIdentifier: "com.example.notes",
+            platform: .iOS
+        ),
     ]
 
     /// Checks that `source` is one of them.

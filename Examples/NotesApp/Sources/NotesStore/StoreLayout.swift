@@ -71,6 +71,14 @@ extension StoreLayout {
         }
     }
 
+    /// The destination of a file of a whole container, by its path there; `nil` for a file of no store.
+    public func destination(inContainer path: String) -> URL? {
+        if path == "Library/Application Support/settings.json" { return settingsFile }
+        let documents = "Documents/"
+        return path.hasPrefix(documents)
+            ? destination(of: String(path.dropFirst(documents.count))) : nil
+    }
+
     /// Writes the version down, where it is not written already.
     public func write(version: String) throws {
         guard try writtenVersion != version else { return }

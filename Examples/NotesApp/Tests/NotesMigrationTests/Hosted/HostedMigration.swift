@@ -37,6 +37,11 @@ struct HostedMigration {
         )
     }
 
+    /// Archives the old device's whole container, as `migrate ios convert` does out of a backup.
+    func exportContainer() async throws {
+        _ = try await MigrationHost().export(container(at: oldRoot), to: .file(archiveFile))
+    }
+
     /// Imports it on the new device, as if it came from `source`.
     @discardableResult
     func importNotes(
@@ -66,6 +71,14 @@ extension ImportSource {
     static var androidApp: ImportSource {
         var source = ImportSource()
         source.platform = .android
+        return source
+    }
+
+    /// The app itself, in the version that a backup says.
+    static var backup: ImportSource {
+        var source = ImportSource()
+        source.platform = .iOS
+        source.version = "4.2"
         return source
     }
 }

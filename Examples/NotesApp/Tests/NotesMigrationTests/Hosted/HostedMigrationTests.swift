@@ -31,6 +31,29 @@ struct HostedMigrationTests {
         }
     }
 
+    @Test(arguments: ReleasedFormat.allCases)
+    func `a whole container arrives, as a backup of an iPhone holds it`(
+        _ format: ReleasedFormat
+    ) async throws {
+        try await withScratchDirectory { directory in
+            let migration = try HostedMigration(of: format, in: directory)
+            let other = migration.oldRoot.appending(path: "Library/Preferences/app.plist")
+            try FileManager.default.createDirectory(
+                at: other.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data("of the system".utf8).write(to: other)
+            try await migration.exportContainer()
+            let imported = try await migration.importNotes(from: .backup)
+            #expect(imported.appExtension?.findings == [])
+            let store = try NotesStore(in: StoreLayout(inContainerAt: migration.newRoot))
+            #expect(try store.notes() == format.notes)
+            #expect(try store.settings().sortOrder == .title)
+            let first = try NotesProgram.run(["list"], in: migration.newRoot)
+            #expect(first.errors == "Your notes have arrived.\n")
+        }
+    }
+
     @Test
     func `exports the original files as they are`() async throws {
         try await withScratchDirectory { directory in
