@@ -140,6 +140,15 @@ struct MemoryTests {
         (0..<4).map { "\\" + String(number >> ($0 * 8) & 0xFF, radix: 8) }.joined()
     }
 
+    @Test func `stays in its bounds however large the icons in a backup of an iPhone are`() throws {
+        let place = try Workplace()
+        let generator = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Fixtures/make_iphone_backup.py").standardized.path
+        let made = try place.shell("python3 '\(generator)' plain backup icons")
+        try #require(made.exitCode == 0, "\(made.errors)")
+        #expect(try peak(of: "ios apps backup", in: place) < bound(in: place))
+    }
+
     @Test func `stays in its bounds however deep a name is`() throws {
         let place = try Workplace()
         let tar =
