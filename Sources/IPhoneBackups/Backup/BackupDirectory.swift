@@ -158,7 +158,7 @@ struct BackupDirectory {
 
     /// Whether a log of the manifest lies there, which isn't read.
     var hasLog: Bool {
-        // What can't be looked at can't be read either.
+        // A log whose status can't be read can't be read itself.
         guard let log = try? directory.descriptor.statusIfPresent(of: Name.log) else {
             return false
         }

@@ -32,16 +32,16 @@ package struct ContainerReport: Sendable {
     /// The version of the app, as the backup says it.
     package let version: String?
 
-    /// What the archive holds, or would hold.
+    /// The amounts that the archive holds, or would hold.
     package internal(set) var totals = ArchiveTotals()
 
     /// The archive; `nil` if none was written.
     package internal(set) var summary: ArchiveWriter.Summary?
 
-    /// What is missing or damaged in the backup, so that no archive can hold it.
+    /// Files that are missing or damaged in the backup, so that no archive can hold them.
     package internal(set) var lost = Remarks()
 
-    /// What was left out although the backup holds it.
+    /// Files that were left out although the backup holds them.
     package internal(set) var omitted = Remarks()
 
     /// Files whose content has another size than the backup says: they changed while it was made.

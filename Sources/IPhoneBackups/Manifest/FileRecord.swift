@@ -40,7 +40,7 @@ struct FileRecord {
         static let file: UInt64 = 0o100000
         static let directory: UInt64 = 0o040000
         static let link: UInt64 = 0o120000
-        /// What an archive keeps: the permissions and the sticky bit.
+        /// The bits that an archive keeps: the permissions and the sticky bit.
         static let kept: UInt64 = 0o1777
     }
 

@@ -154,7 +154,7 @@ final class ManifestFile {
 /// A file system for SQLite that holds one manifest, and that nothing can be written to.
 @safe
 final class ManifestFileSystem {
-    /// What SQLite keeps for an open file; its own part has to be the first.
+    /// The state that SQLite keeps for an open file; its own part has to be the first.
     @unsafe
     private struct Open {
         var base: sqlite3_file
