@@ -1,10 +1,11 @@
 internal import Glibc
+internal import MigrationCore
 internal import MigrationSystem
 
 /// The entry point of the `migrate` command.
 @main
 struct Migrate {
-    static func main() async {
+    static func main() {
         FreedMemory.returnAtOnce()
         let closedStreams = StandardStream.replaceClosed()
         Surroundings.check()
@@ -15,18 +16,16 @@ struct Migrate {
             signals: signals,
             tree: CommandCatalog.tree
         )
-        exit(await run(processArguments(), in: context).rawValue)
+        exit(run(processArguments(), in: context).rawValue)
     }
 
-    /// Runs one command away from the main actor; a signal cancels it.
-    @concurrent
-    static func run(
-        _ arguments: [[UInt8]],
-        in context: CommandContext
-    ) async -> ExitCode {
-        let task = Task { await CommandRunner(arguments, in: context).run() }
-        context.signals?.onSignal { task.cancel() }
-        return await task.value
+    /// Runs one command; a signal cancels it.
+    private static func run(_ arguments: [[UInt8]], in context: CommandContext) -> ExitCode {
+        withCallingThread {
+            await CommandRunner(arguments, in: context).run()
+        } started: { task in
+            context.signals?.onSignal { task.cancel() }
+        }
     }
 
     /// The words after the program's name, as the bytes that the system passed.

@@ -127,8 +127,10 @@ private final class Importing: Sendable {
         let (ours, theirs) = try DescriptorPair.pipe().takeEnds()
         input = Monitor(theirs)
         // Only the import holds the other end: once it ends, writing fails and doesn't wait.
-        task = Task {
-            try await host.import(
+        let thread = try OperationThread.start()
+        task = Task(executorPreference: thread) {
+            defer { thread.close() }
+            return try await host.import(
                 .descriptor(ours.descriptor.rawValue),
                 into: container,
                 options: options

@@ -6,12 +6,7 @@ package func withOperationThread<Result>(
     _ body: (CancellationFlag) async throws -> Result
 ) async throws -> Result {
     let cancellation = CancellationFlag()
-    let thread: OperationThread
-    do {
-        thread = try OperationThread()
-    } catch {
-        throw MigrationError(.outputFailed, "no thread can be started", cause: error)
-    }
+    let thread = try OperationThread.start()
     defer { thread.close() }
     return try await withTaskCancellationHandler {
         try await withTaskExecutorPreference(thread) {
@@ -22,8 +17,32 @@ package func withOperationThread<Result>(
     }
 }
 
+/// Runs `body` on the calling thread until it returns, without a thread of Dispatch.
+///
+/// Where the system has no thread left, Dispatch waits for one for ever.
+///
+/// - Parameters:
+///   - body: What to run.
+///   - started: Gets its task, which can be cancelled.
+/// - Returns: The result of `body`.
+package func withCallingThread<Result: Sendable>(
+    _ body: @escaping @Sendable () async -> Result,
+    started: (Task<Void, Never>) -> Void
+) -> Result {
+    let thread = OperationThread()
+    let result = Monitor<Result?>(nil)
+    let task = Task(executorPreference: thread) {
+        let value = await body()
+        result.withLock { $0 = value }
+        thread.close()
+    }
+    started(task)
+    thread.work()
+    return result.wait { $0 }
+}
+
 /// A thread on which an operation may block without holding up other tasks.
-final class OperationThread: TaskExecutor {
+package final class OperationThread: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isClosed = false
@@ -31,24 +50,33 @@ final class OperationThread: TaskExecutor {
 
     private let monitor = Monitor(State())
 
+    /// Makes the executor, whose jobs wait for a thread that does the work.
+    fileprivate init() {}
+
     /// Starts the thread.
     ///
-    /// - Throws: ``SystemError`` if the system can't start a thread.
-    init() throws(SystemError) {
-        try SystemThread.start(named: "migration") { [self] in work() }
+    /// - Throws: ``MigrationError`` of code `outputFailed` if the system can't start a thread.
+    package static func start() throws(MigrationError) -> OperationThread {
+        let thread = OperationThread()
+        do {
+            try SystemThread.start(named: "migration") { thread.work() }
+        } catch {
+            throw MigrationError(.outputFailed, "no thread can be started", cause: error)
+        }
+        return thread
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         monitor.withLock { $0.jobs.append(job) }
     }
 
     /// Ends the thread after its last job.
-    func close() {
+    package func close() {
         monitor.withLock { $0.isClosed = true }
     }
 
-    private func work() {
+    fileprivate func work() {
         while let job = nextJob() {
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }

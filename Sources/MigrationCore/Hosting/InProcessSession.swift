@@ -69,7 +69,7 @@ final class InProcessSession: ExtensionSession {
         observer.noteActivity()
         let outcome = Monitor<Result<Value, any Error>?>(nil)
         let context = directories.context(as: paths)
-        let thread = try OperationThread()
+        let thread = try OperationThread.start()
         defer { thread.close() }
         let threadPlace = Monitor<BytePath?>(nil)
         let task = Task.detached(executorPreference: thread) {

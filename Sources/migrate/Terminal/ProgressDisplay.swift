@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import MigrationSystem
 
@@ -11,11 +10,11 @@ enum ProgressMode: String, CaseIterable, Sendable {
         case bar
         case lines
 
-        /// The time between two drawings, in milliseconds.
-        var interval: Int {
+        /// The time between two drawings, in seconds.
+        var interval: Double {
             switch self {
-            case .bar: 100
-            case .lines: 1000
+            case .bar: 0.1
+            case .lines: 1
             }
         }
     }
@@ -35,14 +34,18 @@ enum ProgressMode: String, CaseIterable, Sendable {
 
 /// Shows the progress of an operation on standard error while it runs.
 ///
-/// A timer on its own queue reads the operation's `Progress`, so neither can delay the other.
+/// A thread of its own reads the operation's `Progress`, so neither can delay the other.
 final class ProgressDisplay: Sendable {
+    private enum Phase {
+        case drawing, ending, ended
+    }
+
     /// The progress that the operation updates.
     let progress = Progress(totalUnitCount: -1)
 
     private let style: ProgressMode.Style
     private let console: Console
-    private let queue = DispatchQueue(label: "migrate.progress")
+    private let phase = Monitor(Phase.ended)
     private let meter = Monitor(ProgressMeter(at: .now))
 
     private init(_ style: ProgressMode.Style, on console: Console) {
@@ -60,27 +63,31 @@ final class ProgressDisplay: Sendable {
             return try await operation(nil)
         }
         let display = ProgressDisplay(style, on: console)
-        let timer = display.start()
-        defer { display.stop(timer) }
+        display.start()
+        defer { display.stop() }
         return try await operation(display.progress)
     }
 
-    private func start() -> any DispatchSourceTimer {
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        let interval = DispatchTimeInterval.milliseconds(style.interval)
-        timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(10))
-        timer.setEventHandler { @Sendable [self] in draw() }
-        timer.resume()
-        return timer
+    private func start() {
+        phase.withLock { $0 = .drawing }
+        do throws(SystemError) {
+            try SystemThread.start(named: "migrate progress") { [self] in drawRepeatedly() }
+        } catch {
+            // A failure to show progress must not end the operation.
+            phase.withLock { $0 = .ended }
+        }
+    }
+
+    private func drawRepeatedly() {
+        while !phase.wait(atMost: style.interval, until: { $0 == .ending }) { draw() }
+        phase.withLock { $0 = .ended }
     }
 
     /// Removes the display before anything else is printed.
-    private func stop(_ timer: any DispatchSourceTimer) {
-        timer.cancel()
-        queue.sync {
-            // A failure to show progress must not end the operation.
-            if style == .bar { try? console.errors.showLastLine("") }
-        }
+    private func stop() {
+        phase.withLock { if $0 == .drawing { $0 = .ending } }
+        phase.wait { $0 == .ended ? () : nil }
+        if style == .bar { try? console.errors.showLastLine("") }
     }
 
     private func draw() {

@@ -5,8 +5,8 @@ internal import Synchronization
 /// Turns the signals that ask a process to end into one call, so that a command can clean up.
 ///
 /// Signal handlers pass each signal through a pipe to a thread, which may do more than a handler.
-/// Blocking the signals and waiting for them would not work: on Linux, a thread of Dispatch
-/// receives all of them. A second signal changes nothing; the cleanup continues.
+/// Blocking the signals and waiting for them would not work: a thread of a library could receive
+/// them. A second signal changes nothing; the cleanup continues.
 final class SignalWatch: Sendable {
     private struct State: Sendable {
         var received: Int32?
@@ -94,7 +94,6 @@ final class SignalWatch: Sendable {
             var action = action
             sigaction(number, &action, nil)
         }
-        // Dispatch blocks most signals in its threads.
         var mask = inheritance.mask
         pthread_sigmask(SIG_SETMASK, &mask, nil)
         // A signal that came before takes its original effect now.

@@ -3,16 +3,13 @@ internal import MigrationSystem
 
 /// The resources that the process needs before it can work.
 ///
-/// Without them, Swift's runtime and Dispatch hang or end the process without a message.
+/// Without them, Swift's runtime hangs or ends the process without a message.
 enum Surroundings {
-    /// The least number of descriptors that these libraries, the signal watch and an operation open.
-    ///
-    /// Dispatch opens its own when it first waits, and ends the process where it gets none.
+    /// The least number of descriptors that the signal watch and an operation open.
     private static let descriptors = 13
 
-    /// One thread each for signals, the operation, its input or output, and progress, besides the
-    /// threads of Swift's concurrency.
-    private static var threads: Int { sysconf(CInt(_SC_NPROCESSORS_ONLN)) + 4 }
+    /// One thread each for signals, the operation, its input or output, and progress.
+    private static let threads = 4
 
     /// Ends the process with the reason if something is missing.
     static func check() {
