@@ -41,6 +41,7 @@ extension ArchiveSource {
         toPath directory: BytePath,
         only paths: [EntryPath],
         matching patterns: [PathPattern] = [],
+        named names: PrintedNameSearch = PrintedNameSearch([]),
         keepsGoing: Bool = false,
         policy: StagedPlacement.Policy = .separate,
         options: ImportOptions = ImportOptions(),
@@ -54,6 +55,7 @@ extension ArchiveSource {
                 directory: directory,
                 paths: paths,
                 patterns: PatternSearch(patterns),
+                names: names,
                 keepsGoing: keepsGoing,
                 policy: policy,
                 options: options,
@@ -89,6 +91,8 @@ struct Extraction {
     let directory: BytePath
     let paths: [EntryPath]
     let patterns: PatternSearch
+    /// The entries of a stream whose names may be printed ones.
+    let names: PrintedNameSearch
     /// Whether damaged entries are omitted, instead of failing everything.
     let keepsGoing: Bool
     /// How the entries meet what is there.
@@ -116,7 +120,8 @@ struct Extraction {
         // A pipe has no fingerprint until everything was read.
         if input.size != nil { try options.expectedFingerprint?.check(reader.fingerprint) }
         let linkTargets =
-            input.size == nil || selectsAll || keepsGoing ? [] : try select(in: reader)
+            input.size == nil || selectsAll || keepsGoing || !names.isEmpty
+            ? [] : try select(in: reader)
         progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
         do {
@@ -127,7 +132,7 @@ struct Extraction {
         }
     }
 
-    private var selectsAll: Bool { paths.isEmpty && patterns.isEmpty }
+    private var selectsAll: Bool { paths.isEmpty && patterns.isEmpty && names.isEmpty }
 
     private func openDirectory() throws(MigrationError) -> (OpenFile, wasMade: Bool) {
         do throws(SystemError) {
@@ -183,7 +188,12 @@ struct Extraction {
         defer { if !isMovedIn { try? root.descriptor.removeTree(StagedPlacement.stagingName) } }
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
         extraction.selection = paths
-        if !patterns.isEmpty { extraction.selects = patterns.finds }
+        if !patterns.isEmpty || !names.isEmpty {
+            extraction.selects = { [patterns, names] path, isDirectory in
+                let isMatched = patterns.finds(path, isDirectory: isDirectory)
+                return names.finds(path) || isMatched
+            }
+        }
         if keepsGoing {
             extraction.passesOverDamage = true
             // A link that leads out is one more entry that is left out.
@@ -198,6 +208,7 @@ struct Extraction {
         )
         try options.expectedFingerprint?.check(reader.fingerprint)
         if !extractor.isIncomplete { try patterns.checkCompleteness() }
+        try names.checkCompleteness(isPartial: extractor.isIncomplete)
         try moveIn(staging, to: root)
         isMovedIn = true
         return ImportReport(

@@ -5,7 +5,7 @@ internal import MigrationSystem
 extension ArchiveSource {
     /// Passes the content of the file at `path` to `body`, piece by piece, with zeros for its holes.
     ///
-    /// Each piece was compared with its hash before. What comes from a pipe is proved complete only when
+    /// In a stream, `names` looks for the file in its place. Each piece was compared with its hash before. What comes from a pipe is proved complete only when
     /// the method returns.
     ///
     /// - Returns: The description of the archive.
@@ -16,6 +16,7 @@ extension ArchiveSource {
     @concurrent
     package func readFile(
         at path: EntryPath,
+        named names: PrintedNameSearch? = nil,
         expecting fingerprint: Fingerprint? = nil,
         progress: Progress? = nil,
         _ body: @Sendable (Span<UInt8>) throws -> Void
@@ -24,6 +25,7 @@ extension ArchiveSource {
         return try await withOperationThread { cancellation in
             try FileContent(
                 source: self,
+                names: names,
                 expectedFingerprint: fingerprint,
                 progress: progress,
                 cancellation: cancellation
@@ -40,6 +42,8 @@ private struct FileContent {
     private static let zeros = [UInt8](repeating: 0, count: 64 * 1024)
 
     let source: ArchiveSource
+    /// In a stream, the file by a name that may be a printed one.
+    let names: PrintedNameSearch?
     let expectedFingerprint: Fingerprint?
     let progress: Progress?
     let cancellation: CancellationFlag
@@ -51,7 +55,7 @@ private struct FileContent {
         var place = path
         for _ in 0...Self.linkLimit {
             let input = try source.open(cancellation)
-            let isPipe = input.size == nil
+            let isPipe = input.size == nil || names != nil
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let reader = try ArchiveReader(input, access: .selective)
             if !isPipe { try expectedFingerprint?.check(reader.fingerprint) }
@@ -100,7 +104,7 @@ private struct FileContent {
         while let entry = try reader.next() {
             try cancellation.check()
             progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
-            guard entry.path == path, !entry.isLinkToItself else { continue }
+            guard isNamed(entry.path, path), !entry.isLinkToItself else { continue }
             count += 1
             if let occurrence, count < occurrence { continue }
             guard count == occurrence ?? 1 else {
@@ -110,12 +114,18 @@ private struct FileContent {
             if case .hardLink(let target) = entry.kind { return target }
             try pass(entry, of: reader, body)
             // Only a file of ours proves each piece by itself.
-            if reader.header != nil, reader.archiveBytes != nil { return nil }
+            if names == nil, reader.header != nil, reader.archiveBytes != nil { return nil }
         }
+        try names?.checkCompleteness()
         guard count > 0 else {
             throw ArchiveError(.notFound, "the archive has no such entry", entry: path)
         }
         return nil
+    }
+
+    private func isNamed(_ path: EntryPath, _ name: EntryPath) -> Bool {
+        guard let names else { return path == name }
+        return names.finds(path) && names.hasFound(path)
     }
 
     private func pass(

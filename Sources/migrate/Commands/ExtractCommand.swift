@@ -102,7 +102,7 @@ struct ExtractCommand: ReplacingCommand {
         let source = try archive.source(on: console, keys: keys)
         let selection = try await selection.resolved(in: source, called: archive)
         guard !isToStandardOutput else {
-            return try await write(selection.paths[0], of: source, on: console)
+            return try await write(selection, of: source, on: console)
         }
         var options = options
         options.entryHandler = console.entryLog(isVerbose: isVerbose)
@@ -114,6 +114,7 @@ struct ExtractCommand: ReplacingCommand {
                 toPath: directory,
                 only: selection.paths,
                 matching: selection.patterns,
+                named: selection.names(),
                 keepsGoing: keepsGoing,
                 policy: merges ? .merged(replacesFiles: replacesExisting) : .separate,
                 options: options,
@@ -137,7 +138,7 @@ struct ExtractCommand: ReplacingCommand {
     }
 
     private func write(
-        _ path: EntryPath,
+        _ selection: PathArguments,
         of source: ArchiveSource,
         on console: Console
     ) async throws -> ExitCode {
@@ -146,7 +147,8 @@ struct ExtractCommand: ReplacingCommand {
             on: console
         ) { progress in
             try await source.readFile(
-                at: path,
+                at: selection.onlyName,
+                named: selection.hasPrintedNames ? selection.names() : nil,
                 expecting: options.expectedFingerprint,
                 progress: progress
             ) { try console.output.write($0) }

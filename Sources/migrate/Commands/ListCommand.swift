@@ -73,7 +73,7 @@ struct ListCommand: Command {
             source,
             at: backup.place(of: archive, on: console),
             spoolingTo: Environment.temporaryDirectory,
-            paths: selection.patterns.isEmpty ? selection.paths : []
+            paths: selection.guidingPaths
         ) { entry in
             guard search.finds(entry) else { return }
             if isForNcdu { return tree.withLock { $0.add(entry) } }

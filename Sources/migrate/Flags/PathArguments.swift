@@ -7,6 +7,8 @@ internal import MigrationSystem
 struct PathArguments: FlagGroup {
     private var named: [EntryPath] = []
     private(set) var patterns: [PathPattern] = []
+    /// Words that name entries of a stream, which may be names as they are printed.
+    private var printed: [EntryPath] = []
 
     static let topic: FlagTopic? = .archive
 
@@ -45,13 +47,20 @@ struct PathArguments: FlagGroup {
 
     /// The same, with the paths as the archive has them.
     ///
-    /// A word that isn't the path of an entry may be a path as it is printed, with escapes.
+    /// A word that isn't the path of an entry may be a path as it is printed, with escapes. In a stream,
+    /// ``names()`` looks for these words.
     func resolved(in source: ArchiveSource, called name: ArchiveName) async throws -> PathArguments
     {
         let printed = named.filter { PrintableText.unescaping($0.bytes) != nil }
-        guard !printed.isEmpty, !name.isStream,
+        guard !printed.isEmpty else { return self }
+        var resolved = self
+        guard !name.isStream,
             try FileDescriptor.statusIfPresent(atPath: name.path)?.kind == .regular
-        else { return self }
+        else {
+            resolved.named.removeAll { printed.contains($0) }
+            resolved.printed = printed
+            return resolved
+        }
         let exact: Set<EntryPath>
         do {
             exact = try await source.paths(among: printed)
@@ -59,7 +68,6 @@ struct PathArguments: FlagGroup {
             // The command reads the archive, too, and says what is wrong with it.
             return self
         }
-        var resolved = self
         resolved.named = named.map { path in
             guard !exact.contains(path), let bytes = PrintableText.unescaping(path.bytes) else {
                 return path
@@ -83,7 +91,19 @@ struct PathArguments: FlagGroup {
     }
 
     /// Makes a search for the entries.
-    func search() -> PathSearch { PathSearch(paths, patterns) }
+    func search() -> PathSearch { PathSearch(paths, patterns, names()) }
+
+    /// Makes a search for those of a stream whose names may be printed ones.
+    func names() -> PrintedNameSearch { PrintedNameSearch(printed) }
+
+    /// The entries by which a reader can find its way; none stands for all.
+    var guidingPaths: [EntryPath] { patterns.isEmpty && printed.isEmpty ? paths : [] }
+
+    /// Whether a name may be a printed one.
+    var hasPrintedNames: Bool { !printed.isEmpty }
+
+    /// The word that names the only entry.
+    var onlyName: EntryPath { (named + printed)[0] }
 }
 
 /// A search for entries by paths and patterns, which finds out if one is missing.
@@ -91,26 +111,33 @@ final class PathSearch: Sendable {
     private let paths: [EntryPath]
     private let missing: Monitor<Set<EntryPath>>
     private let patterns: PatternSearch
+    private let names: PrintedNameSearch
 
-    fileprivate init(_ paths: [EntryPath], _ patterns: [PathPattern]) {
+    fileprivate init(
+        _ paths: [EntryPath],
+        _ patterns: [PathPattern],
+        _ names: PrintedNameSearch
+    ) {
         self.paths = paths
+        self.names = names
         self.patterns = PatternSearch(patterns)
         missing = Monitor(Set(paths))
     }
 
     /// Whether `entry` is one of those, or lies below one.
     func finds(_ entry: ArchiveEntry) -> Bool {
-        if paths.isEmpty, patterns.isEmpty { return true }
+        if paths.isEmpty, patterns.isEmpty, names.isEmpty { return true }
         let path = entry.path
         let isMatched = patterns.finds(path, isDirectory: entry.kind == .directory)
         let found = paths.filter(path.isEqual(toOrBelow:))
         if !found.isEmpty { missing.withLock { $0.subtract(found) } }
-        return isMatched || !found.isEmpty
+        return names.finds(path) || isMatched || !found.isEmpty
     }
 
     /// Throws if nothing was found at one of the paths.
     func checkCompleteness() throws(ArchiveError) {
         try patterns.checkCompleteness()
+        try names.checkCompleteness()
         let missing = missing.withLock { $0 }
         guard let path = paths.first(where: missing.contains) else { return }
         throw ArchiveError(.notFound, "the archive has no such entry", entry: path)

@@ -99,6 +99,39 @@ struct MergeTests {
         #expect(result.output.hasSuffix(#" b\xFF"# + "\n"))
     }
 
+    /// An exact name counts if it comes before the entry that is printed like it, else nothing does.
+    @Test func `takes a name as a list prints it out of a pipe`() throws {
+        let made = try place.shell(
+            #"""
+            cd source && echo escaped >'x\ny' && echo line >"$(printf 'x\ny')" && mkdir "$(printf 'd\377')" &&
+            echo exact >'b\xFF' && echo byte >"$(printf 'b\377')" && echo c >"$(printf 'd\377/c\377')" &&
+            cd .. && $migrate export -c source -o odd
+            """#
+        )
+        #expect(made.exitCode == 0, "\(made.errors)")
+        let one = try place.shell(
+            #"$migrate extract - 'd\xFF/c\xFF' -t - <odd && $migrate list - 'd\xFF' <odd"#
+        )
+        #expect(one.exitCode == 0, "\(one.errors)")
+        #expect(one.output.hasPrefix("c\n") && one.output.hasSuffix(#" d\xFF/c\xFF"# + "\n"))
+        let tree = try place.shell(
+            #"$migrate extract - 'd\xFF' 'b\xFF' -t out <odd; cat out/*/* 'out/b\xFF'; ls out"#
+        )
+        #expect(tree.output.contains("\nc\nexact\n"), "\(tree.output)")
+        #expect(try place.shell(#"$migrate extract - 'b\xFF' -t - <odd"#).output == "exact\n")
+        for command in [
+            #"extract - 'x\ny' -t ambiguous"#, #"extract - 'x\ny' -t -"#, #"list - 'x\ny'"#,
+        ] {
+            let result = try place.shell("$migrate \(command) <odd")
+            #expect(result.exitCode != 0)
+            #expect(result.errors.contains("comes behind an entry whose name is printed like this"))
+        }
+        #expect(!place.exists("ambiguous"))
+        let missing = try place.shell(#"$migrate extract - 'none\xFF' -t none <odd"#)
+        #expect(missing.errors.contains("the archive has no such entry"))
+        #expect(!place.exists("none"))
+    }
+
     @Test func `names --glob where a pattern is given for a path`() throws {
         for command in ["extract archive 'a/*' -t out", "list archive 'a/*'"] {
             let result = try place.shell("$migrate \(command)")

@@ -1,0 +1,72 @@
+package import MigrationArchive
+internal import MigrationSystem
+
+/// A search in a stream for entries by names that are exact or, if there is no such entry, as they are printed.
+///
+/// A stream is read once, so the first entry that is found decides. If an exact name comes behind its printed
+/// twin, the search fails.
+package final class PrintedNameSearch: Sendable {
+    private struct Name {
+        let exact: EntryPath
+        /// The name of which the exact one is the printed form.
+        let twin: EntryPath
+        /// The one that was found.
+        var found: EntryPath?
+        var isAmbiguous = false
+    }
+
+    private let names: Monitor<[Name]>
+
+    /// Makes a search for those of `names` that can be printed forms.
+    package init(_ names: [EntryPath]) {
+        self.names = Monitor(
+            names.compactMap { name in
+                PrintableText.unescaping(name.bytes).map {
+                    Name(exact: name, twin: EntryPath(bytes: $0))
+                }
+            }
+        )
+    }
+
+    /// Whether there are no names, which find nothing.
+    package var isEmpty: Bool { names.withLock { $0.isEmpty } }
+
+    /// Whether the entry at `path` is one of those, or lies below one.
+    @Sendable
+    package func finds(_ path: EntryPath) -> Bool {
+        names.withLock { names in
+            var isFound = false
+            for index in names.indices {
+                for form in [names[index].exact, names[index].twin]
+                where path.isEqual(toOrBelow: form) {
+                    if names[index].found == nil { names[index].found = form }
+                    if names[index].found == form {
+                        isFound = true
+                    } else if form == names[index].exact {
+                        names[index].isAmbiguous = true
+                    }
+                }
+            }
+            return isFound
+        }
+    }
+
+    /// Whether `path` is that of a name itself that was found.
+    func hasFound(_ path: EntryPath) -> Bool {
+        names.withLock { $0.contains { $0.found == path } }
+    }
+
+    /// Throws if a name was taken for a printed one before the exact one came and, unless `isPartial`, if one of
+    /// them was not found.
+    package func checkCompleteness(isPartial: Bool = false) throws(ArchiveError) {
+        let names = names.withLock { $0 }
+        if let name = names.first(where: \.isAmbiguous) {
+            let message =
+                "comes behind an entry whose name is printed like this: read the archive from a file, "
+                + "where the exact name is taken"
+            throw ArchiveError(.refused, message, entry: name.exact)
+        }
+        guard !isPartial, let name = names.first(where: { $0.found == nil }) else { return }
+        throw ArchiveError(.notFound, "the archive has no such entry", entry: name.exact)
+    }
+}
