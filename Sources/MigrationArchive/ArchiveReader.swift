@@ -481,22 +481,28 @@ extension ArchiveReader {
     ///
     /// `lost` gets the path of each entry that was passed over and that the archive's end names.
     ///
-    /// - Returns: Whether there is such an entry.
+    /// - Returns: The entry; `nil` if there is none.
     /// - Throws: The errors of ``next()`` that are not about the archive, and those of `lost`.
-    package func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Bool {
+    package func passOverDamage(
+        naming lost: (EntryPath) throws -> Void
+    ) throws -> Continuation? {
         hasGap = true
-        guard let strict, entries === strict, prefetcher == nil, let listing else { return false }
+        guard let strict, entries === strict, prefetcher == nil, let listing else { return nil }
         do {
             // The last entry that was returned is known; those behind it are lost.
             let offset = strict.entryOffset
             let known = offset < strict.firstOffset ? 0 : offset - strict.firstOffset + 1
             let start = max(known, passedOver)
-            let next = try nextSoundEntry(of: strict, by: listing.index())
+            let index = try listing.index()
+            let next = try nextSoundEntry(of: strict, by: index)
             passedOver = next ?? .max
             if start < passedOver { try listing.forEachPath(in: start..<passedOver, lost) }
-            return next != nil
+            return next.map { next in
+                let piece = Int(next / UInt64(FrameFormat.chunkSize))
+                return Continuation(at: index.firstPath(inPiece: piece))
+            }
         } catch let error as ArchiveError where error.isOfArchive {
-            return false
+            return nil
         }
     }
 

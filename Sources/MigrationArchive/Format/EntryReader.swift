@@ -41,10 +41,20 @@ package protocol RestorableArchive: EntryReader {
     /// The threads that work on the archive.
     var pool: WorkerPool { get }
 
-    /// Goes on behind what is damaged; returns `false` where nothing can be read on.
+    /// Goes on behind what is damaged; returns where, or `nil` where nothing can be read on.
     ///
     /// `lost` gets the path of each entry that was passed over, as far as the archive names it elsewhere.
-    func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Bool
+    func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Continuation?
+}
+
+/// Where reading goes on behind what is damaged.
+package struct Continuation: Equatable {
+    /// The path of the next entry, as far as the archive names it elsewhere.
+    package let path: EntryPath?
+
+    package init(at path: EntryPath?) {
+        self.path = path
+    }
 }
 
 // MARK: - Omissions

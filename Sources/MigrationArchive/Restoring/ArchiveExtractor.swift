@@ -341,13 +341,19 @@ package final class ArchiveExtractor {
         of archive: any RestorableArchive,
         because reason: String
     ) throws {
-        isCutOff = try !archive.passOverDamage { path in
+        let next = try archive.passOverDamage { path in
             guard isSelected(path, isDirectory: false) else { return }
             tally.note(EntryOmission(path: path, kind: .damaged("it lies in a damaged part")))
         }
+        isCutOff = next == nil
         let gap =
-            isCutOff
-            ? "everything that follows it is missing" : "what follows it may be missing in part"
+            if let path = next?.path {
+                "what the archive holds between it and \(path) may be missing"
+            } else if next != nil {
+                "what follows it may be missing in part"
+            } else {
+                "everything that follows it is missing"
+            }
         let path = lastPath ?? EntryPath(".")
         tally.note(EntryOmission(path: path, kind: .damaged(gap + reason)))
     }

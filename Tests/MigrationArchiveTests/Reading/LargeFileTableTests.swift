@@ -237,7 +237,7 @@ struct LargeFileTableTests {
             while let entry = try reader.next() { found.append(entry.path.description) }
             Issue.record("the damage was not found")
         } catch is ArchiveError {
-            #expect(try reader.passOverDamage { _ in })
+            #expect(try reader.passOverDamage { _ in }?.path != nil)
         }
         while let entry = try reader.next() { found.append(entry.path.description) }
         let sound = try archive.reader(.selectiveFile)
