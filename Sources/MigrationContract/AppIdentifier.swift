@@ -96,6 +96,12 @@ extension MigrationPlatform {
     /// macOS; an addition to Apple's constants.
     public static let macOS = MigrationPlatform("macOS")
 
+    /// Makes the platform that a person names: a known one in any case, or any other.
+    package init(named name: String) {
+        let known: [MigrationPlatform] = [.android, .iOS, .linux, .macOS]
+        self = known.first { $0.rawValue.lowercased() == name.lowercased() } ?? Self(name)
+    }
+
     /// The platform that this process runs on.
     static var current: MigrationPlatform {
         #if os(macOS)

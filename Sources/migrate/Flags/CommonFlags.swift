@@ -178,5 +178,5 @@ extension ValueReader where Value == Fingerprint {
 }
 
 extension ValueReader where Value == MigrationPlatform {
-    static var platform: Self { ValueReader<String>.text.map { MigrationPlatform($0) } }
+    static var platform: Self { ValueReader<String>.text.map { MigrationPlatform(named: $0) } }
 }

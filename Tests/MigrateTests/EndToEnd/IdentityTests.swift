@@ -193,6 +193,12 @@ struct IdentityTests {
         }
     }
 
+    @Test func `a known platform is named in any case`() throws {
+        #expect(try exported("plain", "--source-platform IOS")[1] == "iOS")
+        #expect(try exported("plain", "--source-platform Android")[1] == "android")
+        #expect(try exported("plain", "--source-platform toaster")[1] == "toaster")
+    }
+
     @Test func `what --as names becomes the container's recorded app`() throws {
         let result = try run(
             """
