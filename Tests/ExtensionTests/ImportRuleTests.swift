@@ -24,6 +24,32 @@ struct ImportRuleTests {
     }
 
     @Test(arguments: Hosting.allCases)
+    func `fills the container of a bundle, and the bundle stays as it is`(
+        _ hosting: Hosting
+    ) async throws {
+        let stage = try Stage()
+        try await stage.makeArchive(
+            "move in:a Documents/a\nprogress 10 10",
+            files: ["a": "content of a"]
+        )
+        let bundle = stage.root / "new.xcappdata"
+        for replacing in [false, true] {
+            var options = ImportOptions()
+            options.replacesExisting = replacing
+            _ = try await MigrationHost().import(
+                .file(path: stage.archive),
+                into: MigrationDataContainer(atPath: bundle),
+                using: stage.scripted(hosting),
+                options: options
+            )
+            #expect(try bundle.names() == [".migration", "AppData", "AppDataInfo.plist"])
+            let imported = try (bundle / "AppData/Documents/a").contents()
+            #expect(imported == Data("content of a".utf8))
+            #expect(!(bundle / "AppData/.migration").exists)
+        }
+    }
+
+    @Test(arguments: Hosting.allCases)
     func `rule 22: persists what was thrown until the app was told`(
         _ hosting: Hosting
     ) async throws {

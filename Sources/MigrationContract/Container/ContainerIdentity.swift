@@ -22,7 +22,7 @@ package struct ContainerIdentity: Hashable, Sendable {
         self.platform = platform
     }
 
-    /// Reads what is recorded in the container at `root`; returns `nil` if nothing is.
+    /// Reads what is recorded in the bookkeeping of the directory at `root`; returns `nil` if nothing is.
     static func recorded(in root: BytePath) throws(MigrationError) -> ContainerIdentity? {
         let path = root / ContainerLayout.bookkeepingName / BytePath(fileName)
         do {

@@ -29,11 +29,8 @@ package struct ContainerLayout {
 
     private static let bundleEnding = [UInt8](utf8: ".xcappdata")
 
-    /// The root of the container.
-    package let root: BytePath
-
-    /// The bundle that the container lies in; `nil` if it isn't in a bundle.
-    package let bundle: BytePath?
+    /// Where the container lies: in the directory itself, or in the bundle that it is.
+    package let place: ContainerPlace
 
     /// The bundle identifier in files of Apple's; `nil` if none has one.
     package let appleIdentifier: String?
@@ -53,6 +50,9 @@ package struct ContainerLayout {
     /// An `.xcappdata` bundle has the container in `AppData` and the identifier in
     /// `AppDataInfo.plist` or, where that is missing, in its name. A directory of that ending is one
     /// if it holds `AppData`, or if it doesn't exist yet; `path` may also lead to its `AppData`.
+    ///
+    /// - Throws: ``MigrationError`` of code `containerInvalid`, also for a bundle with bookkeeping in its
+    ///   `AppData`, which would go to the device with the data.
     package init(at path: BytePath) throws(MigrationError) {
         do throws(SystemError) {
             // Otherwise the error would name a file of Xcode's that need not exist.
@@ -60,16 +60,17 @@ package struct ContainerLayout {
         } catch {
             if error.isDenied { throw Self.unreadable(path, cause: error) }
         }
-        bundle = try Self.bundle(at: path)
-        root = bundle.map { $0 / Self.dataName } ?? path
-        let info = try Self.propertyList(at: (bundle ?? path) / Self.infoName)
+        place = try Self.place(at: path)
+        let root = place.containerPath
+        if place.isBundle { try Self.checkBookkeeping(in: root) }
+        let info = place.isBundle ? try Self.propertyList(at: place.path / Self.infoName) : nil
         let metadata = try Self.propertyList(at: root / Self.metadataName)
         appleIdentifier =
             metadata?["MCMMetadataIdentifier"]?.string
-            ?? (bundle == nil ? nil : info.flatMap(Self.identifier))
-        recorded = try ContainerIdentity.recorded(in: root)
-        namedIdentifier = Self.identifier(inName: (bundle ?? path).lastComponent)
-        var isFromApple = bundle != nil || metadata != nil
+            ?? info.flatMap(Self.identifier)
+        recorded = try ContainerIdentity.recorded(in: place.path)
+        namedIdentifier = Self.identifier(inName: place.path.lastComponent)
+        var isFromApple = place.isBundle || metadata != nil
         if !isFromApple, namedIdentifier != nil { isFromApple = try Self.isDeviceHubFolder(path) }
         self.isFromApple = isFromApple
     }
@@ -77,17 +78,33 @@ package struct ContainerLayout {
     /// Whether a directory of that name is an `.xcappdata` bundle if it holds `AppData`.
     package static func isNamedAsBundle(_ name: [UInt8]) -> Bool { name.hasSuffix(bundleEnding) }
 
-    private static func bundle(at path: BytePath) throws(MigrationError) -> BytePath? {
+    private static func place(at path: BytePath) throws(MigrationError) -> ContainerPlace {
         let name = path.lastComponent
-        if name == dataName, path.parent.lastComponent.hasSuffix(bundleEnding) {
-            return path.parent
+        if name == dataName {
+            let isInBundle = try isBundle(path.parent)
+            return isInBundle ? ContainerPlace(path.parent, isBundle: true) : ContainerPlace(path)
         }
         if try isDirectory(path / dataName) {
-            if name.hasSuffix(bundleEnding) { return path }
-            return try propertyList(at: path / infoName) == nil ? nil : path
+            return ContainerPlace(path, isBundle: try isBundle(path))
         }
-        guard name.hasSuffix(bundleEnding) else { return nil }
-        return try exists(path) ? nil : path
+        guard isNamedAsBundle(name), try !exists(path) else { return ContainerPlace(path) }
+        return ContainerPlace(path, isBundle: true)
+    }
+
+    /// Whether a directory with `AppData` in it is a bundle, by its name or its property list.
+    private static func isBundle(_ path: BytePath) throws(MigrationError) -> Bool {
+        if isNamedAsBundle(path.lastComponent) { return true }
+        return try propertyList(at: path / infoName) != nil
+    }
+
+    /// Refuses bookkeeping in the container of a bundle, which counts only beside it.
+    private static func checkBookkeeping(in root: BytePath) throws(MigrationError) {
+        let path = root / bookkeepingName
+        guard try exists(path) else { return }
+        let message =
+            "the bundle has bookkeeping in 'AppData', where it would go to the device; move it beside "
+            + "'AppData' to keep what it records, or remove it"
+        throw MigrationError(.containerInvalid, message, path: path)
     }
 
     /// Whether the directory has the form in which Device Hub of Xcode 27 downloads containers.

@@ -24,8 +24,11 @@ public struct MigrationDataContainer: Sendable {
     /// The directory of the app's own files, `Library/Application Support` in the root.
     public var applicationSupportDirectory: URL
 
+    /// Where the container lies.
+    package let place: ContainerPlace
+
     /// The path of the root in the file system.
-    package let rootPath: BytePath
+    package var rootPath: BytePath { place.containerPath }
 
     /// The identifier that the person or the container's own files gave; `nil` if it is only a
     /// guess.
@@ -37,9 +40,6 @@ public struct MigrationDataContainer: Sendable {
 
     /// The platform that the container is from, by its files; `nil` if they don't tell.
     package let knownPlatform: MigrationPlatform?
-
-    /// The `.xcappdata` bundle that the container lies in; `nil` if it isn't in a bundle.
-    package private(set) var bundlePath: BytePath?
 
     /// The identifiers in files of Apple's and in the bookkeeping, where the two differ.
     private var contradiction: (apple: String, recorded: String)?
@@ -75,16 +75,15 @@ extension MigrationDataContainer {
     /// Makes a container of the directory at a path of any bytes.
     package init(atPath path: BytePath, bundleIdentifier: String? = nil) throws(MigrationError) {
         let layout = try ContainerLayout(at: Self.resolve(path))
-        try Self.checkIsDirectory(layout.root)
+        try Self.checkIsDirectory(layout.place.containerPath)
         let recorded = layout.recorded?.bundleIdentifier
         self.init(
-            root: layout.root,
+            in: layout.place,
             knownIdentifier: bundleIdentifier ?? layout.appleIdentifier ?? recorded,
             platform: layout.recorded?.platform ?? (layout.isFromApple ? .iOS : nil),
-            name: (layout.bundle ?? layout.root).lastComponent,
+            name: layout.place.path.lastComponent,
             namedIdentifier: layout.namedIdentifier
         )
-        bundlePath = layout.bundle
         guard bundleIdentifier == nil, let apple = layout.appleIdentifier, let recorded,
             apple != recorded
         else { return }
@@ -123,21 +122,32 @@ extension MigrationDataContainer {
     }
 
     /// Makes a container of the directory at `root`, which the caller has checked.
+    package init(root: BytePath, knownIdentifier: String?, platform: MigrationPlatform? = nil) {
+        self.init(
+            in: ContainerPlace(root),
+            knownIdentifier: knownIdentifier,
+            platform: platform,
+            name: root.lastComponent
+        )
+    }
+
+    /// Makes a container of the one in `place`, which the caller has checked.
     ///
     /// `name` is that of the directory that a person sees, and `namedIdentifier` the identifier in it.
-    package init(
-        root: BytePath,
+    private init(
+        in place: ContainerPlace,
         knownIdentifier: String?,
         platform: MigrationPlatform? = nil,
-        name: [UInt8]? = nil,
+        name: [UInt8],
         namedIdentifier: String? = nil
     ) {
-        rootPath = root
+        self.place = place
+        let root = place.containerPath
         self.knownIdentifier = knownIdentifier
         knownPlatform = platform
         exportedIdentifier = knownIdentifier ?? namedIdentifier
         bundleIdentifier =
-            exportedIdentifier ?? String(decoding: name ?? root.lastComponent, as: UTF8.self)
+            exportedIdentifier ?? String(decoding: name, as: UTF8.self)
         containerRootDirectory = URL(containerAtPath: root)
         documentsDirectory = containerRootDirectory.appending(
             path: "Documents",
@@ -158,10 +168,10 @@ extension MigrationDataContainer {
         )
     }
 
-    /// A container of the same app at `path`, in the place of this one, which doesn't exist yet.
-    package func placed(at path: BytePath) -> MigrationDataContainer {
+    /// A container of the same app in `place`, instead of this one, which doesn't exist yet.
+    package func placed(in place: ContainerPlace) -> MigrationDataContainer {
         MigrationDataContainer(
-            root: path,
+            in: place,
             knownIdentifier: knownIdentifier,
             name: [UInt8](utf8: bundleIdentifier),
             namedIdentifier: exportedIdentifier

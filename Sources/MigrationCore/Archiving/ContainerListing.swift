@@ -17,9 +17,9 @@ extension MigrationHost {
         _ body: @Sendable (ArchiveEntry, Omission.Reason?) throws -> Void
     ) async throws {
         try await withOperationThread { cancellation in
-            let lock = try wait(cancellation).lockForReading(container.rootPath)
+            let lock = try wait(cancellation).lockForReading(container)
             defer { lock.release() }
-            try ContainerRecovery.checkBookkeeping(of: container.rootPath, root: lock.root)
+            try ContainerRecovery.checkBookkeeping(of: lock)
             try ContainerListing.list(
                 lock.root,
                 selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),

@@ -4,11 +4,11 @@ internal import MigrationSystem
 /// Makes a staged container the live one, completely or not at all.
 ///
 /// Where the system can exchange two directories in one step, that exchange is the commit.
-/// Otherwise (a mount point, an overlay's lower directory, a parent that can't be written, another
-/// user's directory) ``JournaledCommit`` does the same in steps.
+/// In a bundle, the bundles are exchanged. Otherwise (a mount point, an overlay's lower directory, a parent
+/// that can't be written, another user's directory, a bundle with other files in it) ``JournaledCommit`` does
+/// the same in steps.
 struct ContainerCommit {
-    let path: BytePath
-    let live: OpenFile
+    let live: ContainerLock
     let staging: StagingDirectory
     let record: ImportRecord
     /// The space set aside for the record of a failure, to be freed if the commit needs it.
@@ -16,17 +16,23 @@ struct ContainerCommit {
     /// Where the old data is kept; `nil` removes it.
     var kept: KeptContainer?
 
+    private var path: BytePath { live.path }
+
     /// Commits and removes the old data; returns an error for each part that could not be removed.
     func run() throws -> [MigrationError] {
         let isAlike = try staging.position == .beside && prepareExchange()
-        try staging.directory.descriptor.synchronizeFileSystem()
+        try staging.placed.descriptor.synchronizeFileSystem()
         // After an exchange, the old container is where the staged one was.
         var leftovers = Leftovers(of: path)
         switch isAlike ? try exchange() : .impossible {
         case .done:
             if let kept {
                 leftovers.move(to: kept) {
-                    try kept.take(live, from: staging.parent, replacedBy: staging.directory)
+                    try kept.take(
+                        live.directory,
+                        from: staging.parent,
+                        replacedBy: staging.placed
+                    )
                 }
                 // What could not be moved is still there.
                 guard leftovers.problems.isEmpty else { break }
@@ -35,7 +41,6 @@ struct ContainerCommit {
         case .unproved(let error): leftovers.keep(staging, because: error)
         case .impossible:
             let commit = JournaledCommit(
-                path: path,
                 live: live,
                 staging: staging,
                 record: record,
@@ -84,7 +89,7 @@ struct ContainerCommit {
     private func proveExchange() throws {
         let parent = staging.parent
         let replaced = try parent.descriptor.status(of: staging.name).identity
-        guard try replaced == live.descriptor.status().identity else {
+        guard try replaced == live.directory.descriptor.status().identity else {
             throw MigrationError(.containerBusy, "the container was replaced", path: path)
         }
         try parent.descriptor.synchronize()
@@ -101,13 +106,19 @@ extension ContainerCommit {
     /// - Returns: Whether the two directories are alike now. If not, the live one has to stay.
     private func prepareExchange() throws -> Bool {
         do {
-            let status = try live.descriptor.status()
-            try staging.directory.descriptor.adoptOwner(of: status)
-            try Self.copyMetadata(of: live, to: staging.directory)
-            try writeRecord()
-            try Self.adoptAttributes(of: live, in: staging.directory)
-            try staging.directory.descriptor.setPermissions(status.permissions)
-            return try isAlike(status)
+            let metadata = ContainerLayout.metadataName
+            guard live.place.isBundle else {
+                return try Self.makeAlike(staging.placed, live.directory, sharing: metadata) {
+                    try writeRecord()
+                }
+            }
+            guard try holdsNothingElse(),
+                try Self.makeAlike(staging.directory, live.root, sharing: metadata)
+            else { return false }
+            let info = ContainerLayout.infoName
+            return try Self.makeAlike(staging.placed, live.directory, sharing: info) {
+                try writeRecord()
+            }
         } catch let error as SystemError {
             // Attributes that fit in one order may not fit in another, and some change meanwhile.
             guard
@@ -118,8 +129,36 @@ extension ContainerCommit {
         }
     }
 
+    /// Whether the bundle holds only what an import knows, so that nothing is lost if it is exchanged.
+    private func holdsNothingElse() throws(SystemError) -> Bool {
+        let listing = try DirectoryListing(of: live.directory.descriptor)
+        let known = [
+            ContainerLayout.dataName, ContainerLayout.infoName, ContainerLayout.bookkeepingName,
+        ]
+        for index in 0..<listing.count where !known.contains(listing[index]) { return false }
+        let info = try live.directory.descriptor.statusIfPresent(of: ContainerLayout.infoName)
+        return info == nil || info?.kind == .regular
+    }
+
+    /// Gives the staged directory everything that the live one has beside its data, and what `body` writes;
+    /// returns whether the two are alike now.
+    private static func makeAlike(
+        _ staged: OpenFile,
+        _ live: OpenFile,
+        sharing name: [UInt8],
+        _ body: () throws -> Void = {}
+    ) throws -> Bool {
+        let status = try live.descriptor.status()
+        try staged.descriptor.adoptOwner(of: status)
+        try copy(name, of: live, to: staged)
+        try body()
+        try adoptAttributes(of: live, in: staged)
+        try staged.descriptor.setPermissions(status.permissions)
+        return try isAlike(staged, live, status)
+    }
+
     private func writeRecord() throws {
-        let bookkeeping = try BookkeepingDirectory.make(in: staging.directory)
+        let bookkeeping = try BookkeepingDirectory.make(in: staging.placed)
         try ImportRecordFile(in: bookkeeping).write(record)
         guard let kept else { return }
         // From the exchange on, this is the journal of the container.
@@ -132,12 +171,12 @@ extension ContainerCommit {
         try journal.write(to: bookkeeping)
     }
 
-    /// Copies the property list by which Apple's container manager knows the container.
-    static func copyMetadata(
+    /// Copies the property list `name`, by which Apple's programs know the container or the bundle.
+    static func copy(
+        _ name: [UInt8],
         of live: OpenFile,
         to directory: OpenFile
     ) throws(SystemError) {
-        let name = ContainerLayout.metadataName
         let source: OpenFile
         do {
             source = OpenFile(try live.descriptor.open(name, .reading))
@@ -165,12 +204,16 @@ extension ContainerCommit {
 
     /// Checks the result: the system drops set-group-id bits silently, and attributes can be
     /// inherited.
-    private func isAlike(_ status: FileStatus) throws(SystemError) -> Bool {
-        let staged = try staging.directory.descriptor.status()
-        guard staged.owner == status.owner, staged.group == status.group,
-            staged.permissions == status.permissions
+    private static func isAlike(
+        _ staged: OpenFile,
+        _ live: OpenFile,
+        _ status: FileStatus
+    ) throws(SystemError) -> Bool {
+        let result = try staged.descriptor.status()
+        guard result.owner == status.owner, result.group == status.group,
+            result.permissions == status.permissions
         else { return false }
         let attributes = try live.descriptor.extendedAttributes()
-        return try staging.directory.descriptor.extendedAttributes() == attributes
+        return try staged.descriptor.extendedAttributes() == attributes
     }
 }

@@ -3,8 +3,8 @@ internal import MigrationSystem
 
 /// The right to use a container: of apps together, of readers together, or of one writer alone.
 ///
-/// The lock is on the container directory itself. Apps and readers share it, and each kind has a mark
-/// on it that the other looks for. An import exchanges that directory, so after
+/// The lock is on the container's directory itself or, in a bundle, on the bundle. Apps and readers share it,
+/// and each kind has a mark on it that the other looks for. An import exchanges that directory, so after
 /// locking it, the path must still lead to the same directory. A lock ends with the process that
 /// holds it.
 struct ContainerLock {
@@ -22,34 +22,59 @@ struct ContainerLock {
 
     private static let attempts = 16
 
-    /// The locked root directory.
+    let place: ContainerPlace
+
+    /// The locked directory, which holds the bookkeeping.
+    let directory: OpenFile
+
+    /// The root of the container: the same directory, or that in the bundle.
     let root: OpenFile
 
     private let claim: LockClaim
 
-    /// Locks the container at `path` without waiting.
+    /// The path of the locked directory.
+    var path: BytePath { place.path }
+
+    /// Locks the container in `place` without waiting.
     ///
-    /// - Throws: ``MigrationError`` of code `containerBusy` if someone else holds it.
-    init(_ path: BytePath, for use: Use) throws(MigrationError) {
+    /// - Throws: ``MigrationError`` of code `containerBusy` if someone else holds it, and of code
+    ///   `containerInvalid` if it can't be used.
+    init(_ place: ContainerPlace, for use: Use) throws(MigrationError) {
+        let path = place.path
         for _ in 0..<Self.attempts {
             do throws(SystemError) {
                 let file = OpenFile(try FileDescriptor.open(path, .directory))
                 let claimed = try LockClaim.make(locking: file, for: use)
-                if try FileDescriptor.status(atPath: path).identity == claimed.identity {
-                    root = file
-                    claim = claimed
-                    return
+                guard try FileDescriptor.status(atPath: path).identity == claimed.identity else {
+                    continue
                 }
+                self.place = place
+                directory = file
+                root = try place.openContainer(in: file)
+                claim = claimed
             } catch {
                 throw Self.failure(error, at: path)
             }
+            try checkIsOfOneMount(for: use)
+            return
         }
         throw MigrationError(.containerBusy, "the container keeps being replaced", path: path)
     }
 
     /// Releases the lock; otherwise it ends when the last copy of its descriptor is closed.
     func release() {
-        claim.end(unlocking: root)
+        claim.end(unlocking: directory)
+    }
+
+    /// Refuses to write to a container that is a mount point in its bundle: nothing can be moved between it and
+    /// the bookkeeping.
+    private func checkIsOfOneMount(for use: Use) throws(MigrationError) {
+        guard use == .writing, place.isBundle else { return }
+        let isOfOne = (try? directory.descriptor.isOfOneMount(with: root.descriptor)) ?? true
+        guard !isOfOne else { return }
+        let message =
+            "'AppData' is a mount point, which can't be replaced; mount the bundle instead"
+        throw MigrationError(.containerInvalid, message, path: place.containerPath)
     }
 
     private static func failure(_ error: SystemError, at path: BytePath) -> MigrationError {
@@ -99,25 +124,27 @@ struct LockWait: Sendable {
     /// Called once with the reason for the wait.
     var handler: (@Sendable (MigrationError) -> Void)?
 
-    /// Locks the container at `path` for writing, as soon as nobody else holds it.
+    /// Locks the container for writing, as soon as nobody else holds it.
     ///
     /// - Throws: ``MigrationError``; `CancellationError`.
-    func lockForWriting(_ path: BytePath) throws -> ContainerLock {
-        try untilFree(path) { () throws(MigrationError) in
-            try ContainerLock(path, for: .writing)
+    func lockForWriting(_ container: MigrationDataContainer) throws -> ContainerLock {
+        let place = container.place
+        return try untilFree(place.path) { () throws(MigrationError) in
+            try ContainerLock(place, for: .writing)
         }
     }
 
-    /// Recovers the container at `path` and locks it for reading, as soon as only readers hold it.
+    /// Recovers the container and locks it for reading, as soon as only readers hold it.
     ///
     /// - Throws: ``MigrationError``; `CancellationError`.
-    func lockForReading(_ path: BytePath) throws -> ContainerLock {
-        try untilFree(path) { () throws(MigrationError) in
-            try ContainerRecovery.lockWhole(path, for: .reading)
+    func lockForReading(_ container: MigrationDataContainer) throws -> ContainerLock {
+        let place = container.place
+        return try untilFree(place.path) { () throws(MigrationError) in
+            try ContainerRecovery.lockWhole(place, for: .reading)
         }
     }
 
-    /// Repeats `body` until it no longer throws `containerBusy` for the container at `path`.
+    /// Repeats `body` until it no longer throws `containerBusy` for the container locked at `path`.
     ///
     /// - Throws: The error of `body`, including `containerBusy` when the time is up;
     ///   `CancellationError`.

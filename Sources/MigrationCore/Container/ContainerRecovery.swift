@@ -16,16 +16,16 @@ enum ContainerRecovery {
         var isRecorded = true
     }
 
-    /// Recovers the container at `path`, unless someone is using it.
+    /// Recovers the container in `place`, unless someone is using it.
     @discardableResult
-    static func recoverIfIdle(_ path: BytePath) throws(MigrationError) -> Conclusion {
-        guard try needsRecovery(path) else { return Conclusion() }
+    static func recoverIfIdle(_ place: ContainerPlace) throws(MigrationError) -> Conclusion {
+        guard try needsRecovery(place.path) else { return Conclusion() }
         do {
-            let lock = try ContainerLock(path, for: .writing)
+            let lock = try ContainerLock(place, for: .writing)
             defer { lock.release() }
-            return try recover(path, root: lock.root)
+            return try recover(lock)
         } catch {
-            guard error.code == .containerBusy || isCommitted(path) else { throw error }
+            guard error.code == .containerBusy || isCommitted(place.path) else { throw error }
             return Conclusion()
         }
     }
@@ -38,25 +38,25 @@ enum ContainerRecovery {
         return (try? ImportJournal.read(from: bookkeeping))?.phase.isCommitted == true
     }
 
-    /// Recovers the container at `path`, and locks it for an app or for reading.
+    /// Recovers the container in `place`, and locks it for an app or for reading.
     ///
     /// - Throws: ``MigrationError``, of code `containerBusy` if a commit was interrupted and can't
     ///   be finished because others use the container.
     static func lockWhole(
-        _ path: BytePath,
+        _ place: ContainerPlace,
         for use: ContainerLock.Use
     ) throws(MigrationError) -> ContainerLock {
-        try recoverIfIdle(path)
-        let lock = try ContainerLock(path, for: use)
+        try recoverIfIdle(place)
+        let lock = try ContainerLock(place, for: use)
         do throws(MigrationError) {
-            if let bookkeeping = try openBookkeeping(of: path, root: lock.root),
-                let journal = try ImportJournal.read(from: bookkeeping, of: path),
+            if let bookkeeping = try openBookkeeping(of: lock),
+                let journal = try ImportJournal.read(from: bookkeeping, of: lock.path),
                 !journal.phase.isWhole
             {
                 let message =
                     "an import was interrupted during its commit and can't be finished while others "
                     + "use the container"
-                throw MigrationError(.containerBusy, message, path: path)
+                throw MigrationError(.containerBusy, message, path: lock.path)
             }
         } catch {
             // If this user began an import, this user can read its journal.
@@ -84,31 +84,25 @@ enum ContainerRecovery {
         }
     }
 
-    /// Throws if the bookkeeping of the container open as `root` can't be read or understood.
-    static func checkBookkeeping(of path: BytePath, root: OpenFile) throws(MigrationError) {
-        guard let bookkeeping = try openBookkeeping(of: path, root: root) else { return }
-        _ = try ImportJournal.read(from: bookkeeping, of: path)
+    /// Throws if the bookkeeping of the locked container can't be read or understood.
+    static func checkBookkeeping(of lock: ContainerLock) throws(MigrationError) {
+        guard let bookkeeping = try openBookkeeping(of: lock) else { return }
+        _ = try ImportJournal.read(from: bookkeeping, of: lock.path)
     }
 
-    /// Recovers the container whose root is locked and open as `root`.
+    /// Recovers the locked container.
     ///
     /// - Throws: ``MigrationError``, also where the container is whole and only the data that the import
     ///   replaced can't be moved to where it is to be kept.
     @discardableResult
-    static func recover(_ path: BytePath, root: OpenFile) throws(MigrationError) -> Conclusion {
+    static func recover(_ lock: ContainerLock) throws(MigrationError) -> Conclusion {
         var conclusion = Conclusion()
-        guard let bookkeeping = try openBookkeeping(of: path, root: root) else {
-            return conclusion
-        }
+        let path = lock.path
+        guard let bookkeeping = try openBookkeeping(of: lock) else { return conclusion }
         let tokens = StagingToken.all(in: bookkeeping)
         if let journal = try ImportJournal.read(from: bookkeeping, of: path) {
             do {
-                conclusion.outcome = try conclude(
-                    journal,
-                    of: path,
-                    root: root,
-                    bookkeeping: bookkeeping
-                )
+                conclusion.outcome = try conclude(journal, of: lock, bookkeeping: bookkeeping)
             } catch let error as SystemError where error.isReadOnly && journal.phase == .staging {
                 conclusion = Conclusion(outcome: .rolledBack, isRecorded: false)
             } catch {
@@ -116,7 +110,7 @@ enum ContainerRecovery {
                     "an interrupted import can't be finished; 'migrate recover --discard' gives it up"
                 throw MigrationError(.containerInvalid, message, path: path, cause: error)
             }
-            try finishKeeping(of: path, root: root, bookkeeping: bookkeeping)
+            try finishKeeping(of: lock, bookkeeping: bookkeeping)
         }
         var leftovers = Leftovers(of: path)
         leftovers.remove(in: bookkeeping)
@@ -126,25 +120,23 @@ enum ContainerRecovery {
 
     /// Moves the data that a commit replaced to where it is to be kept, if that is still to be done.
     private static func finishKeeping(
-        of path: BytePath,
-        root: OpenFile,
+        of lock: ContainerLock,
         bookkeeping: BookkeepingDirectory
     ) throws(MigrationError) {
-        guard let journal = try ImportJournal.read(from: bookkeeping, of: path),
+        guard let journal = try ImportJournal.read(from: bookkeeping, of: lock.path),
             journal.phase.isCommitted
         else { return }
-        try KeptContainer.finish(journal, of: path, live: root, bookkeeping: bookkeeping)
+        try KeptContainer.finish(journal, of: lock, bookkeeping: bookkeeping)
     }
 
     private static func openBookkeeping(
-        of path: BytePath,
-        root: OpenFile
+        of lock: ContainerLock
     ) throws(MigrationError) -> BookkeepingDirectory? {
         do throws(SystemError) {
-            return try BookkeepingDirectory(in: root)
+            return try BookkeepingDirectory(in: lock.directory)
         } catch {
             let message = "the container's bookkeeping can't be read"
-            let place = BookkeepingDirectory.path(in: path)
+            let place = BookkeepingDirectory.path(in: lock.path)
             throw MigrationError(.containerInvalid, message, path: place, cause: error)
         }
     }
@@ -153,8 +145,7 @@ enum ContainerRecovery {
     /// to be moved.
     private static func conclude(
         _ journal: ImportJournal,
-        of path: BytePath,
-        root: OpenFile,
+        of lock: ContainerLock,
         bookkeeping: BookkeepingDirectory
     ) throws -> RecoveryReport.Outcome {
         if journal.phase.isCommitted { return .completed }
@@ -162,13 +153,13 @@ enum ContainerRecovery {
             let staged = try StagingToken(journal.staging).flatMap { token in
                 try StagingDirectory.openContainer(
                     of: token,
-                    for: path,
+                    for: lock.place,
                     inside: bookkeeping.openDirectory
                 )
             }
             let isCommitted = try JournaledCommit.resume(
                 journal,
-                in: root,
+                in: lock,
                 bookkeeping: bookkeeping,
                 staged: staged
             )
@@ -252,26 +243,25 @@ extension MigrationHost {
         _ container: MigrationDataContainer,
         discards: Bool = false
     ) throws(MigrationError) -> RecoveryReport {
-        let path = container.rootPath
-        let lock = try ContainerLock(path, for: .writing)
+        if container.place.isBundle { NewBundle.removeLeftovers(of: container.place.path) }
+        let lock = try ContainerLock(container.place, for: .writing)
         defer { lock.release() }
         let problem: MigrationError
         do {
-            let conclusion = try ContainerRecovery.recover(path, root: lock.root)
+            let conclusion = try ContainerRecovery.recover(lock)
             var report = RecoveryReport(outcome: conclusion.outcome, problem: nil, keptPaths: [])
-            try report.noteReplacedData(of: container, lock.root)
+            try report.noteReplacedData(of: container, lock.directory)
             return report
         } catch {
             guard discards else { throw error }
             problem = error
         }
         do throws(SystemError) {
-            let discarding = Discarding(path: path, root: lock.root)
-            let kept = try discarding.run().map(\.bytes)
+            let kept = try Discarding(lock: lock).run().map(\.bytes)
             return RecoveryReport(outcome: .discarded, problem: problem, keptPaths: kept)
         } catch {
             let message = "the rest of an interrupted import can't be given up"
-            throw MigrationError(.containerInvalid, message, path: path, cause: error)
+            throw MigrationError(.containerInvalid, message, path: lock.path, cause: error)
         }
     }
 }
@@ -280,23 +270,25 @@ extension RecoveryReport {
     /// Notes where the data is that the last import replaced.
     fileprivate mutating func noteReplacedData(
         of container: MigrationDataContainer,
-        _ root: OpenFile
+        _ directory: OpenFile
     ) throws(MigrationError) {
         guard let kept = try container.storedImportRecord()?.keptPath else { return }
         let path = BytePath(kept)
         // A person couldn't go back to a directory that can't be looked at.
         guard (try? FileDescriptor.status(atPath: path).kind) == .directory else { return }
         replacedPath = kept
-        let parent = try? OpenFile(FileDescriptor.open(container.rootPath.parent, .directory))
+        let parent = try? OpenFile(FileDescriptor.open(container.place.path.parent, .directory))
         isRenamable =
-            parent.flatMap { try? $0.descriptor.isOfOneMount(with: root.descriptor) } == true
+            parent.flatMap { try? $0.descriptor.isOfOneMount(with: directory.descriptor) } == true
     }
 }
 
 /// Gives up the bookkeeping of imports in a container, and keeps all data.
 private struct Discarding {
-    let path: BytePath
-    let root: OpenFile
+    let lock: ContainerLock
+
+    private var path: BytePath { lock.path }
+    private var root: OpenFile { lock.directory }
 
     /// Gives up the bookkeeping and returns where data was kept.
     func run() throws(SystemError) -> [BytePath] {
@@ -307,7 +299,7 @@ private struct Discarding {
         var kept: [BytePath] = []
         let journal = try? ImportJournal.read(from: bookkeeping)
         let phase = journal?.phase
-        let isEmpty = (try? ContainerContents.holdsData(root, at: path)) == false
+        let isEmpty = (try? ContainerContents.holdsData(lock.root, at: path)) == false
         if phase == .exchanged, let holder = try exchangedHolder(of: journal) {
             kept.append(try keep(StagingDirectory.containerName, in: holder))
         }
@@ -347,14 +339,15 @@ private struct Discarding {
         let name = Leftovers.replacedName
         let directory = bookkeeping.openDirectory
         guard let replaced = try? OpenFile(directory.descriptor.open(name, .directory)),
-            let listing = try? DirectoryListing(of: replaced.descriptor)
+            let container = try? lock.place.openContainer(in: replaced),
+            let listing = try? DirectoryListing(of: container.descriptor)
         else { return }
         for index in 0..<listing.count where !ContainerLayout.ownNames.contains(listing[index]) {
             // Anything that can't be put back is kept.
-            try? replaced.descriptor.move(listing[index], into: root.descriptor)
+            try? container.descriptor.move(listing[index], into: lock.root.descriptor)
         }
         try? ImportRecordFile(in: bookkeeping).putBack(from: replaced, undone: undone)
-        try? replaced.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
+        lock.place.removeEmptyContainer(from: replaced)
     }
 
     /// Whether `name` may hold data; an empty directory is removed.

@@ -3,12 +3,11 @@ internal import MigrationSystem
 
 /// Makes a staged container the live one by moving its contents, in steps that can be resumed.
 ///
-/// The journal in the live container names the current step: first the old data is moved aside,
+/// In a bundle, everything beside `AppData` stays. The journal in the live container's bookkeeping names the current step: first the old data is moved aside,
 /// then the new data is moved in. The next command that finds a journal continues from there, so a
 /// crash only delays the new container.
 struct JournaledCommit {
-    let path: BytePath
-    let live: OpenFile
+    let live: ContainerLock
     let staging: StagingDirectory
     let record: ImportRecord
     /// The space set aside for the record of a failure, to be freed if the commit needs it.
@@ -18,10 +17,10 @@ struct JournaledCommit {
 
     /// Commits from the beginning; returns an error for each leftover that could not be removed.
     func run() throws -> [MigrationError] {
-        let bookkeeping = try BookkeepingDirectory.make(in: live)
-        let replaced = try Self.makeReplaced(in: bookkeeping, resuming: false)
+        let bookkeeping = try BookkeepingDirectory.make(in: live.directory)
+        let replaced = try Self.makeReplaced(in: bookkeeping, of: live.place, resuming: false)
         try moveData(asideTo: replaced, bookkeeping)
-        var leftovers = Leftovers(of: path)
+        var leftovers = Leftovers(of: live.path)
         if let kept {
             leftovers.move(to: kept) {
                 try Self.advance(to: .replaced, state, in: live, bookkeeping: bookkeeping)
@@ -74,10 +73,10 @@ struct JournaledCommit {
     private static func advance(
         to phase: ImportJournal.Phase,
         _ state: ImportJournal,
-        in live: OpenFile,
+        in live: ContainerLock,
         bookkeeping: BookkeepingDirectory
     ) throws {
-        try live.descriptor.synchronize()
+        try live.root.descriptor.synchronize()
         var journal = state
         journal.phase = phase
         try journal.write(to: bookkeeping)
@@ -85,18 +84,19 @@ struct JournaledCommit {
 
     /// Moves the old data out, and with it the record of the import that made it.
     private static func clear(
-        _ live: OpenFile,
+        _ live: ContainerLock,
         into replaced: OpenFile,
         bookkeeping: BookkeepingDirectory,
         resuming: Bool = false
     ) throws {
-        try move(allOf: live, to: replaced, resuming: resuming)
+        let aside = try live.place.openContainer(in: replaced)
+        try move(allOf: live.root, to: aside, resuming: resuming)
         try ImportRecordFile(in: bookkeeping).setAside(in: replaced)
     }
 
     /// Undoes a commit that failed: new data back to staging, old data back to its place.
     private static func restore(
-        _ live: OpenFile,
+        _ live: ContainerLock,
         from replaced: OpenFile,
         movingTo staged: OpenFile,
         _ state: ImportJournal,
@@ -105,26 +105,27 @@ struct JournaledCommit {
         // Space that a dead process set aside is in the way if the disk is full.
         try RecordReserve.remove(from: bookkeeping)
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
-            try move(allOf: live, to: staged, resuming: true)
+            try move(allOf: live.root, to: staged, resuming: true)
         }
         try advance(to: .restoring, state, in: live, bookkeeping: bookkeeping)
         try putBack(replaced, in: live, bookkeeping: bookkeeping, undone: state.staging)
         let journal = ImportJournal(phase: .staging, record: nil, staging: state.staging)
         try journal.write(to: bookkeeping)
         // It is empty now, and the caller needs the error of the commit, not one about cleaning up.
-        try? replaced.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
+        live.place.removeEmptyContainer(from: replaced)
         try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
     }
 
     private static func putBack(
         _ replaced: OpenFile,
-        in live: OpenFile,
+        in live: ContainerLock,
         bookkeeping: BookkeepingDirectory,
         undone: String?
     ) throws {
-        try move(allOf: replaced, to: live, resuming: true)
+        let aside = try live.place.openContainer(in: replaced)
+        try move(allOf: aside, to: live.root, resuming: true)
         try ImportRecordFile(in: bookkeeping).putBack(from: replaced, undone: undone)
-        try live.descriptor.synchronize()
+        try live.root.descriptor.synchronize()
     }
 }
 
@@ -137,11 +138,11 @@ extension JournaledCommit {
     ///   is to be kept.
     static func resume(
         _ journal: ImportJournal,
-        in live: OpenFile,
+        in live: ContainerLock,
         bookkeeping: BookkeepingDirectory,
         staged: OpenFile?
     ) throws -> Bool {
-        let replaced = try makeReplaced(in: bookkeeping, resuming: true)
+        let replaced = try makeReplaced(in: bookkeeping, of: live.place, resuming: true)
         // This may be interrupted again, and is then resumed by the same token.
         var state = journal
         state.record?.staging = journal.staging
@@ -180,11 +181,12 @@ extension JournaledCommit {
         return true
     }
 
-    /// Makes the directory for the old data.
+    /// Makes the directory for the old data, which has the form of `place`.
     ///
     /// A new commit must not find one, which may hold other data.
     private static func makeReplaced(
         in bookkeeping: BookkeepingDirectory,
+        of place: ContainerPlace,
         resuming: Bool
     ) throws(SystemError) -> OpenFile {
         let directory = bookkeeping.openDirectory
@@ -193,16 +195,20 @@ extension JournaledCommit {
         } catch {
             guard error.isExisting && resuming else { throw error }
         }
-        return OpenFile(try directory.descriptor.open(Leftovers.replacedName, .directory))
+        let replaced = OpenFile(
+            try directory.descriptor.open(Leftovers.replacedName, .directory)
+        )
+        try place.makeContainer(in: replaced, resuming: resuming)
+        return replaced
     }
 
     private static func fill(
-        _ live: OpenFile,
+        _ live: ContainerLock,
         from staged: OpenFile,
         resuming: Bool
     ) throws(SystemError) {
-        try move(allOf: staged, to: live, resuming: resuming)
-        try live.descriptor.synchronize()
+        try move(allOf: staged, to: live.root, resuming: resuming)
+        try live.root.descriptor.synchronize()
         try staged.descriptor.synchronize()
     }
 

@@ -9,20 +9,20 @@ struct KeptContainer {
     /// The path, whose parent has no links in it.
     let path: BytePath
 
-    /// Checks that the data of the container at `container` can be moved to `path`.
+    /// Checks that the data of the container in `place` can be moved to `path`.
     ///
     /// - Throws: ``MigrationError`` of code `outputExists` if something is there, and of code
     ///   `invalidOption` if the data can't be moved there.
-    init(_ path: BytePath, for container: BytePath) throws(MigrationError) {
+    init(_ path: BytePath, for place: ContainerPlace) throws(MigrationError) {
         do {
             self.path = try BytePath(resolving: path.trimmed)
         } catch {
             throw Self.refusal("its parent can't be reached", path, cause: error)
         }
-        guard !self.path.lastComponent.isEmpty, !self.path.isEqual(toOrBelow: container) else {
+        guard !self.path.lastComponent.isEmpty, !self.path.isEqual(toOrBelow: place.path) else {
             throw Self.refusal("it lies in the container", path)
         }
-        try check(for: container)
+        try check(for: place)
     }
 
     /// The directory that a journal names.
@@ -31,16 +31,20 @@ struct KeptContainer {
     }
 
     /// Checks again, before the commit, what can change meanwhile.
-    func check(for container: BytePath) throws(MigrationError) {
+    func check(for place: ContainerPlace) throws(MigrationError) {
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
             guard try parent.statusIfPresent(of: path.lastComponent) == nil else {
                 let message = "the directory for the replaced data exists already"
                 throw MigrationError(.outputExists, message, path: path)
             }
-            let isThere = try FileDescriptor.statusIfPresent(atPath: container) != nil
-            let place = try FileDescriptor.open(isThere ? container : container.parent, .directory)
-            guard try place.isOfOneMount(with: parent) else {
+            let isThere = try FileDescriptor.statusIfPresent(atPath: place.path) != nil
+            let directory = try FileDescriptor.open(
+                isThere ? place.path : place.path.parent,
+                .directory
+            )
+            if isThere { try checkIsMovable(directory, of: place) }
+            guard try directory.isOfOneMount(with: parent) else {
                 let reason = "it isn't on the container's file system, reached by the same mount"
                 throw Self.refusal(reason, path)
             }
@@ -50,6 +54,24 @@ struct KeptContainer {
         } catch {
             throw Self.refusal("no directory can be made there", path, cause: error)
         }
+    }
+
+    /// Refuses a mount point, and to move a bundle to where nothing would show that it is one.
+    private func checkIsMovable(
+        _ directory: borrowing FileDescriptor,
+        of place: ContainerPlace
+    ) throws {
+        if let outside = try? OpenFile(FileDescriptor.open(place.path.parent, .directory)),
+            try !directory.isOfOneMount(with: outside.descriptor)
+        {
+            throw Self.refusal("the container is a mount point, which can't be moved", path)
+        }
+        guard place.isBundle, !ContainerLayout.isNamedAsBundle(path.lastComponent),
+            try directory.statusIfPresent(of: ContainerLayout.infoName) == nil
+        else { return }
+        let reason =
+            "the container is a bundle without 'AppDataInfo.plist', so give '.xcappdata' to the name"
+        throw Self.refusal(reason, path)
     }
 
     private static func refusal(
@@ -74,13 +96,20 @@ extension KeptContainer {
     }
 
     /// Moves the old data of a journaled commit out of the bookkeeping of the container `live`.
-    func takeReplaced(of live: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
+    func takeReplaced(of live: ContainerLock, _ bookkeeping: BookkeepingDirectory) throws {
         let directory = bookkeeping.openDirectory
         if try bookkeeping.has(Leftovers.replaced) {
             let replaced = OpenFile(
                 try directory.descriptor.open(Leftovers.replacedName, .directory)
             )
-            try Self.makeAlike(replaced, to: live)
+            let metadata = ContainerLayout.metadataName
+            let aside = try live.place.openContainer(in: replaced)
+            try Self.makeAlike(aside, to: live.root, sharing: metadata)
+            if live.place.isBundle {
+                let info = ContainerLayout.infoName
+                try Self.makeAlike(replaced, to: live.directory, sharing: info)
+            }
+            try replaced.descriptor.synchronizeFileSystem()
             try take(Leftovers.replacedName, from: directory)
         }
         try bookkeeping.remove(BookkeepingDirectory.journalName)
@@ -102,18 +131,21 @@ extension KeptContainer {
     }
 
     /// Gives the directory of the old data what the container has, as far as this user may.
-    private static func makeAlike(_ replaced: OpenFile, to live: OpenFile) throws {
+    private static func makeAlike(
+        _ replaced: OpenFile,
+        to live: OpenFile,
+        sharing name: [UInt8]
+    ) throws {
         let status = try live.descriptor.status()
         do throws(SystemError) {
             try replaced.descriptor.adoptOwner(of: status)
         } catch {
             guard error.isDenied || error.isUnsupported else { throw error }
         }
-        let isMissing =
-            try replaced.descriptor.statusIfPresent(of: ContainerLayout.metadataName) == nil
-        if isMissing { try ContainerCommit.copyMetadata(of: live, to: replaced) }
+        if try replaced.descriptor.statusIfPresent(of: name) == nil {
+            try ContainerCommit.copy(name, of: live, to: replaced)
+        }
         try replaced.descriptor.setPermissions(status.permissions)
-        try replaced.descriptor.synchronizeFileSystem()
     }
 }
 
@@ -125,8 +157,7 @@ extension KeptContainer {
     /// - Throws: ``MigrationError`` of code `containerInvalid`, which names both places.
     static func finish(
         _ journal: ImportJournal,
-        of path: BytePath,
-        live: OpenFile,
+        of live: ContainerLock,
         bookkeeping: BookkeepingDirectory
     ) throws(MigrationError) {
         guard let named = journal.kept else { return }
@@ -136,7 +167,7 @@ extension KeptContainer {
                 return try kept.takeReplaced(of: live, bookkeeping)
             }
             guard let token = StagingToken(journal.staging),
-                let holder = try StagingDirectory.openHolder(of: token, beside: path)
+                let holder = try StagingDirectory.openHolder(of: token, beside: live.path)
             else { throw SystemError.missing("open") }
             let name = StagingDirectory.containerName
             guard try holder.descriptor.statusIfPresent(of: name) != nil else {
@@ -144,9 +175,9 @@ extension KeptContainer {
                 return try bookkeeping.remove(BookkeepingDirectory.journalName)
             }
             let old = OpenFile(try holder.descriptor.open(name, .directory))
-            try kept.take(old, from: holder, replacedBy: live)
+            try kept.take(old, from: holder, replacedBy: live.directory)
         } catch {
-            throw kept.failure(of: journal, at: path, cause: error)
+            throw kept.failure(of: journal, at: live.path, cause: error)
         }
     }
 

@@ -69,7 +69,7 @@ extension MigrationHost {
         in container: MigrationDataContainer
     ) throws -> Never {
         let lock = try lockWhole(container)
-        try lock.root.descriptor.passToSuccessor()
+        try lock.directory.descriptor.passToSuccessor()
         try ProcessReplacement.execute(command, settingVariable: Self.assignment(of: container))
     }
 
@@ -80,7 +80,7 @@ extension MigrationHost {
         signals: ForegroundProcess.Signals
     ) throws -> ForegroundProcess {
         let lock = try lockWhole(container)
-        try lock.root.descriptor.passToSuccessor()
+        try lock.directory.descriptor.passToSuccessor()
         return try ForegroundProcess.start(
             command,
             settingVariable: Self.assignment(of: container),
@@ -89,9 +89,9 @@ extension MigrationHost {
     }
 
     private func lockWhole(_ container: MigrationDataContainer) throws -> ContainerLock {
-        let path = container.rootPath
-        return try wait(CancellationFlag()).untilFree(path) { () throws(MigrationError) in
-            try ContainerRecovery.lockWhole(path, for: .app)
+        let place = container.place
+        return try wait(CancellationFlag()).untilFree(place.path) { () throws(MigrationError) in
+            try ContainerRecovery.lockWhole(place, for: .app)
         }
     }
 

@@ -4,8 +4,8 @@ internal import MigrationSystem
 
 /// The directory in which an import prepares a container, on the container's own file system.
 ///
-/// It lies beside the container if the two can be exchanged, otherwise in the container's
-/// bookkeeping. It holds the staged container and a file whose name is the import's token. The
+/// It lies beside the container or its bundle if the two can be exchanged, otherwise in the container's
+/// bookkeeping. It holds the staged container or bundle and a file whose name is the import's token. The
 /// journal and the record name the token, so the next command can recognize the directory of a dead
 /// import. Its own name proves nothing.
 struct StagingDirectory {
@@ -26,17 +26,24 @@ struct StagingDirectory {
     /// The name beside the container that includes the token.
     private let lastName: [UInt8]?
 
+    /// The staged directory that is exchanged: the container, or the bundle around it.
+    let placed: OpenFile
+
     /// The staged container.
     var directory: OpenFile
     let position: Position
 
-    /// The directory in which the staged container is.
+    private let isBundle: Bool
+
+    /// The directory in which the one that is exchanged is.
     var parent: OpenFile { holder }
 
     /// The staged container's path.
-    var path: BytePath { holderPath / Self.containerName }
+    var path: BytePath {
+        ContainerPlace(holderPath / Self.containerName, isBundle: isBundle).containerPath
+    }
 
-    /// The staged container's name in its parent.
+    /// The name in ``parent`` of the directory that is exchanged.
     var name: [UInt8] { Self.containerName }
 
     /// Makes a directory with an empty container in it, after removing leftovers of earlier
@@ -45,11 +52,11 @@ struct StagingDirectory {
     /// The directory is made in the bookkeeping and then moved out. If that works, data can also be
     /// moved back in; between two mounts of one file system it can't.
     static func make(
-        for path: BytePath,
-        root: OpenFile,
+        for live: ContainerLock,
         token: StagingToken
     ) throws(SystemError) -> StagingDirectory {
-        let inside = try BookkeepingDirectory.make(in: root).openDirectory
+        let (place, path) = (live.place, live.path)
+        let inside = try BookkeepingDirectory.make(in: live.directory).openDirectory
         try removeLeftover(nameInside, in: inside)
         try inside.descriptor.makeDirectory(nameInside, permissions: 0o700)
         let holder = OpenFile(try inside.descriptor.open(nameInside, .directory))
@@ -57,9 +64,12 @@ struct StagingDirectory {
         let access = FileDescriptor.Access.creating(permissions: 0o600)
         try holder.descriptor.open(token.name, access).close()
         try holder.descriptor.makeDirectory(containerName, permissions: 0o700)
-        let directory = OpenFile(try holder.descriptor.open(containerName, .directory))
-        try directory.descriptor.lock(.exclusive)
-        try? removeInherited(directory, unlike: root)
+        let placed = OpenFile(try holder.descriptor.open(containerName, .directory))
+        try placed.descriptor.lock(.exclusive)
+        try? removeInherited(placed, unlike: live.directory)
+        try place.makeContainer(in: placed)
+        let directory = try place.openContainer(in: placed)
+        if place.isBundle { try? removeInherited(directory, unlike: live.root) }
         do {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
             let beside = try moveBeside(path, from: inside, to: parent, token: token)
@@ -69,8 +79,10 @@ struct StagingDirectory {
                 holderParent: parent,
                 token: token.name,
                 lastName: nameBeside(path, token: token),
+                placed: placed,
                 directory: directory,
-                position: .beside
+                position: .beside,
+                isBundle: place.isBundle
             )
         } catch {
             guard error.isExchangeImpossible else { throw error }
@@ -80,8 +92,10 @@ struct StagingDirectory {
                 holderParent: inside,
                 token: token.name,
                 lastName: nil,
+                placed: placed,
                 directory: directory,
-                position: .inside
+                position: .inside,
+                isBundle: place.isBundle
             )
         }
     }
@@ -113,18 +127,33 @@ struct StagingDirectory {
         where listing[index] != Self.containerName && listing[index] != token {
             try holder.descriptor.removeTree(listing[index])
         }
+        guard isBundle else { return }
+        let bundle = try DirectoryListing(of: placed.descriptor)
+        for index in 0..<bundle.count where bundle[index] != ContainerLayout.dataName {
+            try placed.descriptor.removeTree(bundle[index])
+        }
+    }
+
+    /// Lets other users pass to the staged container, or keeps them from it.
+    func setPassable(_ isPassable: Bool) throws(SystemError) {
+        let permissions: UInt16 = isPassable ? 0o711 : 0o700
+        try holder.descriptor.setPermissions(permissions)
+        if isBundle { try placed.descriptor.setPermissions(permissions) }
     }
 
     /// Whether the staged container still has its name.
     func isContainerInPlace() throws(SystemError) -> Bool {
         let named = try holder.descriptor.statusIfPresent(of: Self.containerName)
-        return try named?.identity == directory.descriptor.status().identity
+        guard try named?.identity == placed.descriptor.status().identity else { return false }
+        guard isBundle else { return true }
+        let inBundle = try placed.descriptor.statusIfPresent(of: ContainerLayout.dataName)
+        return try inBundle?.identity == directory.descriptor.status().identity
     }
 
     /// Releases the locks on the staged container, which may be the live one by now, and on its
     /// directory.
     func release() {
-        directory.descriptor.unlock()
+        placed.descriptor.unlock()
         holder.descriptor.unlock()
     }
 
@@ -218,17 +247,14 @@ extension StagingDirectory {
         }
     }
 
-    /// Finds the token of what is still left beside the container whose root is open as `root`.
-    static func tokenOfLeftovers(
-        beside path: BytePath,
-        root: OpenFile
-    ) throws(SystemError) -> StagingToken? {
+    /// Finds the token of what is still left beside the locked container.
+    static func tokenOfLeftovers(of lock: ContainerLock) throws(SystemError) -> StagingToken? {
         // An import leaves nothing in a parent that can't be opened.
-        guard let bookkeeping = try BookkeepingDirectory(in: root),
-            let parent = try? OpenFile(FileDescriptor.open(path.parent, .directory))
+        guard let bookkeeping = try BookkeepingDirectory(in: lock.directory),
+            let parent = try? OpenFile(FileDescriptor.open(lock.path.parent, .directory))
         else { return nil }
         for token in StagingToken.all(in: bookkeeping)
-        where try !leftovers(of: [token], beside: path, in: parent).isEmpty {
+        where try !leftovers(of: [token], beside: lock.path, in: parent).isEmpty {
             return token
         }
         return nil
@@ -254,13 +280,14 @@ extension StagingDirectory {
     /// Opens the container that the import with this token staged; `nil` if there is none.
     static func openContainer(
         of token: StagingToken,
-        for path: BytePath,
+        for place: ContainerPlace,
         inside bookkeeping: OpenFile
     ) throws(SystemError) -> OpenFile? {
         var holder = try open(nameInside, in: bookkeeping, markedBy: token)
-        if holder == nil { holder = try openHolder(of: token, beside: path) }
+        if holder == nil { holder = try openHolder(of: token, beside: place.path) }
         guard let holder else { return nil }
-        return OpenFile(try holder.descriptor.open(containerName, .directory))
+        let placed = OpenFile(try holder.descriptor.open(containerName, .directory))
+        return try place.openContainer(in: placed)
     }
 
     /// Opens the staging directory of the import with this token beside the container; `nil` if there is

@@ -271,9 +271,9 @@ struct ExportOperation {
     private var cancellation: CancellationFlag { pool.cancellation }
 
     func run() throws -> ExportReport {
-        let lock = try wait.lockForReading(container.rootPath)
+        let lock = try wait.lockForReading(container)
         defer { lock.release() }
-        try ContainerRecovery.checkBookkeeping(of: container.rootPath, root: lock.root)
+        try ContainerRecovery.checkBookkeeping(of: lock)
         if options.bundleIdentifier == nil { try container.checkIdentity() }
         if !options.takesAnyDirectory {
             try ContainerContents.checkIsContainer(lock.root, at: container.rootPath)

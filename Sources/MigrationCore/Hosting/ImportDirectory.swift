@@ -49,13 +49,13 @@ struct ImportDirectory {
         for file in [staging.directory, directory] {
             try file.descriptor.setOwner(owner)
         }
-        try staging.parent.descriptor.setPermissions(0o711)
+        try staging.setPassable(true)
     }
 
     /// Takes both directories back, so that only root can reach them until the commit.
     private func reclaim() throws(SystemError) {
         guard owner != nil else { return }
-        try staging.parent.descriptor.setPermissions(0o700)
+        try staging.setPassable(false)
         try staging.directory.descriptor.setOwner(FileOwner(user: 0, group: 0))
         try staging.directory.descriptor.setPermissions(0o700)
     }

@@ -156,12 +156,12 @@ struct ImportChecks {
     }
 
     /// Throws if another process is still using a staging directory of the container.
-    func checkStagingIsFree(_ root: OpenFile) throws(MigrationError) {
+    func checkStagingIsFree(_ lock: ContainerLock) throws(MigrationError) {
         do throws(SystemError) {
-            guard let bookkeeping = try BookkeepingDirectory(in: root) else { return }
-            let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
+            guard let bookkeeping = try BookkeepingDirectory(in: lock.directory) else { return }
+            let parent = OpenFile(try FileDescriptor.open(lock.path.parent, .directory))
             let tokens = StagingToken.all(in: bookkeeping)
-            for name in try StagingDirectory.leftovers(of: tokens, beside: path, in: parent) {
+            for name in try StagingDirectory.leftovers(of: tokens, beside: lock.path, in: parent) {
                 try parent.descriptor.open(name, .directory).lock(.exclusive)
             }
         } catch {

@@ -193,7 +193,7 @@ struct ImportOperation {
 
     /// The container that is locked, and what becomes of the data in it.
     private struct Target {
-        let root: OpenFile
+        let lock: ContainerLock
         /// Whether this import made it.
         let isNew: Bool
         /// The data that is replaced; `nil` if there is none.
@@ -235,7 +235,7 @@ struct ImportOperation {
 
     private func importArchive() throws -> ImportReport {
         let kept = try options.keptPath.map { (kept) throws(MigrationError) in
-            try KeptContainer(kept, for: path)
+            try KeptContainer(kept, for: container.place)
         }
         if options.skipsIfImported, let report = try reportIfImported() { return report }
         let input = try source.open(pool)
@@ -246,17 +246,17 @@ struct ImportOperation {
         let early = try checks.isContainerMissing() ? try openReader(input) : nil
         try early?.readAhead()
         let isNew = try early != nil && makeContainer()
-        let lock = try wait.lockForWriting(path)
+        let lock = try wait.lockForWriting(container)
         defer { lock.release() }
-        try ContainerRecovery.recover(path, root: lock.root)
-        try wait.untilFree(path) { () throws(MigrationError) in
-            try checks.checkStagingIsFree(lock.root)
+        try ContainerRecovery.recover(lock)
+        try wait.untilFree(lock.path) { () throws(MigrationError) in
+            try checks.checkStagingIsFree(lock)
         }
         let replaced =
             try checks.holdsReplaceableData(lock.root)
             ? ReplacedData(in: lock.root, cancellation: cancellation) : nil
         let target = Target(
-            root: lock.root,
+            lock: lock,
             isNew: isNew,
             replaced: replaced,
             kept: replaced == nil ? nil : kept
@@ -271,11 +271,11 @@ struct ImportOperation {
     private func reportIfImported() throws -> ImportReport? {
         let (header, fingerprint) = try identity()
         guard let fingerprint, try !checks.isContainerMissing() else { return nil }
-        let lock = try wait.lockForWriting(path)
+        let lock = try wait.lockForWriting(container)
         defer { lock.release() }
-        try ContainerRecovery.recover(path, root: lock.root)
+        try ContainerRecovery.recover(lock)
         guard try ContainerContents.holdsData(lock.root, at: path),
-            let bookkeeping = try BookkeepingDirectory(in: lock.root),
+            let bookkeeping = try BookkeepingDirectory(in: lock.directory),
             try ImportRecordFile(in: bookkeeping).lastFingerprint() == fingerprint.description
         else { return nil }
         var report = ImportReport(
@@ -315,10 +315,9 @@ struct ImportOperation {
         openedAs early: ArchiveReader?,
         in target: Target
     ) throws -> ImportReport {
-        let root = target.root
+        let lock = target.lock
         // If a leftover of an earlier import can't be removed, its token stays in use.
-        let token =
-            try StagingDirectory.tokenOfLeftovers(beside: path, root: root) ?? StagingToken()
+        let token = try StagingDirectory.tokenOfLeftovers(of: lock) ?? StagingToken()
         var reserve: RecordReserve?
         var reader = early
         var hasBegun = false
@@ -327,8 +326,8 @@ struct ImportOperation {
             reader = opened
             if target.replaced != nil { try checks.checkReplacedApp(by: opened.header) }
             try checkTimes()
-            reserve = try begin(in: root, token: token)
-            if let appExtension { try ask(appExtension, beside: root, token: token) }
+            reserve = try begin(in: lock.directory, token: token)
+            if let appExtension { try ask(appExtension, beside: lock, token: token) }
             hasBegun = true
             let outcome = try restore(
                 opened,
@@ -339,16 +338,16 @@ struct ImportOperation {
             return report(on: outcome, of: opened, in: target)
         } catch {
             let error = Self.located(explained(error), at: path)
-            if target.isNew, (try? unmakeContainer(root)) == true { throw error }
+            if target.isNew, (try? unmakeContainer(lock)) == true { throw error }
             if !hasBegun, Self.isRefusal(error) {
-                try? withdraw(in: root)
+                try? withdraw(in: lock.directory)
             } else {
                 // If this can't be written, the journal stays and shows that the import was
                 // interrupted.
                 try? recordFailure(
                     error,
                     header: reader?.header,
-                    in: root,
+                    in: lock.directory,
                     reserve: reserve,
                     token: token
                 )
@@ -374,16 +373,13 @@ struct ImportOperation {
     }
 
     /// Removes the container that this import made; returns whether nothing of it is left.
-    private func unmakeContainer(_ root: OpenFile) throws -> Bool {
+    private func unmakeContainer(_ lock: ContainerLock) throws -> Bool {
         // Only the bookkeeping says what lies beside the container.
-        guard try StagingDirectory.tokenOfLeftovers(beside: path, root: root) == nil else {
-            return false
-        }
-        try withdraw(in: root)
+        guard try StagingDirectory.tokenOfLeftovers(of: lock) == nil else { return false }
+        try withdraw(in: lock.directory)
         let parent = try FileDescriptor.open(path.parent, .directory)
-        guard
-            try parent.status(of: path.lastComponent).identity == root.descriptor.status().identity
-        else { return false }
+        let identity = try lock.root.descriptor.status().identity
+        guard try parent.status(of: path.lastComponent).identity == identity else { return false }
         try parent.removeDirectory(path.lastComponent)
         try parent.synchronize()
         return true
@@ -455,13 +451,17 @@ extension ImportOperation {
         token: StagingToken,
         reserve: RecordReserve?
     ) throws -> Outcome {
-        let root = target.root
-        let bookkeeping = try BookkeepingDirectory.make(in: root)
-        let staging = try StagingDirectory.make(for: path, root: root, token: token)
+        let lock = target.lock
+        let bookkeeping = try BookkeepingDirectory.make(in: lock.directory)
+        let staging = try StagingDirectory.make(for: lock, token: token)
         defer { staging.release() }
         do {
             try checks.checkSpace(for: reader, in: staging)
-            let (extractor, appExtension) = try fill(staging, of: root, from: reader) { extractor in
+            let (extractor, appExtension) = try fill(
+                staging,
+                of: lock.root,
+                from: reader
+            ) { extractor in
                 try checks.checkLayout(of: reader)
                 if target.replaced != nil {
                     try checks.checkReplacement(by: extractor, from: reader)
@@ -477,8 +477,7 @@ extension ImportOperation {
             )
             record.keptPath = target.kept?.path.bytes
             let commit = ContainerCommit(
-                path: path,
-                live: root,
+                live: lock,
                 staging: staging,
                 record: record,
                 reserve: reserve,
@@ -486,7 +485,7 @@ extension ImportOperation {
             )
             try source.command?.finish(cancellation)
             try cancellation.check()
-            try target.kept?.check(for: path)
+            try target.kept?.check(for: container.place)
             return (extractor, appExtension, leftovers: try commit.run())
         } catch {
             // A commit that could not be undone needs the staged data when it is resumed.
@@ -539,16 +538,16 @@ extension ImportOperation {
     /// archive's data before the archive is proved complete.
     private func ask(
         _ appExtension: MigrationExtension,
-        beside root: OpenFile,
+        beside lock: ContainerLock,
         token: StagingToken
     ) throws {
-        let staging = try StagingDirectory.make(for: path, root: root, token: token)
+        let staging = try StagingDirectory.make(for: lock, token: token)
         defer {
             // Best effort; making the next staging directory removes the rest or fails.
             try? staging.remove()
             staging.release()
         }
-        let directory = try ImportDirectory(in: staging, for: root)
+        let directory = try ImportDirectory(in: staging, for: lock.root)
         try directory.handOver()
         let host = try beginSession(with: appExtension, in: directory)
         defer { host.end() }
@@ -645,7 +644,7 @@ extension ImportOperation {
         }
     }
 
-    /// Removes the signs that an import began, in the container whose root is locked.
+    /// Removes the signs that an import began, in the directory that is locked.
     private func withdraw(in root: OpenFile) throws {
         guard let bookkeeping = try BookkeepingDirectory(in: root),
             try ImportJournal.read(from: bookkeeping)?.phase == .staging
@@ -655,8 +654,8 @@ extension ImportOperation {
         try bookkeeping.removeIfEmpty(from: root)
     }
 
-    /// Records the failure of the import in the container whose root is locked, beside the record of the
-    /// import that made its data.
+    /// Records the failure of the import in the directory that is locked, beside the record of the import
+    /// that made its data.
     private func recordFailure(
         _ error: any Error,
         header: ArchiveHeader?,

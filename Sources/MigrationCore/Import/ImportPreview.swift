@@ -83,7 +83,7 @@ struct ImportPreviewOperation {
 
     private func readArchive() throws -> ImportPreview {
         let kept = try options.keptPath.map { (kept) throws(MigrationError) in
-            try KeptContainer(kept, for: path)
+            try KeptContainer(kept, for: container.place)
         }
         let isMissing = try checks.isContainerMissing()
         let available = try availableSpace(isMissing: isMissing)
@@ -126,10 +126,10 @@ struct ImportPreviewOperation {
 
     /// Counts what the container holds; `nil` if it holds no data.
     private func dataOfContainer() throws -> ReplacedData? {
-        let lock = try wait.lockForReading(path)
+        let lock = try wait.lockForReading(container)
         defer { lock.release() }
-        try ContainerRecovery.checkBookkeeping(of: path, root: lock.root)
-        try checks.checkStagingIsFree(lock.root)
+        try ContainerRecovery.checkBookkeeping(of: lock)
+        try checks.checkStagingIsFree(lock)
         guard try checks.holdsReplaceableData(lock.root) else { return nil }
         return try ReplacedData(in: lock.root, cancellation: cancellation)
     }
@@ -137,7 +137,11 @@ struct ImportPreviewOperation {
     /// The space where the import would write, which must be a place where this user may write.
     private func availableSpace(isMissing: Bool) throws -> UInt64 {
         do throws(SystemError) {
-            let place = try FileDescriptor.open(isMissing ? path.parent : path, .directory)
+            // A new bundle is made as a whole.
+            let outer = container.place.path
+            let isNew = try FileDescriptor.statusIfPresent(atPath: outer) == nil
+            let parent = isNew ? outer.parent : path.parent
+            let place = try FileDescriptor.open(isMissing ? parent : path, .directory)
             try place.checkIsWritable()
             return try place.availableSpace()
         } catch {
@@ -155,7 +159,9 @@ struct ImportPreviewOperation {
         extraction.extraMetadata = options.extraMetadata
         extraction.requiresTimes = options.isStrict
         // Who may not make a file there learns of it from the import.
-        extraction.times = try? StorableTimes(in: FileDescriptor.open(path.parent, .directory))
+        extraction.times = try? StorableTimes(
+            in: FileDescriptor.open(container.place.path.parent, .directory)
+        )
         extraction.entryHandler = options.entryHandler
         extraction.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
         let extractor = ArchiveExtractor(restoringNothing: extraction) {

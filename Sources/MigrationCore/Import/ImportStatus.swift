@@ -15,7 +15,7 @@ extension MigrationDataContainer {
     ///   newer version, in which case it stays as it is, and of code `containerInvalid` if there is
     ///   no such container, or an interrupted import can't be finished.
     public func importRecord() throws(MigrationError) -> ImportRecord? {
-        let isRecorded = try ContainerRecovery.recoverIfIdle(rootPath).isRecorded
+        let isRecorded = try ContainerRecovery.recoverIfIdle(place).isRecorded
         let record = try storedImportRecord()
         return isRecorded || record?.outcome == .success ? record : .interrupted
     }
@@ -28,7 +28,7 @@ extension MigrationDataContainer {
     /// - Returns: The record, or `nil`.
     /// - Throws: ``MigrationError`` as ``importRecord()`` does.
     public func lastImportAttempt() throws(MigrationError) -> ImportRecord? {
-        guard try ContainerRecovery.recoverIfIdle(rootPath).isRecorded else { return .interrupted }
+        guard try ContainerRecovery.recoverIfIdle(place).isRecorded else { return .interrupted }
         return try storedImportRecord { try $0.attempt() }
     }
 
@@ -39,7 +39,7 @@ extension MigrationDataContainer {
     /// - Throws: ``MigrationError`` of code `statusUnreadable` if the record can't be removed, and
     ///   of code `containerInvalid` if an interrupted import can't be finished.
     public func clearImportRecord() throws(MigrationError) {
-        try ContainerRecovery.recoverIfIdle(rootPath)
+        try ContainerRecovery.recoverIfIdle(place)
         do {
             try openRecordFile()?.remove()
         } catch {
@@ -96,8 +96,8 @@ extension MigrationDataContainer {
     }
 
     private func openRecordFile() throws(SystemError) -> ImportRecordFile? {
-        let root = OpenFile(try FileDescriptor.open(rootPath, .directory))
-        return try BookkeepingDirectory(in: root).map { ImportRecordFile(in: $0) }
+        let directory = OpenFile(try FileDescriptor.open(place.path, .directory))
+        return try BookkeepingDirectory(in: directory).map { ImportRecordFile(in: $0) }
     }
 }
 

@@ -108,8 +108,7 @@ extension ArchiveSource {
     ) async throws -> (differences: Int, archive: ArchiveInspection) {
         defer { progress?.endUpdates() }
         return try await withOperationThread { cancellation in
-            let path = container.rootPath
-            let lock = try host.wait(cancellation).lockForReading(path)
+            let lock = try host.wait(cancellation).lockForReading(container)
             defer { lock.release() }
             let input = try open(WorkerPool(requesting: nil, cancellation))
             let reader = try Self.reader(of: input, at: paths)
@@ -376,9 +375,9 @@ extension MigrationHost {
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
         try await withOperationThread { cancellation in
-            let lock = try wait(cancellation).lockForReading(first.rootPath)
+            let lock = try wait(cancellation).lockForReading(first)
             defer { lock.release() }
-            let other = try wait(cancellation).lockForReading(second.rootPath)
+            let other = try wait(cancellation).lockForReading(second)
             defer { other.release() }
             return try withoutActuallyEscaping(body) { body in
                 let comparison = ContainerComparison(

@@ -2,7 +2,8 @@ internal import Foundation
 internal import MigrationContract
 internal import MigrationSystem
 
-/// The directory `.migration` at a container's root, with small files about its imports.
+/// The directory `.migration` at a container's root, or beside it in a bundle, with small files about its
+/// imports.
 ///
 /// Files are replaced in one step and survive a power loss.
 struct BookkeepingDirectory {
@@ -23,7 +24,7 @@ struct BookkeepingDirectory {
 
     private let directory: OpenFile
 
-    /// Opens the bookkeeping of the container whose root is open as `root`; `nil` if there is none.
+    /// Opens the bookkeeping in the container or bundle that is open as `root`; `nil` if there is none.
     init?(in root: OpenFile) throws(SystemError) {
         do {
             let name = ContainerLayout.bookkeepingName

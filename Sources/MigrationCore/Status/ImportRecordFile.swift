@@ -103,8 +103,8 @@ extension MigrationDataContainer {
         _ body: (ImportRecordFile) throws -> ImportRecord? = { try $0.read() }
     ) throws(MigrationError) -> ImportRecord? {
         do {
-            let root = OpenFile(try FileDescriptor.open(rootPath, .directory))
-            let bookkeeping = try BookkeepingDirectory(in: root)
+            let directory = OpenFile(try FileDescriptor.open(place.path, .directory))
+            let bookkeeping = try BookkeepingDirectory(in: directory)
             return try bookkeeping.flatMap { try body(ImportRecordFile(in: $0)) }
         } catch let error as SystemError {
             if error.isMissing {

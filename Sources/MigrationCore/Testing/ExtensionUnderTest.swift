@@ -201,12 +201,16 @@ extension MigrationDataContainer {
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and
     ///   `outputFailed`; `CancellationError`.
     package func clear() throws {
-        let lock = try MigrationHost.forTests.wait(CancellationFlag()).lockForWriting(rootPath)
+        let lock = try MigrationHost.forTests.wait(CancellationFlag()).lockForWriting(self)
         defer { lock.release() }
         do throws(SystemError) {
             let listing = try DirectoryListing(of: lock.root.descriptor)
             for index in 0..<listing.count where listing[index] != ContainerLayout.metadataName {
                 try lock.root.descriptor.removeTree(listing[index])
+            }
+            let name = ContainerLayout.bookkeepingName
+            if try lock.directory.descriptor.statusIfPresent(of: name) != nil {
+                try lock.directory.descriptor.removeTree(name)
             }
             try ContainerLayout.makeSkeleton(in: lock.root)
         } catch {

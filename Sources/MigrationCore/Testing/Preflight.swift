@@ -66,9 +66,9 @@ private struct Preflight {
 
     /// Asks the extension, unless its entitlement is invalid.
     private func ask() throws -> (report: PreflightReport, wasStarted: Bool) {
-        let lock = try wait.lockForReading(container.rootPath)
+        let lock = try wait.lockForReading(container)
         defer { lock.release() }
-        try ContainerRecovery.checkBookkeeping(of: container.rootPath, root: lock.root)
+        try ContainerRecovery.checkBookkeeping(of: lock)
         let space = try lock.root.descriptor.availableSpace()
         do {
             _ = try Entitlement.check(appExtension, for: container)

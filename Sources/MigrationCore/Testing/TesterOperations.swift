@@ -84,10 +84,9 @@ struct TesterImport {
 
     func run() throws {
         let (path, opened) = try openDirectory()
-        let root = subject.container.rootPath
-        let lock = try MigrationHost.forTests.wait(cancellation).lockForWriting(root)
+        let lock = try MigrationHost.forTests.wait(cancellation).lockForWriting(subject.container)
         defer { lock.release() }
-        try ContainerRecovery.recover(root, root: lock.root)
+        try ContainerRecovery.recover(lock)
         let host = try AppExtensionHost.begin(
             .importing,
             of: subject.appExtension,
@@ -141,11 +140,11 @@ struct TesterImport {
 
 /// The status that a tester registers for the app's next launch.
 struct TesterCompletion {
-    private let path: BytePath
+    private let container: MigrationDataContainer
     private let record: ImportRecord
 
     init(_ subject: TestSubject, outcome: ImportRecord.Outcome) {
-        path = subject.container.rootPath
+        container = subject.container
         let imported = subject.importedSource
         record = ImportRecord(
             outcome: outcome,
@@ -159,17 +158,17 @@ struct TesterCompletion {
 
     /// Persists the status in the container.
     func register(_ cancellation: CancellationFlag) throws {
-        let lock = try MigrationHost.forTests.wait(cancellation).lockForWriting(path)
+        let lock = try MigrationHost.forTests.wait(cancellation).lockForWriting(container)
         defer { lock.release() }
-        try ContainerRecovery.recover(path, root: lock.root)
+        try ContainerRecovery.recover(lock)
         do {
-            let file = ImportRecordFile(in: try BookkeepingDirectory.make(in: lock.root))
+            let file = ImportRecordFile(in: try BookkeepingDirectory.make(in: lock.directory))
             // The status is to be this one, whatever was registered before.
             try file.remove()
             try file.write(record)
         } catch let error as SystemError {
             let message = "the import status can't be written"
-            throw MigrationError(.outputFailed, message, path: path, cause: error)
+            throw MigrationError(.outputFailed, message, path: lock.path, cause: error)
         }
     }
 }

@@ -32,7 +32,7 @@ struct RecoverCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let container = try MigrationDataContainer(atPath: container)
         let report = try MigrationHost().recover(container, discards: discards)
-        let answer = RecoverAnswer(report, of: container.rootPath)
+        let answer = RecoverAnswer(report, of: container.place.path)
         try context.console.conclude(with: answer, inJSON: answersInJSON)
         return .success
     }

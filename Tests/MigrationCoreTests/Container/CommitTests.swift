@@ -21,19 +21,19 @@ struct CommitTests {
     /// Stages new data for the destination and returns the commit of it.
     private func makeCommit(_ places: Places) throws -> (JournaledCommit, BytePath) {
         let path = try BytePath(resolving: places.destination)
-        let live = OpenFile(try FileDescriptor.open(path, .directory))
-        let bookkeeping = try BookkeepingDirectory.make(in: live)
+        let live = try ContainerLock(ContainerPlace(path), for: .writing)
+        let bookkeeping = try BookkeepingDirectory.make(in: live.directory)
         let token = StagingToken()
         let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
         try journal.write(to: bookkeeping)
-        let staging = try StagingDirectory.make(for: path, root: live, token: token)
+        let staging = try StagingDirectory.make(for: live, token: token)
         let staged = places.root / ".destination.migration-staging/container"
         try (staged / "Documents").makeDirectory()
         try (staged / "Documents/new").write("new")
         try (staged / "locked").makeDirectory()
         try (staged / "locked/new").write("new")
         try (staged / "locked").setMode(0o500)
-        let commit = JournaledCommit(path: path, live: live, staging: staging, record: record)
+        let commit = JournaledCommit(live: live, staging: staging, record: record)
         return (commit, staged)
     }
 
@@ -65,7 +65,7 @@ struct CommitTests {
         let (commit, _) = try makeCommit(places)
         try (places.destination / ".migration/replaced").makeDirectory()
         try (places.destination / obstacle).makeDirectory()
-        let bookkeeping = try #require(try BookkeepingDirectory(in: commit.live))
+        let bookkeeping = try #require(try BookkeepingDirectory(in: commit.live.directory))
         let name = Leftovers.replacedName
         let directory = bookkeeping.openDirectory
         let replaced = OpenFile(try directory.descriptor.open(name, .directory))
@@ -81,16 +81,11 @@ struct CommitTests {
         let places = try Places()
         let old = try places.makeOldDestination()
         let (commit, _) = try makeCommit(places)
-        let (path, directory) = (commit.path, "/proc/self/fdinfo")
+        let directory = "/proc/self/fdinfo"
         // What is in a directory of the system's own can't be moved into the container.
         var staging = commit.staging
         staging.directory = OpenFile(try FileDescriptor.open(BytePath(directory), .directory))
-        let failing = JournaledCommit(
-            path: path,
-            live: commit.live,
-            staging: staging,
-            record: record
-        )
+        let failing = JournaledCommit(live: commit.live, staging: staging, record: record)
         #expect(throws: (any Error).self) { try failing.run() }
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
         let live = OpenFile(try FileDescriptor.open(places.destination, .directory))

@@ -63,7 +63,7 @@ struct ContainerTests {
         #expect(report.header.bundleIdentifier == "com.example.bundle")
         #expect(report.header.platform == "iOS")
         #expect(report.totals.files == 1)
-        #expect(try bundle.names() == ["AppData", "AppDataInfo.plist"])
+        #expect(try bundle.names() == [".migration", "AppData", "AppDataInfo.plist"])
     }
 
     @Test func `imports into a bundle of Xcode's`() async throws {
@@ -85,7 +85,7 @@ struct ContainerTests {
             into: MigrationDataContainer(atPath: bundle, bundleIdentifier: "source"),
             options: options
         )
-        #expect(try bundle.names() == ["AppData", "AppDataInfo.plist"])
+        #expect(try bundle.names() == [".migration", "AppData", "AppDataInfo.plist"])
         #expect(try (bundle / "AppDataInfo.plist").contents() == info)
         let expected = try TreeSnapshot(of: places.source)
         #expect(try places.contents(of: bundle / "AppData").differences(from: expected) == [])

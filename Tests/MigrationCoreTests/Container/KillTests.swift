@@ -27,12 +27,50 @@ struct KillTests {
         try await expectOldOrNew(commit, call, keepingOld: true)
     }
 
+    @Test(arguments: Way.allCases, calls)
+    func `leaves the old bundle or the new one, and keeps what it replaces`(
+        _ commit: Way,
+        _ call: String
+    ) async throws {
+        try await expectOldOrNew(commit, call, keepingOld: true, bundle: "destination.xcappdata")
+    }
+
+    @Test(arguments: calls)
+    func `makes a new bundle as a whole, wherever it dies`(_ call: String) async throws {
+        let places = try await Places.withSmallArchive(bundle: "destination.xcappdata")
+        let new = try TreeSnapshot(of: places.source)
+        for number in 1...200 {
+            let point: Comment = "call \(number)"
+            let run = try places.runImport(
+                injector: FaultInjector(.death, at: call, number...number),
+                withoutExchange: false
+            )
+            if places.destination.exists {
+                #expect(
+                    try MigrationHost().recover(places.destinationContainer).outcome == .nothing
+                )
+            } else {
+                #expect(run.end == .killed, point)
+                try await places.importArchive()
+            }
+            #expect(try places.contents(of: places.destination).differences(from: new) == [], point)
+            let names = try places.destination.names()
+            #expect(names == [".migration", "AppData", "AppDataInfo.plist"], point)
+            let others: [BytePath] = ["app.migration", "destination.xcappdata", "source"]
+            #expect(try places.root.names() == others, point)
+            try places.removeDestination()
+            if run.end == .exited(0) { return }
+        }
+        Issue.record("it never ended")
+    }
+
     private func expectOldOrNew(
         _ commit: Way,
         _ call: String,
-        keepingOld: Bool
+        keepingOld: Bool,
+        bundle: BytePath? = nil
     ) async throws {
-        let places = try await Places.withSmallArchive()
+        let places = try await Places.withSmallArchive(bundle: bundle)
         let new = try TreeSnapshot(of: places.source)
         var outcomes: Set<String> = []
         var number = 0

@@ -12,7 +12,7 @@ struct LockTests {
     private static let uses: [ContainerLock.Use] = [.app, .reading, .writing]
 
     private func lock(_ path: BytePath, for use: ContainerLock.Use) throws -> ContainerLock {
-        try ContainerLock(path, for: use)
+        try ContainerLock(ContainerPlace(path), for: use)
     }
 
     @Test(arguments: uses, uses)
@@ -119,7 +119,7 @@ struct LockTests {
             #expect(throws: CallFailure.self) { try LockHolder(asAppOf: places.source) }
             #expect(throws: CallFailure.self) { try LockHolder(places.source, LOCK_EX) }
             let reader = try? ContainerLock(
-                places.source,
+                ContainerPlace(places.source),
                 for: .reading
             )
             #expect(reader != nil)

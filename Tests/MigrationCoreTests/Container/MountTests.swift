@@ -64,6 +64,38 @@ struct MountTests {
         #expect(lines.filter { $0 == "0" }.count == 2)
     }
 
+    @Test func `replaces a bundle that is a mount, and refuses one whose AppData is`() async throws
+    {
+        let places = try await Places.withSmallArchive(bundle: "destination.xcappdata")
+        try places.makeOldDestination()
+        let lines = try run(
+            """
+            mkdir mounted.xcappdata other
+            mount --bind destination.xcappdata mounted.xcappdata
+            import="$migrate import app.migration --replace --as source --container"
+            $import mounted.xcappdata --keep-old kept 2>&1 | grep -o 'the container is a mount point'
+            $import mounted.xcappdata --keep-old kept > said 2>&1; echo $?
+            ls -A destination.xcappdata
+            $import mounted.xcappdata > said; echo $?
+            umount mounted.xcappdata
+            mount --bind other destination.xcappdata/AppData
+            $import destination.xcappdata 2>&1 | grep -o "'AppData' is a mount point"
+            $migrate export --container destination.xcappdata --out again > said; echo $?
+            umount destination.xcappdata/AppData
+            rm -r other said again mounted.xcappdata
+            """,
+            places
+        )
+        let expected = [
+            "the container is a mount point", "64", "AppData", "AppDataInfo.plist", "0",
+            "'AppData' is a mount point", "0",
+        ]
+        #expect(lines == expected)
+        let new = try TreeSnapshot(of: places.source)
+        #expect(try places.contents(of: places.destination).differences(from: new) == [])
+        #expect(try places.destination.names() == [".migration", "AppData", "AppDataInfo.plist"])
+    }
+
     @Test func `succeeds where a mount keeps the old container from being removed`() async throws {
         let places = try await Places.withSmallArchive()
         try places.makeOldDestination()

@@ -44,9 +44,10 @@ struct StagingDirectoryTests {
         guard try (container / place).setAttribute(list, Self.list) else {
             try Test.cancel("there are no access control lists here")
         }
-        let root = OpenFile(try FileDescriptor.open(container, .directory))
         let path = try BytePath(resolving: container)
-        let staging = try StagingDirectory.make(for: path, root: root, token: StagingToken())
+        let lock = try ContainerLock(ContainerPlace(path), for: .writing)
+        defer { lock.release() }
+        let staging = try StagingDirectory.make(for: lock, token: StagingToken())
         defer { staging.release() }
         let attribute = ExtendedAttribute(name: [UInt8](utf8: list), value: Self.list)
         let attributes = try staging.directory.descriptor.extendedAttributes()

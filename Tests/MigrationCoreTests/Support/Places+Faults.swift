@@ -28,7 +28,7 @@ extension Places {
     /// Removes the destination and what was kept of it, where there is any, with what forbids that.
     func removeDestination() throws {
         for container in [destination, kept] where container.exists {
-            let locked = container / "Library/locked"
+            let locked = data(of: container) / "Library/locked"
             if locked.exists { try locked.setMode(0o700) }
             try FileManager.default.removeItem(at: container.url)
         }
@@ -67,7 +67,8 @@ extension Places {
         if isKept { #expect(try self.contents(of: kept).differences(from: old) == [], point) }
         let names = try root.names()
         let expected: [BytePath] =
-            ["again", "app.migration", "destination"] + (isKept ? ["kept"] : []) + ["source"]
+            ["again", "app.migration", BytePath(destination.lastComponent)]
+            + (isKept ? ["kept"] : []) + ["source"]
         #expect(names == expected, point)
         let records = try bookkeepingNames()
         let isOfOne = records == ["import-status.json"] || records == ["import-attempt.json"]

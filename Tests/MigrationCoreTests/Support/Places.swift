@@ -9,12 +9,16 @@ struct Places {
     let archive: BytePath
     let destination: BytePath
 
+    /// Whether the destination is a bundle, and not a container.
+    let isBundle: Bool
+
     /// Makes an empty source; the other places stay missing.
-    init() throws {
+    init(bundle: BytePath? = nil) throws {
         root = try BytePath.scratch
         source = root / "source"
         archive = root / "app.migration"
-        destination = root / "destination"
+        destination = root / (bundle ?? "destination")
+        isBundle = bundle != nil
         try source.makeDirectory()
     }
 
@@ -39,8 +43,8 @@ struct Places {
     }
 
     /// Makes a source that holds three small files, and its archive.
-    static func withSmallArchive() async throws -> Places {
-        let places = try Places()
+    static func withSmallArchive(bundle: BytePath? = nil) async throws -> Places {
+        let places = try Places(bundle: bundle)
         try (places.source / "Documents").makeDirectory()
         try (places.source / "Documents/new").write("new")
         try (places.source / "Documents/same").write("of the archive")
@@ -55,14 +59,20 @@ struct Places {
     @discardableResult
     func makeOldDestination() throws -> TreeSnapshot {
         try destination.makeDirectory()
-        try (destination / "Documents").makeDirectory()
-        try (destination / "Documents/old").write("old")
-        try (destination / "Documents/same").write("of the old container")
-        try (destination / "Library").makeDirectory()
-        try (destination / "Library/locked").makeDirectory()
-        try (destination / "Library/locked/file").write("locked")
-        try (destination / "Library/locked").setMode(0o500)
-        try (destination / "link").makeSymbolicLink(to: "Documents")
+        let data = data(of: destination)
+        if isBundle {
+            try data.makeDirectory()
+            let info = "<plist version=\"1.0\"><dict/></plist>"
+            try (destination / "AppDataInfo.plist").write(info)
+        }
+        try (data / "Documents").makeDirectory()
+        try (data / "Documents/old").write("old")
+        try (data / "Documents/same").write("of the old container")
+        try (data / "Library").makeDirectory()
+        try (data / "Library/locked").makeDirectory()
+        try (data / "Library/locked/file").write("locked")
+        try (data / "Library/locked").setMode(0o500)
+        try (data / "link").makeSymbolicLink(to: "Documents")
         return try contents(of: destination)
     }
 
@@ -128,9 +138,14 @@ struct Places {
         get throws { try MigrationDataContainer(atPath: destination) }
     }
 
+    /// The data of a container, which has the form of the destination.
+    func data(of container: BytePath) -> BytePath {
+        isBundle ? container / "AppData" : container
+    }
+
     /// What a container holds but the bookkeeping.
     func contents(of container: BytePath) throws -> TreeSnapshot {
-        try TreeSnapshot(of: container, excluding: [".migration"])
+        try TreeSnapshot(of: data(of: container), excluding: [".migration"])
     }
 
     /// What is in the destination's bookkeeping but its identity, which stays; nothing where it has none.

@@ -1,0 +1,48 @@
+package import MigrationSystem
+
+/// Where a container lies: the directory that is locked, holds the bookkeeping and is exchanged by an import.
+///
+/// That is the container's own directory or, for a container in an `.xcappdata` bundle, the bundle. So the
+/// bookkeeping of a bundle lies beside `AppData`, and doesn't go to the device with the data.
+package struct ContainerPlace: Hashable, Sendable {
+    /// The path of the directory.
+    package let path: BytePath
+
+    /// Whether the directory is a bundle, whose `AppData` is the container.
+    package let isBundle: Bool
+
+    package init(_ path: BytePath, isBundle: Bool = false) {
+        self.path = path
+        self.isBundle = isBundle
+    }
+
+    /// The path of the container.
+    package var containerPath: BytePath { isBundle ? path / ContainerLayout.dataName : path }
+
+    /// Opens the container in `directory`, which is the place itself or has its form.
+    package func openContainer(in directory: OpenFile) throws(SystemError) -> OpenFile {
+        guard isBundle else { return directory }
+        return OpenFile(try directory.descriptor.open(ContainerLayout.dataName, .directory))
+    }
+
+    /// Makes in `directory`, which is empty, what it needs to have the form of the place; if `resuming`, it may
+    /// be there already.
+    package func makeContainer(
+        in directory: OpenFile,
+        resuming: Bool = false
+    ) throws(SystemError) {
+        guard isBundle else { return }
+        do {
+            try directory.descriptor.makeDirectory(ContainerLayout.dataName, permissions: 0o700)
+        } catch {
+            guard error.isExisting && resuming else { throw error }
+        }
+    }
+
+    /// Removes from `directory` the empty directories that give it the form of the place.
+    package func removeEmptyContainer(from directory: OpenFile) {
+        // Best effort; what isn't empty holds data.
+        try? directory.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
+        if isBundle { try? directory.descriptor.removeDirectory(ContainerLayout.dataName) }
+    }
+}
