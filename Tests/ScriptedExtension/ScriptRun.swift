@@ -205,6 +205,9 @@ struct ScriptRun {
         case "relative": return URL(filePath: rest, relativeTo: container.documentsDirectory)
         case "encoded":
             return URL(filePath: container.documentsDirectory.appending(path: rest).path())
+        case "escaped":
+            let documents = container.documentsDirectory.absoluteString
+            return URL(string: documents + "/" + rest) ?? URL(filePath: "/nowhere")
         case "documents": return container.documentsDirectory
         case "resolved": return resolved ?? URL(filePath: "/nowhere")
         case "tmp": return temporaryDirectory.appending(path: rest)

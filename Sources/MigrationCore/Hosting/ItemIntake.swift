@@ -157,7 +157,7 @@ private struct MistakenPath {
     init?(_ path: BytePath, in roots: SourceRoots) {
         var roots = roots
         guard !roots.hasItem(at: path) else { return nil }
-        let decoded = BytePath(Self.decoded(path.bytes[...]))
+        let decoded = BytePath(path.bytes[...].percentDecoded)
         if decoded != path, roots.hasItem(at: decoded) {
             (mistake, intended) = (.encoded, decoded)
             return
@@ -186,23 +186,7 @@ private struct MistakenPath {
         guard name.contains(UInt8(ascii: "%")) else { return false }
         let components = zip(BytePath(name).components.reversed(), source.components.reversed())
         guard let (archived, own) = components.first(where: { $0 != $1 }) else { return false }
-        return decoded(archived) == [UInt8](own)
-    }
-
-    private static func decoded(_ path: ArraySlice<UInt8>) -> [UInt8] {
-        var decoded: [UInt8] = []
-        var rest = path
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                decoded.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                decoded.append(byte)
-            }
-        }
-        return decoded
+        return archived.percentDecoded == [UInt8](own)
     }
 }
 

@@ -67,25 +67,19 @@ extension ExtensionUnderTest {
     ///   `invalidOption` if its app groups or grants are malformed.
     static func find() throws(MigrationError) -> ExtensionUnderTest {
         if let current { return current }
-        guard let program = try url(in: extensionVariable) else { throw missing(extensionVariable) }
+        guard let program = url(in: extensionVariable) else { throw missing(extensionVariable) }
         guard let container = try MigrationDataContainer.namedByEnvironment else {
             throw missing(MigrationHost.containerVariable)
         }
         var appExtension = MigrationExtension.executable(at: program)
-        appExtension.entitlements = try url(in: entitlementsVariable)
+        appExtension.entitlements = url(in: entitlementsVariable)
         try appExtension.readGroups(of: Environment.path(in: groupsVariable)?.bytes ?? [])
         try appExtension.readGrants(of: Environment.path(in: grantsVariable)?.bytes ?? [])
         return ExtensionUnderTest(appExtension, container: container)
     }
 
-    private static func url(in variable: String) throws(MigrationError) -> URL? {
-        guard let path = Environment.path(in: variable) else { return nil }
-        // A directory that can't be found is one whose name can't be used either.
-        guard (try? path.fitsURL) == true else {
-            let message = "the path in \(variable) is not valid UTF-8"
-            throw MigrationError(.nothingToTest, message, path: path)
-        }
-        return URL(fileAtPath: path)
+    private static func url(in variable: String) -> URL? {
+        Environment.path(in: variable).map { URL(fileAtPath: $0) }
     }
 
     private static func missing(_ variable: String) -> MigrationError {

@@ -35,6 +35,32 @@ struct ContainerTests {
         #expect(container.applicationSupportDirectory.path == support.path)
     }
 
+    @Test func `is found again by the URLs of names that are not UTF-8`() async throws {
+        let root = try BytePath.scratch / [0x63, 0xFF]
+        try root.makeDirectory()
+        try (root / "Documents").makeDirectory()
+        try (root / "Documents" / [0x66, 0xFE]).write("file")
+        let container = try MigrationDataContainer(atPath: root, bundleIdentifier: "com.example.a")
+        let found = try MigrationDataContainer(at: container.containerRootDirectory)
+        #expect(found.rootPath == root)
+        #expect(BytePath(of: container.documentsDirectory) == root / "Documents")
+        let archive = URL(fileAtPath: root.parent / [0x61, 0xFD])
+        _ = try await MigrationHost().export(found, to: .file(archive))
+        let target = root.parent / [0x74, 0xFC]
+        _ = try await MigrationHost().import(
+            .file(archive),
+            into: MigrationDataContainer(at: URL(containerAtPath: target))
+        )
+        #expect(try (target / "Documents" / [0x66, 0xFE]).contents() == Data("file".utf8))
+        let place = URL(directoryAtPath: root.parent / [0x70, 0x20, 0xFB])
+        _ = try await ArchiveSource.file(archive).extract(to: place)
+        let names: Set<BytePath> = [
+            BytePath(root.lastComponent), BytePath([0x61, 0xFD]), BytePath([0x74, 0xFC]),
+            BytePath([0x70, 0x20, 0xFB]),
+        ]
+        #expect(Set(try root.parent.names()) == names)
+    }
+
     @Test func `takes the identifier that it is given before any other`() throws {
         let bundle = try makeBundle()
         let container = try MigrationDataContainer(atPath: bundle, bundleIdentifier: "mine")
