@@ -111,7 +111,8 @@ struct StatusAnswer: Answer {
     var date: Timestamp?
     var failure: PersistedError?
     var fingerprint: String?
-    var changedTimes = 0
+    /// `nil` where there was no import.
+    var changedTimes: Int?
     var platform: String?
     var readDate: Timestamp?
     var resourcesVersion: String?
@@ -140,7 +141,7 @@ struct StatusAnswer: Answer {
     }
 
     private var changedTimesText: String? {
-        guard changedTimes > 0 else { return nil }
+        guard let changedTimes, changedTimes > 0 else { return nil }
         let count = GroupedCount(changedTimes).of("entry has", "entries have")
         return "\(count) another than in the archive, which the file system can't hold"
     }
@@ -152,8 +153,8 @@ struct StatusAnswer: Answer {
 
 extension StatusAnswer {
     private enum CodingKeys: String, CodingKey {
-        case activityTitle, activityType, bundleIdentifier, date, failure, fingerprint
-        case lastAttempt, platform, readDate, resourcesVersion, status
+        case activityTitle, activityType, bundleIdentifier, changedTimes, date, failure
+        case fingerprint, lastAttempt, platform, readDate, resourcesVersion, status
     }
 
     /// Encodes all keys, whatever is known: what is not is `null`.
@@ -163,6 +164,7 @@ extension StatusAnswer {
         try container.encode(activityTitle, forKey: .activityTitle)
         try container.encode(activityType, forKey: .activityType)
         try container.encode(bundleIdentifier, forKey: .bundleIdentifier)
+        try container.encode(changedTimes, forKey: .changedTimes)
         try container.encode(date, forKey: .date)
         try container.encode(failure, forKey: .failure)
         try container.encode(fingerprint, forKey: .fingerprint)

@@ -162,8 +162,9 @@ struct AnswerTests {
         #expect(StatusAnswer(status: .none).text == "none\n")
         #expect(
             try JSONText.lineOfDocument(StatusAnswer(status: .none))
-                == #"{"activityTitle":null,"activityType":null,"bundleIdentifier":null,"date":null,"failure":null,"fingerprint":null,"#
-                + #""lastAttempt":null,"platform":null,"readDate":null,"resourcesVersion":null,"#
+                == #"{"activityTitle":null,"activityType":null,"bundleIdentifier":null,"changedTimes":null,"date":null,"#
+                + #""failure":null,"fingerprint":null,"lastAttempt":null,"platform":null,"readDate":null,"#
+                + #""resourcesVersion":null,"#
                 + #""schema":"migrate/status/1","status":"none"}"#
         )
         let date = Timestamp(FileTime(seconds: 1_709_210_096))

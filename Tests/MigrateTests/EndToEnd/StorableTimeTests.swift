@@ -31,6 +31,9 @@ struct StorableTimeTests {
         guard words.hasPrefix("import") else { return }
         let status = try place.shell("\"$migrate\" status --container out")
         #expect(status.output.contains("2 entries have another") == !holdsTimes, "\(status.output)")
+        let json = try place.shell("\"$migrate\" status --container out --json")
+        let count = "\"changedTimes\" : \(holdsTimes ? 0 : 2)"
+        #expect(json.output.contains(count), "\(json.output)")
     }
 
     @Test func `are refused on request before anything is staged`() throws {
