@@ -5,17 +5,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "forked.h"
 
-/// Lets every signal that isn't ignored have its default effect, and a broken pipe too.
+/// Lets every signal that isn't ignored have its default effect, and also those of failed writes,
+/// which the command ignores.
 static void take_signals(void) {
   for (int number = 1; number < NSIG; number++) {
     struct sigaction action;
     if (sigaction(number, NULL, &action) < 0) continue;
-    if (action.sa_handler == SIG_IGN && number != SIGPIPE) continue;
+    bool is_of_writes = number == SIGPIPE || number == SIGXFSZ;
+    if (action.sa_handler == SIG_IGN && !is_of_writes) continue;
     signal(number, SIG_DFL);
   }
   sigset_t none;

@@ -531,6 +531,8 @@ extension SQLiteConnection {
             case SQLITE_NOTADB, SQLITE_CORRUPT: .damaged
             case SQLITE_BUSY, SQLITE_LOCKED: .storeBusy
             case SQLITE_FULL: .outOfSpace
+            // A file at its limit of size, as `ulimit -f` sets one.
+            case SQLITE_IOERR where isOutOfSpace: .outOfSpace
             case SQLITE_INTERRUPT: .cancelled
             default: .failed
             }
@@ -541,6 +543,11 @@ extension SQLiteConnection {
         let own = unsafe sqlite3_errcode(handle) & 0xFF == code & 0xFF
         let message = unsafe String(cString: own ? sqlite3_errmsg(handle) : sqlite3_errstr(code))
         return StoreMigrationError(kind, "SQLite says: \(message)", at: path)
+    }
+
+    /// Whether the last call to the system failed because there was no room.
+    private var isOutOfSpace: Bool {
+        SystemError("write", code: unsafe sqlite3_system_errno(handle)).isOutOfSpace
     }
 
     static let notDatabase = "it is not a SQLite file; perhaps it is encrypted"

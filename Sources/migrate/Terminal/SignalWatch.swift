@@ -30,7 +30,10 @@ final class SignalWatch: Sendable {
         self.inheritance = inheritance
     }
 
-    /// Starts to watch, and makes a broken pipe a failed write instead of a signal.
+    /// The signals of a broken pipe and of a file at its limit of size, which are failed writes here.
+    private static let ofWrites = [SIGPIPE, SIGXFSZ]
+
+    /// Starts to watch, and makes a write that can't be done a failed one instead of a signal.
     static func start() -> SignalWatch {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
@@ -41,7 +44,7 @@ final class SignalWatch: Sendable {
         signalPipe.store(ends[1], ordering: .sequentiallyConsistent)
         var inheritance = Inheritance()
         pthread_sigmask(SIG_BLOCK, nil, &inheritance.mask)
-        inheritance.actions[SIGPIPE] = replaceAction(of: SIGPIPE, SIG_IGN)
+        for number in ofWrites { inheritance.actions[number] = replaceAction(of: number, SIG_IGN) }
         for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
             inheritance.actions[number] = replaceAction(of: number, passOn)
         }
@@ -80,12 +83,11 @@ final class SignalWatch: Sendable {
 
     /// The signal actions at the start of the process, for a program that this process starts.
     var inheritedSignals: ForegroundProcess.Signals {
-        let pipe = inheritance.actions[SIGPIPE]?.__sigaction_handler.sa_handler
-        let isDefault = unsafeBitCast(pipe, to: Int.self) == unsafeBitCast(SIG_DFL, to: Int.self)
-        return ForegroundProcess.Signals(
-            mask: inheritance.mask,
-            defaults: isDefault ? [SIGPIPE] : []
-        )
+        let defaults = Self.ofWrites.filter { number in
+            let handler = inheritance.actions[number]?.__sigaction_handler.sa_handler
+            return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_DFL, to: Int.self)
+        }
+        return ForegroundProcess.Signals(mask: inheritance.mask, defaults: defaults)
     }
 
     /// Restores the signal actions of the start, for a program that replaces this one.
