@@ -31,6 +31,11 @@ void migration_return_freed_memory(void) {
 #ifdef __GLIBC__
   // Without it the threshold rises to the largest block that was freed (mallopt(3)).
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  // Each further arena reserves 64 MiB of addresses.
+  struct rlimit addresses;
+  bool is_limited =
+    getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+  if (is_limited) mallopt(M_ARENA_MAX, 1);
 #endif
 }
 

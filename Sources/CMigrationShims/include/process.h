@@ -72,7 +72,8 @@ int migration_make_sockets(int ends[_Nonnull 2]);
 /// Names the calling thread; the system takes 15 bytes of the name.
 void migration_name_thread(const char *name);
 
-/// Gives blocks of 128 KiB and more back to the system when they are freed, where glibc would come to keep them.
+/// Gives blocks of 128 KiB and more back to the system when they are freed, where glibc would come to keep
+/// them, and reserves few addresses where a process may use few.
 void migration_return_freed_memory(void);
 
 /// Whether the process may leave a core dump, and others of its user may look into it

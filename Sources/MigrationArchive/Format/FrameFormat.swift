@@ -54,9 +54,11 @@ package enum ArchiveThreads {
     /// The most that a client can ask for.
     package static let limit = 64
 
-    /// Returns the number that was asked for, else one for each processor that this process may use.
+    /// Returns the number that was asked for, else one for each processor that this process may use, and no
+    /// more than have room.
     package static func count(requested: Int?) -> Int {
-        min(max(1, requested ?? ControlGroup.availableProcessors), limit)
+        let count = min(max(1, requested ?? ControlGroup.availableProcessors), limit)
+        return min(count, AddressSpace.threadLimit ?? count)
     }
 }
 

@@ -51,6 +51,42 @@ package enum FreedMemory {
     package static func returnAtOnce() { migration_return_freed_memory() }
 }
 
+/// The addresses that this process may use, which `ulimit -v` limits.
+package enum AddressSpace {
+    /// The bytes of addresses that the process may use; `nil` without a limit.
+    package static var limit: UInt64? {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else {
+            return nil
+        }
+        return limit.rlim_cur == rlim_t.max ? nil : UInt64(limit.rlim_cur)
+    }
+
+    /// The bytes that are left for everything but the threads that work.
+    private static let reserve: UInt64 = 48 << 20
+
+    /// What each thread takes: its stack, and buffers of 10 MiB.
+    private static let bytesOfThread: UInt64 = {
+        var attributes = pthread_attr_t()
+        guard unsafe pthread_attr_init(&attributes) == 0 else { return 18 << 20 }
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        var stack = 0
+        unsafe pthread_attr_getstacksize(&attributes, &stack)
+        return UInt64(stack) + (10 << 20)
+    }()
+
+    /// How many threads that work have room, one at least; `nil` without a limit.
+    ///
+    /// They are counted once, so that all stages of an operation have the same number.
+    package static let threadLimit: Int? = limit.map { limit in
+        let pages = (try? FileDescriptor.open("/proc/self/statm", .reading).readAll(limit: 256))
+            .flatMap { $0 }?.split(separator: UInt8(ascii: " ")).first
+        let used = pages.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
+        let free = limit - min(limit, used * UInt64(sysconf(CInt(_SC_PAGESIZE))) + reserve)
+        return max(1, Int(clamping: free / bytesOfThread))
+    }
+}
+
 /// Whether this process may write a core dump and be traced by a debugger.
 ///
 /// A forked process inherits this until it runs another program.

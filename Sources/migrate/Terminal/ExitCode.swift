@@ -214,7 +214,7 @@ extension ExitCode {
         ),
         (
             "71",
-            "the system allows too few threads or open files, or /proc is missing",
+            "the system allows too few threads or open files or too little memory, or /proc is missing",
             "later"
         ),
         (

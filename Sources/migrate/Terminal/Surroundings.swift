@@ -11,8 +11,14 @@ enum Surroundings {
     /// One thread each for signals, the operation, its input or output, and progress.
     private static let threads = 4
 
+    /// The least addresses: for the program, the stacks of these threads, and the work itself.
+    private static var addresses: UInt64 {
+        (192 << 20) + UInt64(sysconf(CInt(_SC_NPROCESSORS_ONLN))) * (16 << 20)
+    }
+
     /// Ends the process with the reason if something is missing.
     static func check() {
+        checkAddresses()
         checkDescriptors()
         // Swift reads the words of the command line from there.
         if CommandLine.argc == 0, access("/proc/self/cmdline", R_OK) != 0 {
@@ -26,6 +32,14 @@ enum Surroundings {
         let line = [UInt8]("migrate: error: \(reason)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
         exit(ExitCode.systemTooSmall.rawValue)
+    }
+
+    private static func checkAddresses() {
+        guard let limit = AddressSpace.limit, limit < addresses else { return }
+        end(
+            "too little memory may be used: \(limit >> 20) MiB, and \(addresses >> 20) are needed; "
+                + "'ulimit -v \(addresses >> 10)' allows more"
+        )
     }
 
     private static func checkDescriptors() {

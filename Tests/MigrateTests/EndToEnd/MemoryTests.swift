@@ -3,11 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whether this process, and so the command beside it, is built with a sanitizer's own memory.
-private let isSanitized =
-    dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
-
-@Suite(.scratchDirectory, .enabled(if: !isSanitized, "a sanitizer takes memory of its own"))
+@Suite(.scratchDirectory, .enabled(if: !Machine.isSanitized, "a sanitizer takes memory of its own"))
 struct MemoryTests {
     /// How many processors there are; by default each has a thread.
     private static let processors = ProcessInfo.processInfo.activeProcessorCount

@@ -154,6 +154,22 @@ struct ScarcityTests {
         if limit == 64 { #expect(successes == 7, "\(result.output)") }
     }
 
+    /// Every processor may have a thread, whose stack takes addresses too.
+    @Test(
+        .enabled(if: !Machine.isSanitized, "a sanitizer's shadow covers much of the address space"),
+        arguments: [100, 150, 200, 260, 300, 350, 400, 600, 1000]
+    )
+    func `fails clearly, or does its work, where few addresses may be used`(
+        _ limit: Int
+    ) throws {
+        let place = try makePlace()
+        let result = try run(place, "sh run.sh", prefix: "prlimit --as=\(limit << 20)")
+        let successes = expect(result, limit, reasons: ["too little memory", "thread"])
+        let least = 192 + 16 * ProcessInfo.processInfo.processorCount
+        if limit < least { #expect(successes == 0) }
+        if limit >= least + 32 { #expect(successes == 7, "\(result.output)") }
+    }
+
     @Test func `says that the system's own files are missing`() throws {
         let place = try makePlace()
         let result = try place.shell(

@@ -162,6 +162,10 @@ extension MigrateCommand.Result {
 enum Machine {
     static var isRoot: Bool { geteuid() == 0 }
 
+    /// Whether this process, and so the command beside it, is built with a sanitizer's own memory.
+    static let isSanitized =
+        dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+
     /// Whether a program is found by `PATH`.
     static func has(_ program: String) -> Bool {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
