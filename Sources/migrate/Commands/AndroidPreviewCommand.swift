@@ -139,7 +139,7 @@ struct PreviewAnswer: Answer {
         items: [Preview.Item],
         name: (Preview.Item) -> String
     ) -> String {
-        let bytes = items.reduce(UInt64(0)) { $0 + $1.bytes }
+        let bytes = items.reduce(into: UInt64(0)) { $0.addSaturating($1.bytes) }
         let rows = items.map { item in
             let size = "\(ByteCount(item.bytes))"
             let padding = String(repeating: " ", count: max(10 - size.count, 1))

@@ -88,6 +88,22 @@ import Testing
         #expect(excluded[0]["rule"] is NSNull)
     }
 
+    @Test(.enabled(if: Machine.isRoot, "needs root to mount a file system"))
+    func `previews files that claim more than there are numbers`() throws {
+        try write("<include domain=\"file\" path=\"a\"/>")
+        let result = try place.shell(
+            """
+            mkdir data && mount -t tmpfs none data || exit 99
+            mkdir -p data/files/a && truncate -s 7E data/files/a/1 data/files/a/2 data/files/a/3
+            $migrate android preview rules.xml --data data; code=$?
+            umount data; exit $code
+            """
+        )
+        if result.exitCode == 99 { try Test.cancel("mounting is not allowed here") }
+        #expect(result.exitCode == 0, "\(result.errors)")
+        #expect(result.output.contains("18.4 EB"), "\(result.output)")
+    }
+
     @Test func `previews nothing by rules that no app on iOS matches, after the mistakes`() throws {
         try write("<include domain=\"file\" path=\"a\"/>")
         let rules = String(decoding: try place.bytes(of: "rules.xml"), as: UTF8.self)
