@@ -58,6 +58,10 @@ package final class BackupReader {
     private var reportedDamage = false
     /// Whether any entry's content holds headers of others.
     var foundHeadersInside = false
+    /// The headers that were found inside entries' content.
+    var headersInside = HeaderIndex()
+    /// Where the zeros at the end of the stream begin, once that was asked for.
+    private var contentEnd: UInt64?
     /// The last short entry, and where it would end by its header.
     private var shortEntry: (path: String, end: UInt64) = ("", 0)
     /// Zeros that were already read, so that they aren't read again for each entry.
@@ -277,6 +281,24 @@ extension BackupReader {
             offset += UInt64(piece.count - magic.count + 1)
         }
         return nil
+    }
+
+    /// Whether zeros alone follow from `start` to the end of the stream.
+    func holdsOnlyZeros(from start: UInt64) throws -> Bool {
+        if let contentEnd { return start >= contentEnd || start + Self.blockSize > stream.size }
+        var end = stream.size
+        while end > 0 {
+            try cancellation()
+            let count = min(end, 128 * 1024)
+            let piece = try stream.read(at: end - count, count: Int(count))
+            if let index = piece.lastIndex(where: { $0 != 0 }) {
+                end -= count - UInt64(index - piece.startIndex) - 1
+                break
+            }
+            end -= count
+        }
+        contentEnd = end
+        return try holdsOnlyZeros(from: start)
     }
 
     /// The first block after `start` that isn't all zeros.

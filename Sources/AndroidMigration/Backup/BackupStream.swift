@@ -33,6 +33,8 @@ package final class BackupStream {
     private var windowStart: UInt64 = 0
     /// The number of bytes in the window.
     private var windowSize = 0
+    /// How many are read at once: few of a place that was not read up to.
+    private var readSize = 0
 
     init(
         file: OpenFile,
@@ -46,25 +48,27 @@ package final class BackupStream {
         self.damage = damage
     }
 
-    /// Reads `count` bytes at `offset`, fewer only at the end; small sequential reads are cheap.
+    /// Reads `count` bytes at `offset`, fewer only at the end; small reads are cheap.
     func read(at offset: UInt64, count: Int) throws -> ArraySlice<UInt8> {
         let isThere =
             offset >= windowStart
             && offset + UInt64(count) <= windowStart + UInt64(windowSize)
         if !isThere {
+            let isNext = (windowStart...windowStart + UInt64(windowSize)).contains(offset)
+            readSize = max(count, isNext ? min(4 * readSize, window.count) : 4096)
             // The buffer is reused: allocating memory for each piece takes longer than reading it.
             windowSize = 0
             windowStart = offset
             if window.count < count { window = [UInt8](repeating: 0, count: count) }
             var filled = 0
-            while filled < window.count {
+            while filled < readSize {
                 let read: Int
                 do throws(SystemError) {
                     read = try file.descriptor.read(
                         at: offset + UInt64(filled),
                         into: &window,
                         from: filled,
-                        count: window.count - filled
+                        count: readSize - filled
                     )
                 } catch {
                     throw AndroidMigrationError(

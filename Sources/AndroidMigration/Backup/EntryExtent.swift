@@ -32,10 +32,10 @@ extension BackupReader {
     private struct Inside {
         let first: BackupEntry
         let start: UInt64
-        var count = 0
+        let count: Int
         /// Where these entries end by their headers; zeros follow there up to the end of the stream, or it
         /// is not before the end of the content.
-        var end: UInt64
+        let end: UInt64
     }
 
     /// The most blocks of zeros at the end of a stream: Android writes 2, other programs fill a record.
@@ -59,7 +59,7 @@ extension BackupReader {
         if !fits, inside.count == 1 { return short(entry, at: inside.start) }
         // A whole tar file has its own end mark, and its size is one of blocks.
         if fits, inside.end + 2 * Self.blockSize <= end, entry.size.isMultiple(of: Self.blockSize),
-            end + 2 * Self.blockSize <= stream.size, try firstContent(from: end) == nil
+            end + 2 * Self.blockSize <= stream.size, try holdsOnlyZeros(from: end)
         {
             return .whole
         }
@@ -79,7 +79,7 @@ extension BackupReader {
         guard left < 2 else { return .whole }
         let taken = (2 - left) * Self.blockSize
         guard end - entry.contentOffset >= taken,
-            try firstContent(from: end - taken) == nil
+            try holdsOnlyZeros(from: end - taken)
         else { return .whole }
         if left == 1 || stream.form.version != nil || stream.sizePolicy == .salvage {
             return short(entry, at: end - taken)
@@ -106,7 +106,7 @@ extension BackupReader {
         guard end + Self.blockSize <= stream.size else { return true }
         let next = try block(at: end)
         // Zeros end a stream; if anything follows, they may be a file's content.
-        return next.isZero ? try firstContent(from: end) == nil : isPlausible(next)
+        return next.isZero ? try holdsOnlyZeros(from: end) : isPlausible(next)
     }
 
     private func unclear(_ entry: BackupEntry, _ inside: Inside) -> AndroidMigrationError {
@@ -132,31 +132,35 @@ extension BackupReader {
         upTo end: UInt64,
         fits: Bool
     ) throws -> Inside? {
-        var inside: Inside?
-        var offset = entry.contentOffset
-        while offset < end, offset + Self.blockSize <= stream.size {
-            if (offset - entry.contentOffset) & 0xFFFFF == 0 { try cancellation() }
-            if let next = try headerInside(at: offset),
-                inside != nil || mayFollow(entry, next, fits: fits)
-            {
-                foundHeadersInside = true
-                let start = offset
-                var found = inside ?? Inside(first: next, start: start, end: 0)
-                found.count += 1
-                found.end = max(found.end, next.contentOffset + Self.padded(next.size))
-                inside = found
-                offset = next.contentOffset
+        try headersInside.cover(from: entry.contentOffset, to: end, of: stream.size) { offset in
+            if offset & 0xFFFFF < Self.blockSize { try cancellation() }
+            return try headerInside(at: offset).map {
+                ($0.contentOffset, $0.contentOffset + Self.padded($0.size))
+            }
+        }
+        var index = headersInside.index(from: entry.contentOffset)
+        while let start = headersInside.offset(at: index), start < end {
+            guard let first = try header(at: start), mayFollow(entry, first, fits: fits) else {
+                index += 1
                 continue
             }
-            if let found = inside, offset >= found.end {
-                if try isEnd(offset) { return found }
-                // No header is where the next one must be.
-                inside = nil
+            foundHeadersInside = true
+            let chainEnd = headersInside.chainEnd(at: index)
+            let inside = Inside(
+                first: first,
+                start: start,
+                count: headersInside.index(from: min(end, chainEnd)) - index,
+                end: chainEnd
+            )
+            // A stream may be cut off within a block.
+            if inside.end + Self.blockSize > min(end, stream.size) {
+                return inside.end + Self.blockSize > end ? inside : nil
             }
-            offset += Self.blockSize
+            if try isEnd(inside.end) { return inside }
+            // No header is where the next one must be.
+            index = headersInside.index(from: inside.end)
         }
-        // A stream may be cut off within a block.
-        return inside.flatMap { $0.end + Self.blockSize > end ? $0 : nil }
+        return nil
     }
 
     private func headerInside(at offset: UInt64) throws -> BackupEntry? {
@@ -183,7 +187,7 @@ extension BackupReader {
         guard (1...Self.endLimit).contains(count), try block(at: offset).isZero else {
             return false
         }
-        return try firstContent(from: offset) == nil
+        return try holdsOnlyZeros(from: offset)
     }
 }
 

@@ -1,0 +1,104 @@
+/// The headers in a part of a stream, found by one walk through it, whatever entry's content they are in.
+///
+/// If entries cover each other, the content of each holds the headers of all that follow. To look for them in
+/// each entry's content again would take the square of their number.
+package struct HeaderIndex {
+    /// A header, in blocks from the start of the part.
+    private struct Header {
+        let offset: UInt32
+        /// Where its entry's content begins.
+        let content: UInt32
+        /// Where its entry ends.
+        let end: UInt32
+        /// Where the entries end that begin with this one, each where one before it ends or earlier.
+        var chainEnd: UInt32
+    }
+
+    private static let blockSize = BackupReader.blockSize
+
+    private var start: UInt64 = 0
+    private var end: UInt64 = 0
+    private var headers: [Header] = []
+
+    /// Makes an index that knows of nothing.
+    package init() {}
+
+    /// Looks for the headers between `offset` and `limit` with `find`, which says for a block that begins a header
+    /// where its content begins and ends.
+    package mutating func cover(
+        from offset: UInt64,
+        to limit: UInt64,
+        of size: UInt64,
+        _ find: (UInt64) throws -> (content: UInt64, end: UInt64)?
+    ) throws {
+        if !isOnWay(offset) { (start, end, headers) = (offset, offset, []) }
+        guard end < limit else { return }
+        // If more and more is asked for, all of it is gone through a few times.
+        let goal = max(limit, min(size, end + (end - start)))
+        while end < goal, end + Self.blockSize <= size {
+            guard let found = try find(end) else {
+                end += Self.blockSize
+                continue
+            }
+            headers.append(
+                Header(
+                    offset: block(end),
+                    content: block(found.content),
+                    end: block(found.end),
+                    chainEnd: 0
+                )
+            )
+            end = found.content
+        }
+        linkChains()
+    }
+
+    /// The first header from `offset` on.
+    package func index(from offset: UInt64) -> Int {
+        let block = block(offset)
+        var (low, high) = (0, headers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if headers[middle].offset < block { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Where a header is; `nil` behind the last.
+    package func offset(at index: Int) -> UInt64? {
+        index < headers.count ? start + UInt64(headers[index].offset) * Self.blockSize : nil
+    }
+
+    /// Where the entries end that begin with the one at `index`.
+    package func chainEnd(at index: Int) -> UInt64 {
+        start + UInt64(headers[index].chainEnd) * Self.blockSize
+    }
+
+    private func block(_ offset: UInt64) -> UInt32 {
+        UInt32(clamping: (offset - start + Self.blockSize - 1) / Self.blockSize)
+    }
+
+    /// Whether the walk looked at the block at `offset`, or would look at it next.
+    private func isOnWay(_ offset: UInt64) -> Bool {
+        guard (start...end).contains(offset), (offset - start).isMultiple(of: Self.blockSize) else {
+            return false
+        }
+        let next = index(from: offset)
+        return next == 0 || headers[next - 1].content <= block(offset)
+    }
+
+    /// Finds the end of every chain, from that of the last header to that of the first.
+    private mutating func linkChains() {
+        // The first header behind each chain: it skips those that the chain has.
+        var nexts = [Int](repeating: 0, count: headers.count)
+        for index in headers.indices.reversed() {
+            var (end, next) = (headers[index].end, index + 1)
+            while next < headers.count, headers[next].offset <= end {
+                end = max(end, headers[next].chainEnd)
+                next = nexts[next]
+            }
+            headers[index].chainEnd = end
+            nexts[index] = next
+        }
+    }
+}
