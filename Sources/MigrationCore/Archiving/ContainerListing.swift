@@ -76,7 +76,7 @@ struct ContainerListing: SourceVisitor {
 
     mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
         guard !ContainerLayout.ownNames.contains(item.path) else { return false }
-        if omitted == nil, let reason = selection.reasonForOmitting(item.path, isDirectory: true) {
+        if omitted == nil, let reason = selection.reasonForOmitting(item) {
             omitted = (item.path, reason)
         }
         try note(item, as: .directory)
@@ -84,12 +84,12 @@ struct ContainerListing: SourceVisitor {
     }
 
     mutating func leave(_ directory: WalkedDirectory) throws {
-        if directory.path == omitted?.path { omitted = nil }
+        if let path = omitted?.path, path == directory.path { omitted = nil }
         try directory.checkIsUnchanged()
     }
 
     func passesOver(_ item: SourceItem) throws -> Bool {
-        omitted != nil || selection.reasonForOmitting(item.path, isDirectory: true) != nil
+        omitted != nil || selection.reasonForOmitting(item) != nil
     }
 
     private func note(_ item: SourceItem, as kind: ArchiveEntry.Kind) throws {
@@ -99,7 +99,6 @@ struct ContainerListing: SourceVisitor {
             permissions: item.status.permissions,
             modificationTime: item.status.modificationTime
         )
-        let own = selection.reasonForOmitting(item.path, isDirectory: kind == .directory)
-        try body(entry, omitted?.reason ?? own)
+        try body(entry, omitted?.reason ?? selection.reasonForOmitting(item))
     }
 }

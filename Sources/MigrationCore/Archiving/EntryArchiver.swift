@@ -287,7 +287,7 @@ extension EntryArchiver {
         let directory = try open(item, source)
         let attributes = try attributes(of: directory, at: path.bytes)
         // Nothing in it is read any more.
-        try WalkedDirectory(path: path.bytes, opened: directory, status: source.status)
+        try WalkedDirectory(place: .known(path.bytes), opened: directory, status: source.status)
             .checkIsUnchanged()
         try writer.append(item.entry.with(attributes), place)
     }

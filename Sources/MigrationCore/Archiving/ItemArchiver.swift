@@ -146,7 +146,7 @@ extension ItemArchiver {
         let item = SourceItem(
             directory: location.directory,
             name: itemName,
-            path: name,
+            place: .known(name),
             status: try Self.reading(path) { () throws(SystemError) in
                 try location.directory.descriptor.status(of: itemName)
             }
@@ -283,24 +283,26 @@ extension ItemArchiver {
         }
 
         func visit(_ item: SourceItem) throws {
-            if let reason = filter.reason(item.path, false) {
-                omit(item.path, item.status, reason)
+            let path = item.path
+            if let reason = filter.reason(path, false) {
+                omit(path, item.status, reason)
             } else {
                 try archiver.take(archiver.entries.admit(item, from: base), turn)
             }
         }
 
         func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
-            if let reason = filter.reason(item.path, true) {
+            let path = item.path
+            if let reason = filter.reason(path, true) {
                 let bytes = try archiver.measure(opened)
-                archiver.entries.omit(Omission(item.path, reason, bytes: bytes))
+                archiver.entries.omit(Omission(path, reason, bytes: bytes))
                 return false
             }
             if archiver.entries.reader != nil, let omission = try unreadable(item, opened) {
                 archiver.entries.omit(omission)
                 return false
             }
-            try archiver.entries.claimDirectory(at: EntryPath(bytes: item.path), item.status)
+            try archiver.entries.claimDirectory(at: EntryPath(bytes: path), item.status)
             return true
         }
 

@@ -23,7 +23,7 @@ struct SourceWalker {
 
     private let cancellation: CancellationFlag
     private var levels: [Level] = []
-    private var path: [UInt8]
+    private let path: WalkedPath
     private var directory: OpenFile
 
     /// Prepares a walk over the contents of `root`, whose own path in the archive is `base`.
@@ -32,7 +32,7 @@ struct SourceWalker {
         base: [UInt8] = [],
         cancellation: CancellationFlag
     ) {
-        path = base
+        path = WalkedPath(base)
         directory = OpenFile(root)
         self.cancellation = cancellation
     }
@@ -50,7 +50,7 @@ struct SourceWalker {
                 try leaveLevel(&visitor)
                 continue
             }
-            let item = try item(named: name)
+            let item = try SourceItem(named: name, at: .beneath(path), in: directory)
             if item.status.kind == .directory {
                 try enter(item, &visitor)
             } else {
@@ -75,12 +75,7 @@ struct SourceWalker {
         while end < limit, listing.saysRegularFile(at: end) { end += 1 }
         guard end > start else { return nil }
         levels[last].index = end
-        return FileRun(directory: directory, path: path, listing: listing, range: start..<end)
-    }
-
-    private func item(named name: [UInt8]) throws -> SourceItem {
-        let itemPath = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
-        return try SourceItem(named: name, at: itemPath, in: directory)
+        return FileRun(directory: directory, path: path.bytes, listing: listing, range: start..<end)
     }
 
     private mutating func enter(_ item: SourceItem, _ visitor: inout some SourceVisitor) throws {
@@ -92,10 +87,10 @@ struct SourceWalker {
             throw Self.unreadable(item.path, error)
         }
         guard try visitor.enter(item, opened: opened) else { return }
-        path = item.path
+        path.enter(item.name)
         directory = opened
         let status = try statusOfDirectory()
-        guard status.isUnchanged(since: item.status) else { throw Self.changed(item.path) }
+        guard status.isUnchanged(since: item.status) else { throw Self.changed(path.bytes) }
         try enterLevel(status)
     }
 
@@ -107,11 +102,11 @@ struct SourceWalker {
                     directory: directory,
                     listing: listing,
                     status: status,
-                    pathCount: path.count
+                    pathCount: path.bytes.count
                 )
             )
         } catch {
-            throw Self.unreadable(path, error)
+            throw Self.unreadable(path.bytes, error)
         }
         let closed = levels.count - 1 - Self.openLevels
         if closed >= 0 { levels[closed].directory = nil }
@@ -120,13 +115,17 @@ struct SourceWalker {
     private mutating func leaveLevel(_ visitor: inout some SourceVisitor) throws {
         let level = levels.removeLast()
         try visitor.leave(
-            WalkedDirectory(path: path, opened: directory, status: level.status)
+            WalkedDirectory(
+                place: .here(path),
+                opened: directory,
+                status: level.status
+            )
         )
         guard let parent = levels.last else { return }
-        path = [UInt8](path.prefix(parent.pathCount))
+        path.leave(to: parent.pathCount)
         directory = try parent.directory ?? directoryAbove()
         guard try statusOfDirectory().identity == parent.status.identity else {
-            throw Self.changed(path)
+            throw Self.changed(path.bytes)
         }
         levels[levels.count - 1].directory = directory
     }
@@ -136,7 +135,7 @@ struct SourceWalker {
         do {
             return OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
         } catch {
-            throw Self.unreadable(path, error)
+            throw Self.unreadable(path.bytes, error)
         }
     }
 
@@ -144,7 +143,7 @@ struct SourceWalker {
         do {
             return try directory.descriptor.status()
         } catch {
-            throw Self.unreadable(path, error)
+            throw Self.unreadable(path.bytes, error)
         }
     }
 
@@ -202,6 +201,59 @@ extension SourceVisitor {
     }
 }
 
+// MARK: - Paths
+
+/// The path at which a walk is.
+final class WalkedPath {
+    fileprivate var bytes: [UInt8]
+
+    fileprivate init(_ base: [UInt8]) { bytes = base }
+
+    fileprivate func enter(_ name: [UInt8]) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
+        bytes += name
+    }
+
+    fileprivate func leave(to count: Int) { bytes.removeLast(bytes.count - count) }
+}
+
+/// A path under which the archive holds something, made only where it is asked for: that of every directory
+/// in a deep tree takes longer than the walk.
+///
+/// One of a walk is asked for before the walk goes on.
+enum SourcePath {
+    case known([UInt8])
+    /// Where the walk is.
+    case here(WalkedPath)
+    /// In the directory where the walk is.
+    case beneath(WalkedPath)
+
+    /// The path of what has `name` in its directory.
+    fileprivate func bytes(of name: [UInt8] = []) -> [UInt8] {
+        switch self {
+        case .known(let bytes): return bytes
+        case .here(let walked): return walked.bytes
+        case .beneath(let walked):
+            if walked.bytes.isEmpty { return name }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(count(of: name))
+            bytes += walked.bytes
+            bytes.append(UInt8(ascii: "/"))
+            bytes += name
+            return bytes
+        }
+    }
+
+    fileprivate func count(of name: [UInt8]) -> Int {
+        switch self {
+        case .known(let bytes): bytes.count
+        case .here(let walked): walked.bytes.count
+        case .beneath(let walked):
+            walked.bytes.isEmpty ? name.count : walked.bytes.count + 1 + name.count
+        }
+    }
+}
+
 // MARK: - Items
 
 /// An item in a source tree.
@@ -209,19 +261,24 @@ struct SourceItem {
     /// The open directory that holds it.
     let directory: OpenFile
     let name: [UInt8]
-    /// The path under which the archive holds it.
-    let path: [UInt8]
+    let place: SourcePath
     let status: FileStatus
+
+    /// The path under which the archive holds it.
+    var path: [UInt8] { place.bytes(of: name) }
+
+    /// The length of the path.
+    var pathCount: Int { place.count(of: name) }
 }
 
 extension SourceItem {
-    /// Looks at `name` in `directory`, which the archive holds at `path`.
-    init(named name: [UInt8], at path: [UInt8], in directory: OpenFile) throws(ArchiveError) {
+    /// Looks at `name` in `directory`, which the archive holds at `place`.
+    init(named name: [UInt8], at place: SourcePath, in directory: OpenFile) throws(ArchiveError) {
         do {
             let status = try directory.descriptor.status(of: name)
-            self.init(directory: directory, name: name, path: path, status: status)
+            self.init(directory: directory, name: name, place: place, status: status)
         } catch {
-            throw Self.failure(error, at: path)
+            throw Self.failure(error, at: place.bytes(of: name))
         }
     }
 
@@ -230,6 +287,15 @@ extension SourceItem {
         let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
         let message = error.isMissing ? "vanished during the export" : "can't be read"
         return ArchiveError(code, message, entry: EntryPath(bytes: path), cause: error)
+    }
+}
+
+extension ContainerSelection {
+    /// The reason for omitting an item of a walk; `nil` to keep it.
+    func reasonForOmitting(_ item: SourceItem) -> Omission.Reason? {
+        // Only a pattern looks at a long path.
+        if exclusions.isEmpty, item.pathCount > Self.longestOwnPath { return nil }
+        return reasonForOmitting(item.path, isDirectory: item.status.kind == .directory)
     }
 }
 
@@ -261,15 +327,18 @@ struct FileRun {
 
     /// The file at `index` with its status.
     func item(at index: Int) throws(ArchiveError) -> SourceItem {
-        try SourceItem(named: listing[index], at: path(at: index), in: directory)
+        try SourceItem(named: listing[index], at: .known(path(at: index)), in: directory)
     }
 }
 
 /// A directory that was walked, with its status before.
 struct WalkedDirectory {
-    let path: [UInt8]
+    let place: SourcePath
     let opened: OpenFile
     let status: FileStatus
+
+    /// The path under which the archive holds it; empty for the root.
+    var path: [UInt8] { place.bytes() }
 
     /// Throws if entries were added or removed meanwhile.
     func checkIsUnchanged() throws(ArchiveError) {
@@ -333,7 +402,7 @@ struct SourceMeasure: SourceVisitor {
     func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
         guard isKept(item) else { return false }
         // In a tree that is too deep, the archiver would write a gigabyte of paths before it fails.
-        if selection != nil, item.path.count > Self.longestPath {
+        if selection != nil, item.pathCount > Self.longestPath {
             try EntryArchiver.checkIsRepresentable(EntryPath(bytes: item.path))
         }
         return true
@@ -342,7 +411,6 @@ struct SourceMeasure: SourceVisitor {
     func passesOver(_ item: SourceItem) -> Bool { !isKept(item) }
 
     private func isKept(_ item: SourceItem) -> Bool {
-        let isDirectory = item.status.kind == .directory
-        return selection?.reasonForOmitting(item.path, isDirectory: isDirectory) == nil
+        selection?.reasonForOmitting(item) == nil
     }
 }

@@ -27,6 +27,9 @@ struct ContainerSelection: Sendable {
         exclusions.isEmpty && !path.isEmpty && !Self.cachesPath.starts(with: path)
     }
 
+    /// The longest path of a file that is left out without a pattern.
+    static let longestOwnPath = (neverMoved + [cachesPath]).map(\.count).max() ?? 0
+
     /// The reason for omitting the entry at `path`; `nil` to keep it.
     func reasonForOmitting(_ path: [UInt8], isDirectory: Bool) -> Omission.Reason? {
         if Self.neverMoved.contains(path) || !includesCaches && path == Self.cachesPath {

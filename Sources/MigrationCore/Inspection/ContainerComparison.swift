@@ -59,7 +59,7 @@ extension ArchiveSource {
     /// attributes.
     ///
     /// Files that an export omits by default, and sockets, FIFOs and devices, don't count as
-    /// differences if the archive has no entry for them. An interrupted import is finished first.
+    /// differences if the archive has no entry for them, nor do the directories of its entries. An interrupted import is finished first.
     ///
     /// Of an archive file, pieces of 4 MiB that hold nothing but content of one file are compared by their
     /// hashes: one is only read where its hash differs from that of the container's bytes, and none of a file
@@ -166,8 +166,7 @@ private final class ContainerComparison {
     private var count = 0
     private var shownBytes: UInt64 = 0
 
-    /// Hashes of the archive's paths: a set of a million paths would take too much memory.
-    private var seen: Set<Int> = []
+    private var seen = SeenPaths()
 
     init(
         root: OpenFile,
@@ -198,7 +197,7 @@ private final class ContainerComparison {
         while let entry = try reader.next() {
             try step(reader)
             guard isCompared(entry.path) else { continue }
-            seen.insert(entry.path.hashValue)
+            seen.insert(entry.path)
             try comparator.compare(entry, from: .archive(reader))
         }
         try findOthers()
@@ -220,7 +219,7 @@ private final class ContainerComparison {
             entry,
             omission in
             guard omission == nil, isCompared(entry.path) else { return }
-            seen.insert(entry.path.hashValue)
+            seen.insert(entry.path)
             let (whole, content) = try entries.complete(entry)
             try comparator.compare(whole, from: .file(content))
         }
@@ -265,38 +264,91 @@ private final class ContainerComparison {
 
     private struct Visitor: SourceVisitor {
         let comparison: ContainerComparison
+        private var levels = [PathHash()]
+
+        init(comparison: ContainerComparison) { self.comparison = comparison }
 
         func visit(_ item: SourceItem) throws {
-            _ = try comparison.checkIsInArchive(item)
+            _ = try comparison.checkIsInArchive(item, hash(of: item))
         }
 
-        func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
-            try comparison.checkIsInArchive(item)
+        mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
+            let hash = hash(of: item)
+            guard try comparison.checkIsInArchive(item, hash) else { return false }
+            levels.append(hash)
+            return true
+        }
+
+        mutating func leave(_ directory: WalkedDirectory) throws {
+            levels.removeLast()
+            try directory.checkIsUnchanged()
         }
 
         func passesOver(_ item: SourceItem) -> Bool {
-            comparison.selection.reasonForOmitting(item.path, isDirectory: true) != nil
+            comparison.selection.reasonForOmitting(item) != nil
+        }
+
+        private func hash(of item: SourceItem) -> PathHash {
+            levels[levels.count - 1].appending(item.name[...])
         }
     }
 
     /// Returns whether the walk should enter the item.
-    private func checkIsInArchive(_ item: SourceItem) throws -> Bool {
+    private func checkIsInArchive(_ item: SourceItem, _ hash: PathHash) throws -> Bool {
         let isDirectory = item.status.kind == .directory
-        guard selection.reasonForOmitting(item.path, isDirectory: isDirectory) == nil else {
-            return false
-        }
+        guard selection.reasonForOmitting(item) == nil else { return false }
         switch item.status.kind {
         case .regular, .directory, .symbolicLink: break
         default: return false
         }
+        if paths.isEmpty, seen.contains(hash, isDirectory: isDirectory) { return true }
         let path = EntryPath(bytes: item.path)
         guard isCompared(path) else {
             return isDirectory && paths.contains { $0.isEqual(toOrBelow: path) }
         }
-        if !seen.contains(path.hashValue) {
+        if !seen.contains(hash, isDirectory: isDirectory) {
             try add(ArchiveDifference(path: path, kind: onlyInSecond, detail: ""))
         }
         return true
+    }
+}
+
+/// A hash of a path, from which those of the paths below it are made.
+private struct PathHash {
+    private var hasher = Hasher()
+
+    /// The hash of the path of `name` below it.
+    func appending(_ name: ArraySlice<UInt8>) -> PathHash {
+        var hash = self
+        hash.hasher.combine(name)
+        return hash
+    }
+
+    var value: Int { hasher.finalize() }
+}
+
+/// The paths that one side has, and the directories above them: another program's archive, or a part of one, may
+/// have no entries for these.
+///
+/// There are only hashes: a set of a million paths would take too much memory.
+private struct SeenPaths {
+    private var entries: Set<Int> = []
+    private var directories: Set<Int> = []
+
+    /// Takes the path of an entry.
+    mutating func insert(_ path: EntryPath) {
+        let names = path.components
+        var hash = PathHash()
+        for (index, name) in names.enumerated() {
+            hash = hash.appending(name)
+            if index + 1 < names.count { directories.insert(hash.value) }
+        }
+        entries.insert(hash.value)
+    }
+
+    func contains(_ hash: PathHash, isDirectory: Bool) -> Bool {
+        let value = hash.value
+        return entries.contains(value) || isDirectory && directories.contains(value)
     }
 }
 
