@@ -44,6 +44,109 @@ static inline void migration_sqlite_defend(sqlite3 *database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);
 }
 
+/// A call of a function that only the app has.
+static inline void migration_sqlite_stand_in(
+    sqlite3_context *context, int count, sqlite3_value **values
+) {
+    (void)count, (void)values;
+    sqlite3_result_error(context, "only the app has this function", -1);
+}
+
+/// Registers a function of that name for any number of values, none of which it can be called with.
+static inline int migration_sqlite_add_stand_in(sqlite3 *database, const char *name) {
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    return sqlite3_create_function_v2(
+        database, name, -1, flags, 0, migration_sqlite_stand_in, 0, 0, 0);
+}
+
+/// Removes the function again.
+static inline int migration_sqlite_remove_stand_in(sqlite3 *database, const char *name) {
+    return sqlite3_create_function_v2(database, name, -1, SQLITE_UTF8, 0, 0, 0, 0, 0);
+}
+
+/// The order of a collation that only the app has.
+static inline int migration_sqlite_compare(
+    void *context, int count, const void *bytes, int other_count, const void *other_bytes
+) {
+    (void)context, (void)count, (void)bytes, (void)other_count, (void)other_bytes;
+    return 0;
+}
+
+/// Registers a collation of that name, by which nothing is compared.
+static inline int migration_sqlite_add_collation_stand_in(sqlite3 *database, const char *name) {
+    return sqlite3_create_collation_v2(
+        database, name, SQLITE_UTF8, 0, migration_sqlite_compare, 0);
+}
+
+/// What `migration_digest` knows of the rows so far.
+struct migration_sqlite_digest {
+    unsigned long long rows, sum, product;
+};
+
+/// Mixes a word into a number (the multiplications are those of MurmurHash's finalizer).
+static inline unsigned long long migration_sqlite_mix(
+    unsigned long long number, unsigned long long word
+) {
+    number = (number ^ word) * 0xFF51AFD7ED558CCDull;
+    number ^= number >> 32;
+    number *= 0xC4CEB9FE1A85EC53ull;
+    return number ^ (number >> 29);
+}
+
+static inline void migration_sqlite_digest_step(
+    sqlite3_context *context, int count, sqlite3_value **values
+) {
+    struct migration_sqlite_digest *digest = sqlite3_aggregate_context(context, sizeof *digest);
+    if (!digest) return;
+    unsigned long long row = 0x9E3779B97F4A7C15ull;
+    for (int index = 0; index < count; index++) {
+        int type = sqlite3_value_type(values[index]);
+        row = migration_sqlite_mix(row, (unsigned long long)type);
+        if (type == SQLITE_INTEGER) {
+            row = migration_sqlite_mix(row, (unsigned long long)sqlite3_value_int64(values[index]));
+        } else if (type == SQLITE_FLOAT) {
+            double number = sqlite3_value_double(values[index]);
+            unsigned long long word;
+            __builtin_memcpy(&word, &number, sizeof word);
+            row = migration_sqlite_mix(row, word);
+        } else if (type != SQLITE_NULL) {
+            // A text keeps the encoding of the database.
+            const unsigned char *bytes = sqlite3_value_blob(values[index]);
+            unsigned long long size = (unsigned long long)sqlite3_value_bytes(values[index]);
+            row = migration_sqlite_mix(row, size);
+            for (; bytes && size >= 8; size -= 8, bytes += 8) {
+                unsigned long long word;
+                __builtin_memcpy(&word, bytes, sizeof word);
+                row = migration_sqlite_mix(row, word);
+            }
+            unsigned long long rest = 0;
+            for (; bytes && size > 0; size--) rest = rest << 8 | *bytes++;
+            row = migration_sqlite_mix(row, rest);
+        }
+    }
+    digest->rows++;
+    digest->sum += row;
+    digest->product += migration_sqlite_mix(row, 0) * (row | 1);
+}
+
+static inline void migration_sqlite_digest_final(sqlite3_context *context) {
+    struct migration_sqlite_digest *digest = sqlite3_aggregate_context(context, 0);
+    unsigned long long words[3] = {0, 0, 0};
+    if (digest) {
+        words[0] = digest->rows;
+        words[1] = digest->sum;
+        words[2] = digest->product;
+    }
+    sqlite3_result_blob(context, words, sizeof words, SQLITE_TRANSIENT);
+}
+
+/// Registers `migration_digest`.
+static inline int migration_sqlite_add_digest(sqlite3 *database) {
+    return sqlite3_create_function_v2(
+        database, "migration_digest", -1, SQLITE_UTF8, 0, 0, migration_sqlite_digest_step,
+        migration_sqlite_digest_final, 0);
+}
+
 /// A read that met the end of the file; the macro is a sum.
 static const int migration_sqlite_short_read = SQLITE_IOERR_SHORT_READ;
 

@@ -7,7 +7,7 @@ internal import MigrationSystem
 /// copy's pages into the file in one transaction. So the file keeps its identity, and with it what an app
 /// that waits for the lock is about to open; an exchange would leave that app with the log of another file.
 struct DatabaseMigration {
-    let work: MigrationWork
+    var work: MigrationWork
     let place: StorePlace
 
     private var store: VersionedStore { work.store }
@@ -61,12 +61,51 @@ struct DatabaseMigration {
             return .completed
         }
         let version = try store.version(in: original, at: place.path)
-        guard let version, let steps = try work.steps(from: version, at: place) else {
+        guard let version, let steps = try pendingSteps(from: version, in: original) else {
             if version == nil { _ = try work.steps(from: version, at: place) }
             original.close()
             try place.end()
             return .current
         }
+        return try migrate(original, steps, from: version)
+    }
+
+    /// The steps that the store needs, as far as they can be told now; `nil` if it needs none.
+    private func pendingSteps(
+        from version: StoreVersion,
+        in original: SQLiteConnection
+    ) throws -> [StoreStep]? {
+        let steps =
+            try work.plan.goal.map { [$0.step(from: version)] }
+            ?? work.steps(from: version, at: place)
+        guard let step = steps?.first, steps?.count == 1, case .inferred(let goal) = step.change
+        else { return steps }
+        try original.judge()
+        if let resolved = try work.resolve(step, to: goal, in: original) {
+            return [resolved]
+        }
+        // Only the version is left to be written.
+        return step.source == step.target
+            ? nil : [.inPlace(from: step.source, to: step.target) { _ in }]
+    }
+
+    private func migrate(
+        _ original: SQLiteConnection,
+        _ steps: [StoreStep],
+        from version: StoreVersion
+    ) throws -> StoreMigrator.Outcome {
+        var migration = self
+        if work.plan.goal != nil, let step = steps.first {
+            migration.work.plan = StoreMigrationPlan(inferred: step)
+        }
+        return try migration.run(steps, in: original, from: version)
+    }
+
+    private func run(
+        _ steps: [StoreStep],
+        in original: SQLiteConnection,
+        from version: StoreVersion
+    ) throws -> StoreMigrator.Outcome {
         let isInPlace = work.hook == nil && steps.allSatisfy(\.isInPlace)
         do {
             try isInPlace ? migrateInPlace(original, steps) : migrateByCopy(original, steps)
@@ -160,6 +199,7 @@ extension DatabaseMigration {
         let keys = try ForeignKeyViolations(in: original)
         keys.descriptions.forEach(work.findings)
         var pass = work.begin(passes: steps.count + 2, bytes: try place.survey().bytes)
+        try checkRoom(for: original)
         try copy(original, to: .copy, pass)
         if work.hook != nil {
             try copy(original, to: .old, pass)
@@ -174,6 +214,17 @@ extension DatabaseMigration {
         try work.checkCancellation()
         let copy = try settleCopy(keys)
         try write(copy, into: original, pass)
+    }
+
+    /// Refuses to begin what the file system has no room for.
+    private func checkRoom(for original: SQLiteConnection) throws(StoreMigrationError) {
+        let needed = try MigrationRoom(of: original).bytes(hasHook: work.hook != nil)
+        let available = try place.availableSpace
+        guard UInt64(clamping: needed) > available else { return }
+        let message =
+            "there is no room to migrate the store: \(needed) bytes are needed beside it for its copy and "
+            + "SQLite's journal, and \(available) are free"
+        throw StoreMigrationError(.outOfSpace, message, at: place.description)
     }
 
     private func copy(
@@ -195,6 +246,17 @@ extension DatabaseMigration {
         case .copy(let change):
             try work.run(change, at: path, pass)
             let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
+            try settleVersion(after: step, in: copy)
+        case .inferred(let goal):
+            let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
+            let resolved = try work.resolve(step, to: goal, in: copy)
+            copy.close()
+            try run(resolved ?? .inPlace(from: step.source, to: step.target) { _ in }, pass)
+        case .rebuild(let inference):
+            let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
+            // What fails or is cut off is thrown away.
+            try copy.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
+            try inference.run(in: copy)
             try settleVersion(after: step, in: copy)
         case .inPlace(let change, let verify):
             let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
@@ -298,14 +360,19 @@ extension DatabaseMigration {
             try original.setJournalMode(mode)
             try original.settleLog()
         }
-        let version = try store.version(in: original, at: place.path)
-        if version == work.plan.current, state.hasHook { return true }
+        let isCurrent = try isCurrent(original)
+        if isCurrent, state.hasHook { return true }
         // Another release of the program began it, and its hook has not been called.
-        if state.hasHook, version != work.plan.current, try isUnchanged(since: state.mark) {
+        if state.hasHook, !isCurrent, try isUnchanged(since: state.mark) {
             try bringBack(original)
         }
         try place.clear()
         return false
+    }
+
+    private func isCurrent(_ original: SQLiteConnection) throws(StoreMigrationError) -> Bool {
+        if let goal = work.plan.goal { return try goal.isReached(in: original) }
+        return try store.version(in: original, at: place.path) == work.plan.current
     }
 
     private func isUnchanged(since mark: Mark?) throws(StoreMigrationError) -> Bool {

@@ -11,7 +11,8 @@ final class SQLiteConnection {
 
     private let handle: OpaquePointer
     private let file: BytePath
-    private var path: String { String(decoding: file.bytes, as: UTF8.self) }
+    /// The path, as it may be printed.
+    var path: String { String(decoding: file.bytes, as: UTF8.self) }
     private let isCancelled: Cancellation
     private var isClosed = false
     private var guardian: StatementGuard?
@@ -207,6 +208,17 @@ extension SQLiteConnection {
         }
     }
 
+    /// Opens an empty database in memory.
+    static func openInMemory() throws(StoreMigrationError) -> SQLiteConnection {
+        try SQLiteConnection(
+            at: ":memory:",
+            flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+            trust: .none,
+            isCancelled: taskIsCancelled,
+            first: ""
+        )
+    }
+
     private func keepLogOnClose(_ keep: Bool) throws(StoreMigrationError) {
         try check(unsafe migration_sqlite_keep_log(handle, keep ? 1 : 0))
     }
@@ -311,6 +323,19 @@ extension SQLiteConnection {
             return values.count < limit
         }
         return values
+    }
+
+    /// All rows of a query.
+    func rows(
+        of query: String,
+        _ parameters: SQLiteValue...
+    ) throws(StoreMigrationError) -> [[SQLiteValue]] {
+        var rows: [[SQLiteValue]] = []
+        try forEachRow(of: query, parameters) { row in
+            rows.append(row)
+            return true
+        }
+        return rows
     }
 
     /// Calls `body` with the columns of each row of a query, until it returns `false`.
@@ -429,6 +454,32 @@ extension SQLiteConnection {
             let count = Int(unsafe sqlite3_column_bytes(statement, index))
             return .blob(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
         default: return .null
+        }
+    }
+}
+
+// MARK: - Functions
+
+extension SQLiteConnection {
+    /// Adds `migration_digest(…)`: a number over the values of all rows, whatever their order.
+    func addDigest() throws(StoreMigrationError) {
+        try check(unsafe migration_sqlite_add_digest(handle))
+    }
+
+    /// Lets SQL name a function that only the app has; nothing can come of a call.
+    func addStandIn(forFunction name: String) throws(StoreMigrationError) {
+        try check(unsafe migration_sqlite_add_stand_in(handle, name))
+    }
+
+    /// Takes back ``addStandIn(forFunction:)``.
+    func removeStandIn(forFunction name: String) throws(StoreMigrationError) {
+        try check(unsafe migration_sqlite_remove_stand_in(handle, name))
+    }
+
+    /// Lets SQL name collations that only the app has.
+    func addStandIns(forCollations names: some Sequence<String>) throws(StoreMigrationError) {
+        for name in names {
+            try check(unsafe migration_sqlite_add_collation_stand_in(handle, name))
         }
     }
 }

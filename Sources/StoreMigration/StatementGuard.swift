@@ -5,7 +5,13 @@ internal import MigrationSystem
 /// effect in it, and tells which tables they are about to change.
 @safe
 final class StatementGuard {
-    private let isInPlace: Bool
+    private enum Use {
+        case onCopy, inPlace
+        /// The statements declare a schema; a virtual table's module may do what it needs.
+        case schema(isOfModule: Bool)
+    }
+
+    private let use: Use
     private let willChange: (Set<String>) throws(StoreMigrationError) -> Void
     private var refused: String?
     private var seen: Set<String> = []
@@ -20,8 +26,14 @@ final class StatementGuard {
         isInPlace: Bool,
         willChange: @escaping (Set<String>) throws(StoreMigrationError) -> Void = { _ in }
     ) {
-        self.isInPlace = isInPlace
+        use = isInPlace ? .inPlace : .onCopy
         self.willChange = willChange
+    }
+
+    /// Makes a guard for a statement that declares part of a schema and does nothing else.
+    init(ofDeclarationByModule isOfModule: Bool) {
+        use = .schema(isOfModule: isOfModule)
+        willChange = { _ in }
     }
 
     /// The error of the statement that was refused; `nil` where none was.
@@ -39,6 +51,13 @@ final class StatementGuard {
     }
 
     private func allows(_ action: CInt, _ first: String?, _ second: String?) -> Bool {
+        if case .schema(let isOfModule) = use {
+            if !Self.declares(action, first, isOfModule) {
+                refused = "the statement does more than declare a part of the schema"
+            }
+            return refused == nil
+        }
+        let isInPlace = if case .inPlace = use { true } else { false }
         switch action {
         case SQLITE_TRANSACTION:
             refused = "a step is one transaction, so it can't run \(first ?? "COMMIT")"
@@ -59,6 +78,23 @@ final class StatementGuard {
         default: break
         }
         return refused == nil
+    }
+
+    private static func declares(_ action: CInt, _ first: String?, _ isOfModule: Bool) -> Bool {
+        switch action {
+        case SQLITE_CREATE_INDEX, SQLITE_CREATE_TABLE, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW,
+            SQLITE_CREATE_VTABLE, SQLITE_FUNCTION, SQLITE_READ, SQLITE_RECURSIVE, SQLITE_REINDEX,
+            SQLITE_SELECT:
+            true
+        case SQLITE_DELETE, SQLITE_INSERT, SQLITE_UPDATE:
+            isOfModule || first?.hasPrefix("sqlite_") ?? false
+        case SQLITE_PRAGMA:
+            isOfModule || ["application_id", "user_version"].contains(first?.lowercased())
+        case SQLITE_ATTACH, SQLITE_DETACH, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TABLE,
+            SQLITE_CREATE_TEMP_TRIGGER, SQLITE_CREATE_TEMP_VIEW:
+            false
+        default: isOfModule
+        }
     }
 
     /// What SQLite calls for each thing that a statement does.

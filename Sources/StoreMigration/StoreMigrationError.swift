@@ -29,9 +29,9 @@ extension StoreMigrationError {
     /// The kinds of failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
-            case cancelled, damaged, exchangeUnsupported, failed, interrupted, missing, missingStep
-            case newer, notCurrent, notUndone, outOfSpace, severalNames, storeBusy, storeChanged
-            case stepFailed, unknownVersion
+            case cancelled, damaged, exchangeUnsupported, failed, interrupted, invalidSchema
+            case missing, missingStep, newer, notCurrent, notInferable, notUndone, outOfSpace
+            case severalNames, storeBusy, storeChanged, stepFailed, unknownVersion
         }
 
         private let value: Value
@@ -51,6 +51,9 @@ extension StoreMigrationError {
         /// A migration was cut off, and the store can't be opened before it is completed or undone.
         public static let interrupted = Code(value: .interrupted)
 
+        /// The SQL of a schema does more than declare one, or SQLite refuses it.
+        public static let invalidSchema = Code(value: .invalidSchema)
+
         /// There is no store at the path.
         public static let missing = Code(value: .missing)
 
@@ -62,6 +65,9 @@ extension StoreMigrationError {
 
         /// The store needs a migration before it can be opened.
         public static let notCurrent = Code(value: .notCurrent)
+
+        /// The store can't be brought to a schema without a loss, or without being told more.
+        public static let notInferable = Code(value: .notInferable)
 
         /// The hook failed, and the migrated store stays because somebody has written to it since.
         public static let notUndone = Code(value: .notUndone)

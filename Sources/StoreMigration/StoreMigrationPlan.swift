@@ -22,6 +22,8 @@ public struct StoreMigrationPlan: Sendable {
         case unknownVersion
         /// The store was made by a newer program.
         case newer
+        /// No steps can be inferred that lead to the schema; all reasons are given.
+        case notInferable([SchemaInference.Reason])
     }
 
     /// The version that the program reads and writes.
@@ -29,6 +31,9 @@ public struct StoreMigrationPlan: Sendable {
 
     /// Makes a store that is missing; `nil` where a missing store is an error.
     let create: (@Sendable (StoreCopy) throws -> Void)?
+
+    /// The schema that all stores are brought to; `nil` where the steps are written.
+    let goal: SchemaGoal?
 
     private let stepsBySource: [StoreVersion: StoreStep]
     private let knownVersions: Set<StoreVersion>
@@ -57,14 +62,46 @@ public struct StoreMigrationPlan: Sendable {
         }
         self.current = current
         self.create = create
+        goal = nil
         self.stepsBySource = stepsBySource
         knownVersions = released.union(steps.flatMap { [$0.source, $0.target] }).union([current])
+    }
+
+    /// Makes a plan whose steps are inferred: each store is compared with a schema.
+    ///
+    /// The version of a store is its `user_version`. If the schema sets none, the store's number stays.
+    ///
+    /// - Parameters:
+    ///   - schema: The schema that stores should have.
+    ///   - renames: New names of tables (`"note": "memo"`) and columns (`"note.body": "note.text"`). They
+    ///     may stay in the plan: a store that has the new name already is left alone.
+    ///   - drops: Tables and columns that may go with their data.
+    public init(
+        inferredFrom schema: StoreSchema,
+        renames: [String: String] = [:],
+        drops: Set<String> = []
+    ) {
+        current = StoreVersion("\(schema.userVersion ?? 0)")
+        create = nil
+        goal = SchemaGoal(schema: schema, renames: renames, drops: drops)
+        stepsBySource = [:]
+        knownVersions = [current]
+    }
+
+    /// A plan of one step that was inferred.
+    init(inferred step: StoreStep) {
+        current = step.target
+        create = nil
+        goal = nil
+        stepsBySource = [step.source: step]
+        knownVersions = [step.source, step.target]
     }
 
     /// The part of a plan that leads to a version before the current one.
     private init(of plan: StoreMigrationPlan, to target: StoreVersion) {
         current = target
         create = nil
+        goal = plan.goal
         stepsBySource = plan.stepsBySource.filter { $0.key != target }
         knownVersions = plan.knownVersions
     }
@@ -79,11 +116,24 @@ public struct StoreMigrationPlan: Sendable {
     ///
     /// - Throws: ``StoreMigrationError`` with `missing`, `damaged`, `storeBusy` or `failed`.
     public func assess(_ store: VersionedStore) throws -> Assessment {
-        try assess(version: store.version)
+        guard let goal else { return try assess(version: store.version) }
+        let inference = try goal.inference(of: store)
+        return switch inference.verdict {
+        case .current: .current
+        case .inferred: try .steps([goal.step(from: store.version)])
+        case .impossible: .notInferable(inference.reasons)
+        case .newer: .newer
+        }
     }
 
     /// Says what the plan can do for a store of a version.
+    ///
+    /// A plan whose steps are inferred must see the store to know; here it says that there is a step.
     public func assess(version: StoreVersion) -> Assessment {
+        if let goal {
+            return version.isNewer(than: current) && goal.schema.userVersion != nil
+                ? .newer : .steps([goal.step(from: version)])
+        }
         if version == current { return .current }
         guard knownVersions.contains(version) else {
             return version.isNewer(than: current) ? .newer : .unknownVersion
@@ -119,7 +169,7 @@ public struct StoreMigrationPlan: Sendable {
             throw StoreMigrationError(.interrupted, message, at: place.description)
         }
         let version = try store.version
-        let assessment = assess(version: version)
+        let assessment = try assess(store)
         if case .steps(let steps) = assessment {
             let message = "the store must be migrated first (\(steps.count) steps)"
             throw StoreMigrationError(.notCurrent, message, at: place.description)
@@ -153,6 +203,9 @@ public struct StoreMigrationPlan: Sendable {
         case .impossible(let missing):
             let message = "no step leads on from version '\(missing)' of the store"
             return StoreMigrationError(.missingStep, message, at: path)
+        case .notInferable(let reasons):
+            let message = reasons.map(\.message).joined(separator: "; ")
+            return StoreMigrationError(.notInferable, message, at: path)
         }
     }
 }

@@ -31,6 +31,7 @@ public struct StoreMigrator: Sendable {
 
     private let store: VersionedStore
     private let afterMigration: (@Sendable (URL) throws -> Void)?
+    private var inferred: @Sendable (SchemaInference) -> Void = { _ in }
 
     /// Makes a migrator.
     ///
@@ -47,6 +48,15 @@ public struct StoreMigrator: Sendable {
     ) {
         self.store = store
         self.afterMigration = afterMigration
+    }
+
+    /// Makes a migrator that tells what it infers before anything is changed.
+    package init(
+        _ store: VersionedStore,
+        inferred: @escaping @Sendable (SchemaInference) -> Void
+    ) {
+        self.init(store)
+        self.inferred = inferred
     }
 
     /// Migrates the store, or completes a migration that was cut off.
@@ -83,6 +93,7 @@ public struct StoreMigrator: Sendable {
             plan: plan,
             progress: progress,
             findings: findings ?? { _ in },
+            inferred: inferred,
             hook: afterMigration
         )
         do {
@@ -152,17 +163,17 @@ public struct StoreMigrator: Sendable {
 /// What the migration of one store needs to know, whatever the store is.
 struct MigrationWork: Sendable {
     let store: VersionedStore
-    let plan: StoreMigrationPlan
+    var plan: StoreMigrationPlan
     let progress: Progress?
     let findings: @Sendable (String) -> Void
+    let inferred: @Sendable (SchemaInference) -> Void
     let hook: (@Sendable (URL) throws -> Void)?
 
     func run() throws -> StoreMigrator.Outcome {
         if plan.create != nil, try store.isMissing, try create() { return .created }
         let place = try StorePlace(of: store)
         if try !place.hasWork {
-            let version = try store.version
-            if try steps(from: version, at: place) == nil { return .current }
+            if try isCurrent(at: place) { return .current }
         }
         try place.checkNames()
         let isLeft = try place.begin()
@@ -182,6 +193,17 @@ struct MigrationWork: Sendable {
         }
     }
 
+    /// Whether the store needs nothing, which needs no lock to be seen.
+    private func isCurrent(at place: StorePlace) throws -> Bool {
+        let version = try store.version
+        guard let goal = plan.goal else { return try steps(from: version, at: place) == nil }
+        guard case .sqlite = store.form else {
+            let message = "a schema leads nowhere for a store that isn't a SQLite file"
+            throw StoreMigrationError(.stepFailed, message, at: place.description)
+        }
+        return try goal.isReached(in: .openForReading(at: place.path))
+    }
+
     /// The steps from a version; `nil` if it is the current one.
     func steps(from version: StoreVersion?, at place: StorePlace) throws -> [StoreStep]? {
         let assessment = plan.assess(version: version)
@@ -190,6 +212,18 @@ struct MigrationWork: Sendable {
         }
         if case .steps(let steps) = assessment { return steps }
         return nil
+    }
+
+    /// What an inferred step does to a database; `nil` where that has the schema already.
+    func resolve(
+        _ step: StoreStep,
+        to goal: SchemaGoal,
+        in database: SQLiteConnection
+    ) throws(StoreMigrationError) -> StoreStep? {
+        let inference = try goal.inference(for: database)
+        inferred(inference)
+        inference.notes.forEach(findings)
+        return try goal.resolve(step, by: inference, at: database.path)
     }
 
     /// Says what a step left that led neither to its target nor left the version alone.

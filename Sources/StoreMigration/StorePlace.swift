@@ -260,6 +260,15 @@ extension StorePlace {
         }
     }
 
+    /// The bytes that may still be written beside the store.
+    var availableSpace: UInt64 {
+        get throws(StoreMigrationError) {
+            try wrapping("can't ask for the room beside the store") { () throws(SystemError) in
+                try directory.descriptor.availableSpace()
+            }
+        }
+    }
+
     /// Sets the modification time of the store.
     func setModificationTime(_ time: FileTime) throws(StoreMigrationError) {
         try wrapping("can't set the time of the store") { () throws(SystemError) in

@@ -72,7 +72,7 @@ extension StorePlanProgram {
         case .steps(let steps):
             report.steps = steps.map(\.description)
             report.outcome = .needed
-        case .impossible: report.outcome = .impossible
+        case .impossible, .notInferable: report.outcome = .impossible
         case .unknownVersion: report.outcome = .unknownVersion
         case .newer: report.outcome = .newer
         case .current: break

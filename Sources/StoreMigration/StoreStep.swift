@@ -13,6 +13,10 @@ public struct StoreStep: Sendable {
             @Sendable (StoreStatements) throws -> Void,
             verify: @Sendable (StoreQueries) throws -> Void
         )
+        /// What leads to a schema is found once the steps before have run.
+        case inferred(SchemaGoal)
+        /// Tables are rebuilt as it was found.
+        case rebuild(SchemaInference)
     }
 
     /// The version that the step begins at.
@@ -38,7 +42,7 @@ public struct StoreStep: Sendable {
         self.init(source, target, .copy(change))
     }
 
-    private init(_ source: StoreVersion, _ target: StoreVersion, _ change: Change) {
+    init(_ source: StoreVersion, _ target: StoreVersion, _ change: Change) {
         self.source = source
         self.target = target
         self.change = change
@@ -62,6 +66,29 @@ public struct StoreStep: Sendable {
         verify: @escaping @Sendable (StoreQueries) throws -> Void = { _ in }
     ) -> StoreStep {
         StoreStep(source, target, .inPlace(change, verify: verify))
+    }
+
+    /// Describes the last step of a plan for a SQLite file, which is found by comparing the store with a
+    /// schema.
+    ///
+    /// Where it is the only step that a store needs and no table must be rebuilt, it works in place.
+    ///
+    /// - Parameters:
+    ///   - source: The version that the step begins at.
+    ///   - target: The version that the step leads to, which the schema's SQL may set too.
+    ///   - schema: The schema that the store should have.
+    ///   - renames: New names of tables (`"note": "memo"`) and columns (`"note.body": "note.text"`).
+    ///   - drops: Tables and columns that may go with their data.
+    /// - Returns: The step, which fails with `notInferable` where ``SchemaInference`` finds reasons.
+    public static func inferred(
+        from source: StoreVersion,
+        to target: StoreVersion,
+        _ schema: StoreSchema,
+        renames: [String: String] = [:],
+        drops: Set<String> = []
+    ) -> StoreStep {
+        let goal = SchemaGoal(schema: schema, renames: renames, drops: drops)
+        return StoreStep(source, target, .inferred(goal))
     }
 
     var isInPlace: Bool {

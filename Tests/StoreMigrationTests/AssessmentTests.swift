@@ -26,6 +26,7 @@ struct AssessmentTests {
         case .impossible(let missing): "missing after \(missing)"
         case .unknownVersion: "unknown"
         case .newer: "newer"
+        case .notInferable(let reasons): reasons.map(\.message).joined()
         }
     }
 

@@ -3,11 +3,12 @@ internal import MigrationArchive
 internal import MigrationSystem
 internal import StoreMigration
 
-/// `migrate store check`: shows what an app's store is, and whether a Core Data model can open it.
+/// `migrate store check`: shows what an app's store is, and whether a model or a schema fits it.
 struct StoreCheckCommand: Command {
     private var store: BytePath = ""
     private var model: BytePath?
     private var key = "version"
+    private var schema = SchemaFlags()
     private var answersInJSON = false
 
     static let name = "store check"
@@ -19,6 +20,7 @@ struct StoreCheckCommand: Command {
             .help("A compiled Core Data model: say whether it can open the store.")
         Flag("key", value: "key", as: .text, to: \.key)
             .help("The key that has the version of a JSON document; 'version' by default.")
+        SchemaFlags.included(at: \.schema)
         Flag.json(sets: \.answersInJSON)
     }
 
@@ -29,8 +31,8 @@ struct StoreCheckCommand: Command {
             "migrate store check --store Notes.sqlite --model Notes.momd"
         ),
         Example(
-            "Name the key that has the version of a JSON document.",
-            "migrate store check --store notes.json --key schema"
+            "See whether the steps to a schema can be inferred.",
+            "migrate store check --store notes.db --schema notes.sql"
         ),
     ]
 
@@ -43,24 +45,28 @@ struct StoreCheckCommand: Command {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let url = try Self.url(of: store)
+        let url = try store.storeURL
+        let goal = try schema.goal
         let facts = try StoreFacts(of: url, key: key)
-        let model = try model.map { try CoreDataModel(at: Self.url(of: $0)) }
+        let model = try model.map { try CoreDataModel(at: $0.storeURL) }
         let verdict = try model.map {
             ModelAnswer(try CoreDataStoreInspector(store: url).verdict(for: $0))
         }
-        let answer = StoreCheckAnswer(facts, model: verdict)
+        let inference = try goal.map {
+            let store = VersionedStore(at: url, .sqlite(.userVersion))
+            return try SchemaInference(
+                of: store,
+                to: $0.schema,
+                renames: $0.renames,
+                drops: $0.drops
+            )
+        }
+        let answer = StoreCheckAnswer(facts, model: verdict, inference.map { SchemaAnswer($0) })
         try context.console.output.write(answer, inJSON: answersInJSON)
         let opens = verdict?.canOpen ?? true
         let canMigrate = facts.damage == nil && !facts.isInterrupted && facts.nameCount == 1
-        return canMigrate && opens ? .success : .findings
-    }
-
-    private static func url(of path: BytePath) throws -> URL {
-        guard try path.fitsURL else {
-            throw UsageError("the path \(UsageError.quoting(path.bytes)) is not valid UTF-8")
-        }
-        return URL(fileAtPath: path)
+        let leadsThere = [nil, .current, .inferred].contains(inference?.verdict)
+        return canMigrate && opens && leadsThere ? .success : .findings
     }
 }
 
@@ -76,6 +82,7 @@ struct StoreCheckAnswer: Answer {
     let interrupted: Bool
     let kind: StoreFacts.Kind
     let logBytes: Int64
+    let migration: SchemaAnswer?
     let model: ModelAnswer?
     let modelIdentifiers: [String]?
     let names: Int?
@@ -83,7 +90,7 @@ struct StoreCheckAnswer: Answer {
     let userVersion: Int?
     let version: String?
 
-    init(_ facts: StoreFacts, model: ModelAnswer?) {
+    init(_ facts: StoreFacts, model: ModelAnswer?, _ migration: SchemaAnswer? = nil) {
         bytes = facts.bytes
         damage = facts.damage.map { PrintableText.escaping($0) }
         entities = facts.coreData?.entityVersionHashes.keys.sorted()
@@ -92,6 +99,7 @@ struct StoreCheckAnswer: Answer {
         kind = facts.kind
         logBytes = facts.logBytes
         self.model = model
+        self.migration = migration
         modelIdentifiers = facts.coreData?.versionIdentifiers
         names = facts.nameCount > 1 ? facts.nameCount : nil
         notChecked = Self.escaping(facts.notChecked)
@@ -114,12 +122,13 @@ struct StoreCheckAnswer: Answer {
             ("entities", entities?.joined(separator: ", ")),
             ("identifiers", modelIdentifiers?.joined(separator: ", ")),
             ("model", model?.text),
+            ("schema", migration?.summary),
             ("migration", interrupted ? "interrupted; the next one completes it" : nil),
         ]
         let known = rows.compactMap { name, value in
             value.map { (name: name, value: PrintableText.escapingRest(of: $0)) }
         }
-        return Table(rows: known).text
+        return Table(rows: known).text + (migration?.details ?? "")
     }
 }
 

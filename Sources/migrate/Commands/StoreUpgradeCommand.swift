@@ -4,10 +4,11 @@ internal import MigrationCore
 internal import MigrationSystem
 internal import StoreMigration
 
-/// `migrate store upgrade`: migrates an app's store by the plan in a program of the app's developer.
+/// `migrate store upgrade`: migrates an app's store by the plan of its developer, or to a schema.
 struct StoreUpgradeCommand: Command {
     private var store: BytePath = ""
-    private var plan: BytePath = ""
+    private var plan: BytePath?
+    private var schema = SchemaFlags()
     private var isDry = false
     private var progressMode = ProgressMode.auto
     private var answersInJSON = false
@@ -19,7 +20,8 @@ struct StoreUpgradeCommand: Command {
         Flag.store(help: "The store, which nobody may use meanwhile.", to: \.store)
         Flag("plan", value: "program", as: .path, to: \.plan)
             .help("A program made with StoreMigration. It runs unconfined: it is your own.")
-            .required
+            .unless(SchemaFlags.schema)
+        SchemaFlags.included(at: \.schema)
         Flag.dryRun("Show the steps, and change nothing.", sets: \.isDry)
         Flag.json(sets: \.answersInJSON)
         Flag.progress(to: \.progressMode)
@@ -35,14 +37,19 @@ struct StoreUpgradeCommand: Command {
             "migrate store upgrade --store Notes.sqlite --plan ./NotesPlan --dry-run"
         ),
         Example(
-            "Print what was done for a program.",
-            "migrate store upgrade --store Notes.sqlite --plan ./NotesPlan --json"
+            "Bring it to a schema, by steps that nobody wrote.",
+            "migrate store upgrade --store notes.db --schema notes.sql"
         ),
     ]
 
     var subject: String { PrintableText.escaping(store) }
 
+    func subject(of error: any Error) -> String {
+        (error as? StoreMigrationError).map { PrintableText.escaping($0.path) } ?? subject
+    }
+
     func run(in context: CommandContext) async throws -> ExitCode {
+        guard let plan else { return try await infer(on: context.console) }
         let console = context.console
         let report = try await ProgressDisplay.showing(progressMode, on: console) { progress in
             try await withOperationThread { cancellation in
@@ -55,6 +62,50 @@ struct StoreUpgradeCommand: Command {
         let answer = StoreUpgradeAnswer(report: report)
         try context.console.output.write(answer, inJSON: answersInJSON)
         return answer.isRefused ? .failure : .success
+    }
+
+    /// Migrates the store to a schema.
+    private func infer(on console: Console) async throws -> ExitCode {
+        guard let goal = try schema.goal else { return .success }
+        let store = VersionedStore(at: try store.storeURL, .sqlite(.userVersion))
+        if isDry {
+            let inference = try SchemaInference(
+                of: store,
+                to: goal.schema,
+                renames: goal.renames,
+                drops: goal.drops
+            )
+            let answer = try StoreUpgradeAnswer(of: store, to: goal.schema, inference, .needed)
+            try console.output.write(answer, inJSON: answersInJSON)
+            return answer.isRefused ? .failure : .success
+        }
+        let plan = StoreMigrationPlan(
+            inferredFrom: goal.schema,
+            renames: goal.renames,
+            drops: goal.drops
+        )
+        let (version, found) = (try store.version, Monitor<SchemaInference?>(nil))
+        let told = Monitor<[String]>([])
+        let outcome = try await ProgressDisplay.showing(progressMode, on: console) { progress in
+            try await StoreMigrator(
+                store,
+                inferred: { inference in
+                    found.withLock { $0 = inference }
+                }
+            ).migrateInBackground(plan, progress: progress) { finding in
+                told.withLock { $0.append(finding) }
+            }
+        }
+        var answer = try StoreUpgradeAnswer(
+            of: store,
+            to: goal.schema,
+            found.withLock { $0 },
+            outcome == .current ? .current : outcome == .completed ? .completed : .migrated,
+            from: version
+        )
+        answer.findings = told.withLock { $0.isEmpty ? nil : $0 }
+        try console.output.write(answer, inJSON: answersInJSON)
+        return .success
     }
 }
 
@@ -185,8 +236,9 @@ private final class PlanRun {
 /// The answer of `migrate store upgrade`.
 struct StoreUpgradeAnswer: Answer {
     let schema = "migrate/store-upgrade/1"
-    let findings: [String]?
+    var findings: [String]?
     let from: String?
+    private(set) var migration: SchemaAnswer?
     let outcome: String
     let steps: [String]
     let store: String
@@ -202,8 +254,34 @@ struct StoreUpgradeAnswer: Answer {
         isRefused = [.impossible, .newer, .unknownVersion].contains(report.outcome)
     }
 
+    /// Says what was done, or would be, on the way to a schema.
+    init(
+        of store: VersionedStore,
+        to goal: StoreSchema,
+        _ inference: SchemaInference?,
+        _ outcome: StorePlanMessage.Report.Outcome,
+        from version: StoreVersion? = nil
+    ) throws {
+        let now = try version ?? store.version
+        from = now?.text
+        to = goal.userVersion.map { "\($0)" } ?? now?.text ?? "0"
+        migration = inference.map { SchemaAnswer($0) }
+        steps = inference?.steps.map(\.description) ?? []
+        self.store = store.url.path
+        let verdict = inference?.verdict ?? .current
+        isRefused = verdict == .impossible || verdict == .newer
+        let result: StorePlanMessage.Report.Outcome =
+            switch verdict {
+            case .impossible: .impossible
+            case .newer: .newer
+            case .current where outcome == .needed: .current
+            case .current, .inferred: outcome
+            }
+        self.outcome = result.rawValue
+    }
+
     private enum CodingKeys: String, CodingKey {
-        case schema, findings, from, outcome, steps, store, to
+        case schema, findings, from, migration, outcome, steps, store, to
     }
 
     /// Whether the plan can't migrate the store, as a dry run finds out.
@@ -217,14 +295,18 @@ struct StoreUpgradeAnswer: Answer {
             case "completed": "completed an interrupted migration to version \(to)"
             case "created": "made a store of version \(to)"
             case "missing": "a store of version \(to) would be made"
+            case "migrated" where from == to: "migrated to the schema (version \(to) stays)"
+            case "needed" where from == to: "the store would get the schema (version \(to) stays)"
             case "migrated": "migrated from \(version) to version \(to)"
             case "needed": "\(version) would become version \(to)"
             case "newer": "\(version) was made by a newer program than version \(to)"
+            case "impossible" where migration != nil: "no steps lead to the schema"
             case "impossible": "no steps lead from \(version) to version \(to)"
             default: "\(version) is unknown to the plan, which leads to version \(to)"
             }
+        let reasons = migration?.reasons.map { "  reason: \($0.message)" } ?? []
         let lines =
-            [sentence] + steps.map { "  step \($0)" }
+            [sentence] + reasons + steps.map { "  step \($0)" }
             + (findings ?? []).map { "  found: \($0)" }
         return lines.map { PrintableText.escaping($0) + "\n" }.joined()
     }

@@ -156,7 +156,7 @@ extension ExitCode {
     init(_ code: StoreMigrationError.Code) {
         self =
             switch code {
-            case .damaged: .badArchive
+            case .damaged, .invalidSchema: .badArchive
             case .outOfSpace: .cannotCreateOutput
             case .storeBusy: .containerBusy
             default: .failure

@@ -124,6 +124,80 @@ struct StoreTests {
         #expect(broken.errors.contains("is not a JSON object"), "\(broken.errors)")
     }
 
+    @Test func `brings a store to a schema without a plan`() throws {
+        let place = try place()
+        let command = "--store v1.db --schema notes.sql"
+        let result = try place.shell(
+            """
+            echo 'PRAGMA user_version = 2;
+            CREATE TABLE note (title TEXT NOT NULL, tags TEXT);' > notes.sql
+            $migrate store check \(command) && $migrate store upgrade \(command) --dry-run &&
+                $migrate store upgrade \(command) --json && $migrate store check \(command)
+            """
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+        for line in [
+            "schema        inferred: the steps work on a copy, which needs ",
+            "  step: rebuild table note\n  step: set version 2\n",
+            "version 1 would become version 2",
+            #""outcome" : "migrated""#, #""verdict" : "inferred""#, #""way" : "copy""#,
+            "schema        current: the store has this schema",
+        ] {
+            #expect(result.output.contains(line), "\(line): \(result.output)")
+        }
+        #expect(try version("v1.db", in: place) == "2")
+    }
+
+    @Test(arguments: [
+        ("", 64, "--plan"), ("--schema notes.sql --plan ./plan", 64, "--plan"),
+        ("--schema notes.sql --rename title", 64, "old=new"), ("--drop note.title", 64, "--schema"),
+        ("--schema bad.sql", 65, "line 2: DELETE"), ("--schema none.sql", 1, "none.sql"),
+        ("--schema notes.sql", 1, "name it with --drop note.title"),
+    ])
+    func `refuses a schema or hints that lead nowhere`(
+        _ flags: String,
+        _ code: Int32,
+        _ reason: String
+    ) throws {
+        let place = try place()
+        let result = try place.shell(
+            """
+            echo 'CREATE TABLE note (text TEXT);' > notes.sql
+            printf 'CREATE TABLE note (a);\nDELETE FROM note' > bad.sql
+            python3 -c "import sqlite3
+            db = sqlite3.connect('v1.db'); db.execute(\\"INSERT INTO note VALUES ('x')\\"); db.commit()"
+            cp v1.db before; $migrate store upgrade --store v1.db \(flags); code=$?
+            cmp v1.db before || exit 99; exit $code
+            """
+        )
+        #expect(result.exitCode == code, "\(result.errors)")
+        #expect(result.errors.contains(reason), "\(result.errors)")
+    }
+
+    @Test(.enabled(if: Machine.isRoot, "needs root to mount a file system"))
+    func `refuses to begin what the disk has no room for`() throws {
+        let place = try place()
+        let result = try place.shell(
+            """
+            mkdir small && mount -t tmpfs -o size=3m none small || exit 99
+            python3 -c "import sqlite3
+            db = sqlite3.connect('small/a.db')
+            db.execute('CREATE TABLE note (title TEXT)')
+            db.execute('INSERT INTO note VALUES (zeroblob(1400000))')
+            db.commit()"
+            echo 'CREATE TABLE note (title TEXT NOT NULL);' > notes.sql
+            cp small/a.db before
+            $migrate store upgrade --store small/a.db --schema notes.sql; code=$?
+            cmp small/a.db before || code=98; ls -A small; umount small; exit $code
+            """
+        )
+        if result.exitCode == 99 { try Test.cancel("mounting is not allowed here") }
+        #expect(result.exitCode == 73, "\(result.errors)")
+        #expect(result.output == "a.db\n")
+        let error = try #require(result.errors.firstMatch(of: /: (\d+) bytes are needed beside it/))
+        #expect(try #require(Int(error.1)) > 2_800_000)
+    }
+
     @Test func `says whether a model can open a store of Core Data`() throws {
         let place = try place()
         let made = try place.shell(

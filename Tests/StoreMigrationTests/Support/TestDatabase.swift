@@ -5,6 +5,7 @@ import Testing
 /// A connection to a SQLite database of notes, apart from the library's own code.
 final class TestDatabase {
     private let handle: OpaquePointer
+    private var isClosed = false
 
     init(at url: URL) throws {
         var opened: OpaquePointer?
@@ -13,7 +14,12 @@ final class TestDatabase {
         try #require(code == SQLITE_OK)
     }
 
-    deinit { sqlite3_close(handle) }
+    deinit { close() }
+
+    func close() {
+        if !isClosed { sqlite3_close(handle) }
+        isClosed = true
+    }
 
     /// What comes of statements that may fail.
     func code(of statements: String) -> Int32 {

@@ -1,0 +1,41 @@
+internal import MigrationSystem
+
+/// How much room a migration by a copy needs on the file system of the store.
+struct MigrationRoom {
+    /// The bytes of the store with what its log adds.
+    private let size: Int64
+    /// The bytes that the steps are known to add.
+    private let growth: Int64
+    private let hasLog: Bool
+
+    init(of database: SQLiteConnection, growth: Int64 = 0) throws(StoreMigrationError) {
+        let pages = try database.values("PRAGMA main.page_count").first?.integer ?? 0
+        size = pages * (try database.pageSize)
+        self.growth = growth
+        hasLog = try database.journalMode == "wal"
+    }
+
+    /// The bytes that must be free: for the copy, a hook's old content, what the store grows by, and
+    /// SQLite's journal of the old pages or log of the new ones.
+    func bytes(hasHook: Bool) -> Int64 {
+        let copies = size + growth + (hasHook ? size : 0)
+        return copies + growth + size + (hasLog ? growth : 0)
+    }
+
+    /// The bytes of a table and its indexes, or of all where SQLite can't tell.
+    static func bytes(
+        ofTable table: String,
+        in database: SQLiteConnection
+    ) throws(StoreMigrationError) -> Int64 {
+        let query = """
+            SELECT sum(pgsize) FROM dbstat('main', 1) WHERE name IN
+            (SELECT name FROM main.sqlite_schema WHERE lower(tbl_name) = ?1)
+            """
+        do throws(StoreMigrationError) {
+            return try database.values(query, .text(table)).first?.integer ?? 0
+        } catch  where error.mayBeLeftUnchecked {
+            let pages = try database.values("PRAGMA main.page_count").first?.integer ?? 0
+            return pages * (try database.pageSize)
+        }
+    }
+}

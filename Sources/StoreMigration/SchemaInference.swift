@@ -1,0 +1,206 @@
+internal import MigrationSystem
+
+/// Whether a SQLite store can be brought to a schema without a loss, and by which steps.
+///
+/// Nothing is guessed: what holds data goes only if it is named in `drops`, and a table or column gets
+/// another name only by `renames`.
+///
+/// ```swift
+/// let inference = try SchemaInference(of: store, to: schema, renames: ["note.body": "note.text"])
+/// if inference.verdict == .impossible { inference.reasons.forEach { print($0.message) } }
+/// ```
+public struct SchemaInference: Sendable {
+    /// What a schema is to a store.
+    public enum Verdict: String, Codable, Sendable {
+        /// The store has the schema, however it is spelled.
+        case current
+        /// The steps lead there, and nothing is lost.
+        case inferred
+        /// Something would be lost, or isn't known.
+        case impossible
+        /// A newer program made the store: its `user_version` is above the schema's.
+        case newer
+    }
+
+    /// A step in SQL.
+    public struct Step: Hashable, Sendable {
+        /// What a step does.
+        public enum Kind: String, Codable, Sendable {
+            case addColumn, analyze, createIndex, createTable, createTrigger, createView
+            case createVirtualTable, dropIndex, dropTable, dropTrigger, dropView, dropVirtualTable
+            case rebuildTable, renameColumn, renameTable, setApplicationID, setVersion
+        }
+
+        /// What the step does.
+        public let kind: Kind
+        /// What it does it to, such as `note` or `note.tags`.
+        public let object: String
+        /// Its statements, separated by semicolons.
+        public var sql: String { statements.joined(separator: ";\n") }
+
+        let statements: [String]
+        /// What must be the same before the last statements run and after those before them.
+        let proof: TableRebuild.Proof?
+
+        init(
+            _ kind: Kind,
+            _ object: String,
+            _ statements: [String],
+            _ proof: TableRebuild.Proof? = nil
+        ) {
+            (self.kind, self.object, self.statements, self.proof) = (
+                kind, object, statements, proof
+            )
+        }
+    }
+
+    /// Something that keeps the store from the schema.
+    public struct Reason: Hashable, Sendable {
+        /// The kinds of reasons.
+        public enum Code: String, Codable, Sendable {
+            case breaksConstraint, breaksForeignKey, breaksUnique, columnHoldsData, coreData
+            case differentApplication, needsApp, noValue, notNull, plainBecomesGenerated,
+                renameFails
+            case rowidsInUse, stillDeclared, tableHoldsData, unknownName, unreadable, valueChanges
+            case virtualTableChanges
+        }
+
+        /// The kind of reason.
+        public let code: Code
+        /// What it is about, such as `note` or `note.tags`.
+        public let object: String
+        /// The reason in words.
+        public let message: String
+    }
+
+    /// What the schema is to the store.
+    public internal(set) var verdict = Verdict.current
+    /// The steps, in their order; none unless they can be inferred.
+    public internal(set) var steps: [Step] = []
+    /// Every reason why they can't.
+    public internal(set) var reasons: [Reason] = []
+    /// What the steps do besides that somebody may want to know.
+    public internal(set) var notes: [String] = []
+    /// How many bytes must be free beside the store.
+    public internal(set) var bytesNeeded: Int64 = 0
+
+    /// Whether the steps run in the store itself, as long as there is no hook; others work on a copy.
+    public var isInPlace: Bool { steps.allSatisfy { $0.proof == nil } }
+
+    init() {}
+
+    /// Compares a store with a schema; the store isn't changed.
+    ///
+    /// Its rows are read only as far as the verdict needs. Cancelling the current task stops it.
+    ///
+    /// - Parameters:
+    ///   - store: A SQLite file.
+    ///   - schema: The schema that the store should have.
+    ///   - renames: New names of tables (`"note": "memo"`) and columns (`"note.body": "note.text"`).
+    ///   - drops: Tables and columns that may go with their data.
+    /// - Throws: ``StoreMigrationError`` with `missing`, `damaged`, `storeBusy` or `failed`;
+    ///   `CancellationError`.
+    public init(
+        of store: VersionedStore,
+        to schema: StoreSchema,
+        renames: [String: String] = [:],
+        drops: Set<String> = []
+    ) throws {
+        let goal = SchemaGoal(schema: schema, renames: renames, drops: drops)
+        self = try goal.inference(of: store)
+    }
+
+    mutating func refuse(_ code: Reason.Code, _ object: String, _ message: String) {
+        let reason = Reason(code: code, object: object, message: message)
+        if !reasons.contains(reason) { reasons.append(reason) }
+    }
+}
+
+extension SchemaInference.Step: CustomStringConvertible {
+    /// The step in words, such as `add column note.tags`.
+    public var description: String {
+        let words = kind.rawValue.reduce(into: "") { words, letter in
+            words += letter.isUppercase ? " " + letter.lowercased() : String(letter)
+        }
+        return (kind == .setApplicationID ? "set application_id" : words) + " " + object
+    }
+}
+
+extension SchemaInference {
+    fileprivate var change: StoreStep.Change {
+        guard isInPlace else { return .rebuild(self) }
+        let statements = steps.flatMap(\.statements)
+        return .inPlace(
+            { for statement in statements { try $0.execute(statement) } },
+            verify: { _ in }
+        )
+    }
+}
+
+/// A schema, with what its author says of the way to it.
+struct SchemaGoal: Sendable {
+    let schema: StoreSchema
+    let renames: [String: String]
+    let drops: Set<String>
+
+    /// Whether the database has the schema and its numbers.
+    func isReached(in database: SQLiteConnection) throws(StoreMigrationError) -> Bool {
+        let content = try SchemaContent(of: database)
+        return content.isSame(as: schema.content)
+            && content.userVersion == schema.userVersion ?? content.userVersion
+            && content.applicationID == schema.applicationID ?? content.applicationID
+    }
+
+    /// The inference for a store, which isn't changed.
+    func inference(of store: VersionedStore) throws -> SchemaInference {
+        do throws(StoreMigrationError) {
+            return try inference(for: .openForReading(at: store.location()))
+        } catch {
+            throw error.code == .cancelled ? CancellationError() as any Error : error
+        }
+    }
+
+    /// The inference for a database that the caller has opened.
+    func inference(
+        for database: SQLiteConnection
+    ) throws(StoreMigrationError) -> SchemaInference {
+        do throws(StoreMigrationError) {
+            let content = try SchemaContent(of: database)
+            var planner = SchemaPlanner(goal: self, database: database, content: content)
+            return try planner.infer()
+        } catch {
+            guard error.isAboutUnknownSchema else { throw error }
+            var inference = SchemaInference()
+            inference.refuse(.unreadable, "schema", error.message)
+            inference.verdict = .impossible
+            return inference
+        }
+    }
+
+    /// The step that leads to the schema, whatever it will be.
+    func step(from version: StoreVersion?) -> StoreStep {
+        let version = version ?? "0"
+        let target = schema.userVersion.map { StoreVersion("\($0)") } ?? version
+        return StoreStep(version, target, .inferred(self))
+    }
+
+    /// What `step` does by an inference; `nil` where the database has the schema already.
+    ///
+    /// - Throws: ``StoreMigrationError`` with `notInferable` or `newer`.
+    func resolve(
+        _ step: StoreStep,
+        by inference: SchemaInference,
+        at path: String
+    ) throws(StoreMigrationError) -> StoreStep? {
+        switch inference.verdict {
+        case .current: return nil
+        case .inferred: return StoreStep(step.source, step.target, inference.change)
+        case .newer:
+            let message = "the store was made by a newer program than the one of the schema"
+            throw StoreMigrationError(.newer, message, at: path)
+        case .impossible:
+            let reasons = inference.reasons.map(\.message).joined(separator: "; ")
+            throw StoreMigrationError(.notInferable, reasons, at: path)
+        }
+    }
+}
