@@ -46,9 +46,13 @@ enum Proofs {
         stores       Migrates SQLite stores while apps wait for them, while it is killed at random moments,
                      and stores of random schemas. No commit that an app was told of is lost, a killed
                      migration leaves the old store or the new one, and what no step touches stays equal.
+                     Stores are brought to random schemas without a plan: they end as new ones with the
+                     same rows, or stay as they were.
                        --apps <n>            how many apps (default: 100)
                        --kills <n>           how many kills (default: 200)
                        --schemas <n>         how many schemas (default: 1000)
+                       --inferences <n>      how many changes of schemas that are permitted, as many that
+                                             are not, and kills for each fifth of them (default: 500)
                        --seed <n>            repeats the choices of a run
         streams      Kills exports whose archive a command takes, their guards and their process groups, at
                      random bytes. The command never takes what it has for a whole archive.
@@ -110,7 +114,10 @@ enum Proofs {
                 ("round-trip", [Tools.root + "/Sources"]), ("encryption", ["--megabytes", "64"]),
                 ("odd-container", []),
                 ("store-size", ["--megabytes", "128"]),
-                ("stores", ["--apps", "16", "--kills", "10", "--schemas", "10"]),
+                (
+                    "stores",
+                    ["--apps", "16", "--kills", "10", "--schemas", "10", "--inferences", "10"]
+                ),
                 ("streams", ["--kills", "5"]),
                 ("object-store", ["--kills", "1"]), ("transfer", ["--kills", "4"]),
                 ("fleet", ["--jobs", "40", "--files", "5"]),

@@ -8,6 +8,7 @@ struct Stores {
     private let apps: Int
     private let kills: Int
     private let schemas: Int
+    private let inferences: Int
     private let seed: Int
     private let plan: String
 
@@ -16,6 +17,7 @@ struct Stores {
         apps = try options.number("apps") ?? 100
         kills = try options.number("kills") ?? 200
         schemas = try options.number("schemas") ?? 1000
+        inferences = try options.number("inferences") ?? 500
         seed = try options.number("seed") ?? Int.random(in: 1...1_000_000)
         // Beside the programs of the proofs, whatever migrate is.
         plan =
@@ -26,14 +28,19 @@ struct Stores {
     /// Returns how much of it failed.
     func run() throws -> Int {
         var failures = 0
-        let count = ["apps": apps, "kills": kills, "schemas": schemas]
-        for part in ["apps", "kills", "schemas"] {
+        let written = [("apps", apps), ("kills", kills), ("schemas", schemas)]
+        let inferred = [
+            ("permitted", inferences), ("refused", inferences),
+            ("inferenceKills", max(1, inferences / 5)),
+        ]
+        for (part, count) in written + inferred {
+            let script = inferred.contains { $0.0 == part } ? "inferences.py" : "stores.py"
             let directory = tools.scratch / BytePath(part)
             try directory.makeDirectory()
             let ended = try Tools.run(
                 [
-                    "python3", Tools.root + "/Proofs/stores.py", part, "\(count[part] ?? 0)",
-                    "\(seed)", tools.migrate, plan,
+                    "python3", Tools.root + "/Proofs/" + script, part, "\(count)", "\(seed)",
+                    tools.migrate, plan,
                 ],
                 in: directory,
                 limit: 7200,

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationArchive
 internal import MigrationSystem
 internal import StoreMigration
 
@@ -37,7 +38,7 @@ struct SchemaFlags: FlagGroup {
     private static let rename = ValueReader<String>.text.map { text throws(ValueError) -> Rename in
         let names = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
         guard names.count == 2, names.allSatisfy({ !$0.isEmpty }) else {
-            throw ValueError("it is not of the form old=new")
+            throw .malformed
         }
         return Rename(old: names[0], new: names[1])
     }
