@@ -188,7 +188,25 @@ struct InteropTests {
             command: "cpio -idm --quiet -H ustar -F ../a.tar",
             expected: "555 - 0"
         ),
+        Reader(
+            program: "python3",
+            command: "python3 -c 'import tarfile; tarfile.open(\"../a.tar\").extractall()'",
+            expected: "555 - 2"
+        ),
+        Reader(
+            program: "go",
+            command: """
+                GOCACHE=$PWD/../cache GO111MODULE=off go run '\(untar)' <../a.tar; chmod -R u+w ../cache
+                """,
+            expected: "555 user.a%25b 2"
+        ),
     ]
+
+    /// The program that restores by Go's `archive/tar`.
+    private static var untar: String {
+        URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Fixtures/untar.go").standardized.path
+    }
 
     @Test(
         .enabled(if: Machine.has("zstd") && Machine.has("python3"), "needs zstd"),
