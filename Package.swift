@@ -170,7 +170,7 @@ let package = Package(
             name: "Proofs",
             dependencies: ["TestTrees"],
             path: "Proofs",
-            exclude: ["allocations.c", "stores.py"],
+            exclude: ["allocations.c", "inferences.py", "stores.py"],
             swiftSettings: settings
         ),
         .testTarget(
