@@ -315,7 +315,7 @@ extension TableJudge {
     ) throws(StoreMigrationError) {
         if try failure(of: insert + part, twin: twin) == nil { return }
         guard old.rowidName != nil else {
-            // Without rowids, which rows it is can't be told apart cheaply.
+            // Without rowids it would take too long to find the rows.
             if let failure = try failure(of: insert + part, twin: twin), !failure.isAboutUniqueness
             {
                 broken[failure.constraint] = Rows(count: 1)

@@ -17,8 +17,9 @@ struct ContainerOrder {
     private let skipped: [Int64]
     private let first: Part
 
-    /// Makes the order of the rows of `domain` without those that are skipped, which are in their order.
-    /// The first part is finished.
+    /// Makes the order of the rows of `domain`, but for those of `skipped`.
+    ///
+    /// The numbers in `skipped` are in order, and the first part is finished.
     init(of domain: [UInt8], in manifest: Manifest, skipping skipped: [Int64], first: Part) {
         self.domain = domain
         self.manifest = manifest
