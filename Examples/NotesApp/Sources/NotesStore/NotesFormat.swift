@@ -35,7 +35,8 @@ public enum NotesFormat {
     public static func check(_ version: String) throws(StoreError) {
         switch plan.assess(version: StoreVersion(version)) {
         case .current, .steps: break
-        case .impossible, .unknownVersion, .newer: throw StoreError.unknownVersion(version)
+        case .impossible, .notInferable, .unknownVersion, .newer:
+            throw StoreError.unknownVersion(version)
         }
     }
 }

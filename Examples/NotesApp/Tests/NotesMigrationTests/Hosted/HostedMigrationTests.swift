@@ -45,7 +45,10 @@ struct HostedMigrationTests {
             try Data("of the system".utf8).write(to: other)
             try await migration.exportContainer()
             let imported = try await migration.importNotes(from: .backup)
-            #expect(imported.appExtension?.findings == [])
+            // The system's file stays behind, and the host says so.
+            let findings = try #require(imported.appExtension).findings
+            #expect(findings.map(\.code) == [.resourcesUnread])
+            #expect(findings.first?.message.contains("Library/Preferences/app.plist") == true)
             let store = try NotesStore(in: StoreLayout(inContainerAt: migration.newRoot))
             #expect(try store.notes() == format.notes)
             #expect(try store.settings().sortOrder == .title)
