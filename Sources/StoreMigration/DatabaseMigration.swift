@@ -218,7 +218,14 @@ extension DatabaseMigration {
 
     /// Refuses to begin what the file system has no room for.
     private func checkRoom(for original: SQLiteConnection) throws(StoreMigrationError) {
-        let needed = try MigrationRoom(of: original).bytes(hasHook: work.hook != nil)
+        let room: MigrationRoom
+        do throws(StoreMigrationError) {
+            room = try MigrationRoom(of: original)
+        } catch  where error.mayBeLeftUnchecked {
+            // SQLite can't read a schema that only the app understands, and so tells no size.
+            return
+        }
+        let needed = room.bytes(hasHook: work.hook != nil)
         let available = try place.availableSpace
         guard UInt64(clamping: needed) > available else { return }
         let message =
