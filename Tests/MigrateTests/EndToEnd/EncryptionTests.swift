@@ -161,7 +161,7 @@ struct EncryptionTests {
             place.path("target"),
             "--passphrase-file",
             place.path("words"),
-            input: [UInt8](bytes.prefix(6_000_000))
+            input: [UInt8](bytes.prefix(40_000_000))
         )
         defer {
             running.send(SIGKILL)
@@ -210,7 +210,7 @@ struct EncryptionTests {
 
     @Test(.enabled(if: Machine.isRoot, "only root may look into a process that holds keys"))
     func `what an import decrypts lies in its staging directory alone`() throws {
-        try place.makeContainer("noise", megabytes: 9)
+        try place.makeContainer("noise", megabytes: 48)
         let sealed = try place.shell(
             """
             mkdir temporary && "$migrate" export --container noise --out sealed --recipient \
@@ -220,14 +220,14 @@ struct EncryptionTests {
         try #require(sealed.exitCode == 0, "\(sealed.errors)")
         let original = try Data(contentsOf: URL(filePath: place.path("original")))
         try place.shell("rm original")
-        // One place of the first half, which the import has come to where it stalls.
+        // One place near the start, which the import has written where it stalls: it reads some pieces ahead.
         let mark = original[1_000_000..<1_000_064]
         let words = ["import", "-", "--container", "target", "--identity", "key"].map {
             $0 == "target" || $0 == "key" ? place.path($0) : $0
         }
         let running = try MigrateCommand.start(
             words.map { [UInt8]($0.utf8) },
-            input: [UInt8](try place.bytes(of: "sealed").prefix(6_000_000)),
+            input: [UInt8](try place.bytes(of: "sealed").prefix(40_000_000)),
             stalls: true,
             environment: ["TMPDIR": place.path("temporary"), "HOME": place.path("temporary")]
         )
