@@ -48,6 +48,8 @@ class Column:
     def __init__(self, name, kind):
         self.name, self.kind = name, kind
         self.notnull, self.default, self.check, self.collation, self.unique = False, None, '', '', False
+        # Whether its NULLs were filled: then it keeps what fills them.
+        self.filled = False
 
     def sql(self):
         words = [quoted(self.name), self.kind]
@@ -156,12 +158,12 @@ def permitted(tables, hints):
     elif change == 'notnull' and None not in values:
         column.notnull = True
     elif change == 'fill' and not column.unique and not column.check and column.name in table.first:
-        column.notnull, column.default = True, "'filled'"
+        column.notnull, column.default, column.filled = True, "'filled'", True
         for row in table.rows:
             if row[column.name] is None: row[column.name] = 'filled'
-    elif change == 'null':
+    elif change == 'null' and not column.filled:
         column.notnull = False
-    elif change == 'default' and column.name in table.first:
+    elif change == 'default' and not column.filled and column.name in table.first:
         column.default = dice.choice([None, "'e'", '8'])
         if column.notnull and column.default is None: column.default = "'e'"
     elif change in ('drop', 'dropEmpty') and len(table.columns) > 1 and not table.view \

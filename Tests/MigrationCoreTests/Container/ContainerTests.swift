@@ -89,7 +89,7 @@ struct ContainerTests {
         #expect(report.header.bundleIdentifier == "com.example.bundle")
         #expect(report.header.platform == "iOS")
         #expect(report.totals.files == 1)
-        #expect(try bundle.names() == [".migration", "AppData", "AppDataInfo.plist"])
+        #expect(try bundle.names() == ["AppData", "AppDataInfo.plist"])
     }
 
     @Test func `imports into a bundle of Xcode's`() async throws {
