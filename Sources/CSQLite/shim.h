@@ -52,7 +52,7 @@ static inline void migration_sqlite_stand_in(
     sqlite3_result_error(context, "only the app has this function", -1);
 }
 
-/// Registers a function of that name for any number of values, none of which it can be called with.
+/// Registers a function of that name. SQL may name it with any number of values; a call fails.
 static inline int migration_sqlite_add_stand_in(sqlite3 *database, const char *name) {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     return sqlite3_create_function_v2(

@@ -186,14 +186,7 @@ struct SchemaPlanner {
         }
         guard hasAll(of: table.name, sql) else { return }
         rebuilt.insert(folded)
-        var judge = TableJudge(
-            database: database,
-            old: before,
-            new: table,
-            source: source,
-            schemas: (old, new),
-            drops: goal.drops
-        )
+        var judge = judge(of: before, becoming: table)
         try judge.judge(into: &inference)
         let rebuild = TableRebuild(of: before, to: table, sql: sql, avoiding: names)
         let step = rebuild.step(filling: judge.filled, converting: judge.converted)
@@ -320,6 +313,21 @@ struct SchemaPlanner {
         }
     }
 
+    /// Judges the rows of a table that becomes another one.
+    private func judge(
+        of before: SchemaContent.Table,
+        becoming table: SchemaContent.Table
+    ) -> TableJudge {
+        TableJudge(
+            database: database,
+            old: before,
+            new: table,
+            source: source,
+            schemas: (old, new),
+            drops: goal.drops
+        )
+    }
+
     /// Whether SQLite has the collations of the columns of a table.
     private mutating func hasCollations(of index: String, _ table: String) -> Bool {
         let tokens = SQLTokens(table).tokens
@@ -335,14 +343,7 @@ struct SchemaPlanner {
         guard !rebuilt.contains(index.table), let before = old.tables[index.table],
             let table = new.tables[index.table]
         else { return }
-        var judge = TableJudge(
-            database: database,
-            old: before,
-            new: table,
-            source: source,
-            schemas: (old, new),
-            drops: goal.drops
-        )
+        var judge = judge(of: before, becoming: table)
         try judge.judgeUniqueKeys(into: &inference)
     }
 

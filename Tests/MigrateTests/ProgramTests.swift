@@ -37,7 +37,7 @@ struct ProgramTests {
         #expect(
             result.errors == """
                 migrate: error: unknown option '--contaner'; did you mean '--container'?
-                Usage: migrate export --container <dir> --out <archive> [<options>]
+                Usage: migrate export --container <dir> (--out <archive> | --out-command <command>) [<options>]
                 See 'migrate export --help' for more.
 
                 """

@@ -12,7 +12,7 @@ public enum BackupPromises {
     private static let broken = "file that is damaged behind its header"
     private static let refused = "file that was refused"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [plain, inflated, decrypted, broken, refused]
 
     private static let password = [UInt8]("pässword".utf8)

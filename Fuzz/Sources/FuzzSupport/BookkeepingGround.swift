@@ -10,7 +10,7 @@ public struct BookkeepingGround: Sendable {
     private static let statusRead = "status read"
     private static let journalRead = "journal followed to a record"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [statusRead, journalRead]
 
     private let root: URL

@@ -7,7 +7,7 @@ public enum EncryptionPromises {
     private static let parsed = "header that is in its form"
     private static let unarmored = "armor that was taken off"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [opened, refused, parsed, unarmored]
 
     private static let identity =

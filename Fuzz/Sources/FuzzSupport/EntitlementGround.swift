@@ -9,7 +9,7 @@ public struct EntitlementGround: Sendable {
     private static let recorded = "container that says whose it is"
     private static let bundle = "bundle that says whose it is"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [entitled, recorded, bundle]
 
     private let root: URL

@@ -3,7 +3,7 @@
 @testable internal import MigrationSystem
 @testable internal import PropertyLists
 
-/// What holds of every object of a row in `Manifest.db`.
+/// Promises about every object of a row in `Manifest.db`.
 public enum FileRecordPromises {
     private static let file = "file"
     private static let directory = "directory"
@@ -13,7 +13,7 @@ public enum FileRecordPromises {
     private static let whole = "object that both readers read"
     private static let flawed = "object with a flaw"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [file, directory, link, attributed, keyed, whole, flawed]
 
     private static let path = [UInt8]("Documents/a".utf8)

@@ -2,14 +2,14 @@ internal import CLibcrypto
 @testable internal import IPhoneBackups
 @testable internal import MigrationArchive
 
-/// What holds of every keybag.
+/// Promises about every keybag.
 public enum KeybagPromises {
     private static let opened = "keybag whose keys were opened"
     private static let wrong = "keybag of another password"
-    private static let partial = "keybag of which some keys can't be opened"
+    private static let partial = "keybag with some keys that can't be opened"
     private static let refused = "keybag that was refused"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [opened, wrong, partial, refused]
 
     private static let password = [UInt8]("secret".utf8)

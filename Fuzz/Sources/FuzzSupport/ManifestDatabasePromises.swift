@@ -4,7 +4,7 @@ internal import CSQLite
 @testable internal import MigrationArchive
 @testable internal import MigrationSystem
 
-/// What holds of every `Manifest.db`.
+/// Promises about every `Manifest.db`.
 public enum ManifestDatabasePromises {
     private static let row = "row that was read"
     private static let record = "row with a whole object"
@@ -13,7 +13,7 @@ public enum ManifestDatabasePromises {
     private static let salted = "database whose objects were decrypted"
     private static let refused = "database that was refused"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [row, record, plain, decrypted, salted, refused]
 
     private static let key = [UInt8](repeating: 0x42, count: 32)

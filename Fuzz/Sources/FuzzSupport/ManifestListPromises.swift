@@ -2,7 +2,7 @@
 @testable internal import MigrationArchive
 @testable internal import MigrationSystem
 
-/// What holds of every `Manifest.mbdb`.
+/// Promises about every `Manifest.mbdb`.
 public enum ManifestListPromises {
     private static let row = "record that was read"
     private static let attributed = "record with attributes"
@@ -10,7 +10,7 @@ public enum ManifestListPromises {
     private static let whole = "list that was read to its end"
     private static let broken = "list that is damaged"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [row, attributed, flawed, whole, broken]
 
     /// Reads a list, and every record once more by its place.

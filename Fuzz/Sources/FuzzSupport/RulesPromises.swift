@@ -9,7 +9,7 @@ public enum RulesPromises {
     private static let manifestRead = "manifest of an app that was read"
     private static let transferRead = "manifest of a transfer that was read"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [linted, previewed, aborted, manifestRead, transferRead]
 
     private static let tree: DataTree = {

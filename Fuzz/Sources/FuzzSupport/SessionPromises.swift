@@ -9,7 +9,7 @@ public enum SessionPromises {
     private static let extensionRead = "message of an extension read"
     private static let hostRead = "message of a host read"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [itemArchived, extensionRead, hostRead]
 
     /// Checks that what was read can be written, and read again.

@@ -9,7 +9,7 @@ public enum StreamPromises {
     private static let salvaged = "damaged stream that became an archive"
     private static let returned = "archive that became a stream"
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [converted, salvaged, returned]
 
     private static let archivePath = BytePath(FuzzTarget.groundPath + "/archive")

@@ -9,7 +9,7 @@ public enum TarPromises {
     /// All kinds of extra metadata.
     private static let all: ExtraMetadata = [.owners, .accessLists, .attributes]
 
-    /// What the seeds must reach.
+    /// The milestones that the seeds must reach.
     public static let milestones = [headerRead, streamRead]
 
     /// Checks one header: what parses strictly is encoded so that it parses to the same.

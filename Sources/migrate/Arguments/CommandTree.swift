@@ -102,16 +102,16 @@ struct CommandDescription: Sendable {
 
     /// The synopsis with the flags that are usually needed, and one word for the others.
     var synopsis: String {
-        let needed = flags.filter { $0.isRequired || $0.alternative != nil }.map { flag in
-            var flag = flag
-            flag.isRequired = true
-            return flag
+        let needed = flags.compactMap { flag -> String? in
+            guard let name = flag.alternative else { return flag.isRequired ? flag.synopsis : nil }
+            guard let other = flags.first(where: { $0.name == name }) else { return flag.label }
+            return "(\(flag.label) | \(other.label))"
         }
         let rest = needed.count < flags.count ? ["[<options>]"] : []
         let leading = arguments.filter { $0.count != .commandLine }
         let trailing = arguments.filter { $0.count == .commandLine }
         let words =
-            ["migrate", name] + leading.map(\.synopsis) + needed.map(\.synopsis) + rest
+            ["migrate", name] + leading.map(\.synopsis) + needed + rest
             + trailing.map(\.synopsis)
         return words.joined(separator: " ")
     }

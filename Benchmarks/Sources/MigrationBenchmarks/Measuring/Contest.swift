@@ -6,7 +6,7 @@ struct Contest {
     let level: Int
     let scratch: ScratchDirectory
     let rounds: Int
-    /// Seconds after which a peer that is beside the main question is not run again.
+    /// Seconds after which a peer that only gives context is not run again.
     let patience: Double
     /// Whether what each import made is compared with the tree, once.
     let compares: Bool
