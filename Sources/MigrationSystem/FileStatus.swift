@@ -291,17 +291,15 @@ public struct FileTime: Hashable, Sendable, Comparable {
 extension FileTime {
     /// UTC to the nanosecond, as ISO 8601 writes it; the seconds since 1970 for years that the C library can't represent.
     package var universal: String {
-        var seconds = time_t(seconds)
-        var parts = unsafe tm()
         let digits = String(nanoseconds)
         let fraction = String(repeating: "0", count: 9 - digits.count) + digits
-        guard unsafe gmtime_r(&seconds, &parts) != nil else { return "@\(seconds).\(fraction)" }
-        let day = unsafe [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday]
-        let time = unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec]
+        guard let parts = CalendarTime(universal: self) else { return "@\(seconds).\(fraction)" }
+        let day = [parts.year, parts.month, parts.day]
+        let time = [parts.hour, parts.minute, parts.second]
         return "\(Self.joined(day, "-"))T\(Self.joined(time, ":")).\(fraction)Z"
     }
 
-    private static func joined(_ numbers: [Int32], _ separator: String) -> String {
+    private static func joined(_ numbers: [Int], _ separator: String) -> String {
         numbers.map { (0..<10).contains($0) ? "0\($0)" : "\($0)" }.joined(separator: separator)
     }
 }

@@ -83,6 +83,9 @@ extension SystemError {
     /// The request is larger than the system accepts.
     package var isTooLarge: Bool { code == E2BIG }
 
+    /// This process, or the system, has as many files open as it may.
+    package var isOfTooFewFiles: Bool { code == EMFILE || code == ENFILE }
+
     /// The file has no such extended attribute.
     package var isWithoutAttribute: Bool { code == ENODATA }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import MigrationCore
 internal import MigrationSystem
 
@@ -7,16 +6,39 @@ internal import MigrationSystem
 struct Migrate {
     static func main() {
         FreedMemory.returnAtOnce()
-        let closedStreams = StandardStream.replaceClosed()
-        Surroundings.check()
-        let signals = SignalWatch.start()
-        tzset()
+        let closedStreams: Set<StandardStream>
+        let signals: SignalWatch
+        do throws(SystemError) {
+            closedStreams = try StandardStream.replaceClosed()
+        } catch {
+            end(because: "/dev/null can't be opened: \(error)")
+        }
+        do throws(Surroundings.Shortage) {
+            try Surroundings.check()
+            signals = try SignalWatch.start()
+        } catch {
+            end(because: error.description)
+        }
+        CalendarTime.loadTimeZone()
         let context = CommandContext(
             console: Console(closedStreams: closedStreams),
             signals: signals,
             tree: CommandCatalog.tree
         )
-        exit(run(processArguments(), in: context).rawValue)
+        ThisProcess.exit(run(processArguments(), in: context).rawValue)
+    }
+
+    /// Prints why the process can't work, and ends it.
+    private static func end(because reason: String) -> Never {
+        let line = [UInt8]("migrate: error: \(reason)\n".utf8)
+        // A console needs open files, which may be missing; without standard error nobody can be told.
+        _ = try? StandardStream.write(
+            line,
+            from: 0,
+            count: line.count,
+            toNumber: StandardStream.error.rawValue
+        )
+        ThisProcess.exit(ExitCode.systemTooSmall.rawValue)
     }
 
     /// Runs one command; a signal cancels it.

@@ -1,5 +1,4 @@
 public import Foundation
-internal import Glibc
 internal import MigrationArchive
 package import MigrationSystem
 

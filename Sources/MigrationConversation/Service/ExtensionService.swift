@@ -1,7 +1,6 @@
 internal import Dispatch
 public import ExtensionFoundation
 internal import Foundation
-internal import Glibc
 public import MigrationContract
 internal import MigrationSystem
 
@@ -51,7 +50,7 @@ package enum ExtensionService {
     package static let grantsVariable = "MIGRATION_GRANT_KEEPER"
 
     fileprivate static func descriptor(in variable: String) -> CInt? {
-        unsafe getenv(variable).flatMap { unsafe CInt(String(cString: $0)) }
+        Environment.value(of: variable).flatMap { CInt(String(decoding: $0, as: UTF8.self)) }
     }
 
     private static func exitWithoutHost(_ hosted: some AppMigrationExtension) -> Never {
@@ -62,7 +61,7 @@ package enum ExtensionService {
 
             """
         FileHandle.standardError.write(Data(text.utf8))
-        exit(EX_USAGE)
+        ThisProcess.exit(64)
     }
 }
 
@@ -102,11 +101,11 @@ private final class ServiceSession: Sendable {
                     try receive(HostMessage(kind: kind, payload: payload))
                 }
                 // The host is gone, so the process has nothing left to do.
-                guard try channel.receive() else { exit(EXIT_SUCCESS) }
+                guard try channel.receive() else { ThisProcess.exit(0) }
             }
         } catch {
             FileHandle.standardError.write(Data("migration session: \(error)\n".utf8))
-            exit(EX_PROTOCOL)
+            ThisProcess.exit(76)
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 package import MigrationArchive
 internal import MigrationSystem
 
@@ -131,22 +130,5 @@ package final class PatternSearch: Sendable {
         guard let index = unmatched.withLock({ $0.min() }) else { return }
         let pattern = PrintableText.escaping(patterns[index].description)
         throw ArchiveError(.notFound, "the archive has no entry that matches '\(pattern)'")
-    }
-}
-
-extension [UInt8] {
-    /// Whether the shell's pattern in these bytes matches `name` (POSIX.1-2017, fnmatch).
-    fileprivate func isMatchedByShell(_ name: ArraySlice<UInt8>) -> Bool {
-        let pattern = map { CChar(bitPattern: $0) } + [0]
-        let text = name.map { CChar(bitPattern: $0) } + [0]
-        return unsafe pattern.withUnsafeBufferPointer { pattern in
-            unsafe text.withUnsafeBufferPointer { text in
-                unsafe fnmatch(
-                    pattern.baseAddress.unsafelyUnwrapped,
-                    text.baseAddress.unsafelyUnwrapped,
-                    0
-                ) == 0
-            }
-        }
     }
 }

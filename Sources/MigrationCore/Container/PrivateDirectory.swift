@@ -1,5 +1,4 @@
 package import Foundation
-internal import Glibc
 package import MigrationSystem
 
 /// A temporary directory that only this user can enter, removed with the last reference to it.
@@ -143,7 +142,8 @@ private struct AbandonedDirectories {
         do throws(SystemError) {
             let directory = OpenFile(try parent.descriptor.open(name, .directory))
             let status = try directory.descriptor.status()
-            guard status.owner == geteuid(), [0o700, Self.passable].contains(status.permissions)
+            guard status.owner == ThisProcess.user,
+                [0o700, Self.passable].contains(status.permissions)
             else { return }
             try directory.descriptor.lock(.exclusive)
             try parent.descriptor.removeTree(name)

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import MigrationArchive
 internal import MigrationSystem
 
@@ -174,7 +173,7 @@ extension ExtensionConnection {
         case nil: message = "\(name) closed its connection before it was done, but still runs"
         case .exited(let code): message = "\(name) ended before it was done, with code \(code)"
         case .signaled(let number):
-            let signal = unsafe String(cString: strsignal(number))
+            let signal = ChildProcess.Ending.name(ofSignal: number)
             message = "\(name) crashed: signal \(number) (\(signal))"
         }
         let cause = bounds.possibleCause.map { "; \($0)" } ?? ""

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import MigrationArchive
 internal import MigrationSystem
 
@@ -379,9 +378,7 @@ private enum ExtensionEnvironment {
         offersGrants: Bool
     ) -> [[UInt8]] {
         var variables: [[UInt8]] = passed.compactMap { name in
-            unsafe getenv(name).map { value in
-                unsafe [UInt8](utf8: name + "=") + [UInt8](cString: value)
-            }
+            Environment.value(of: name).map { [UInt8](utf8: name + "=") + $0 }
         }
         variables += [
             [UInt8](

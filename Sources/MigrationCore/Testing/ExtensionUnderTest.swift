@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import MigrationSystem
 
 /// The extension under test, and its app's container.

@@ -20,6 +20,11 @@ package final class ChildProcess: Sendable {
         case exited(Int32)
         /// A signal ended it.
         case signaled(Int32)
+
+        /// The system's name of a signal.
+        package static func name(ofSignal number: Int32) -> String {
+            unsafe String(cString: strsignal(number))
+        }
     }
 
     /// The number of the descriptor that is the child's end of ``connection``.

@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 
 /// A program that runs in the foreground while this process waits for it.
 package struct ForegroundProcess: Sendable {
@@ -13,8 +13,13 @@ package struct ForegroundProcess: Sendable {
         let mask: sigset_t
         let defaults: [Int32]
 
+        /// Blocks no signal and changes no action.
+        package init() {
+            self.init(mask: sigset_t(), defaults: [])
+        }
+
         /// Blocks `mask`, and gives the signals in `defaults` their default action, though this process ignores them.
-        package init(mask: sigset_t, defaults: [Int32]) {
+        init(mask: sigset_t, defaults: [Int32]) {
             self.mask = mask
             self.defaults = defaults
         }

@@ -1,6 +1,22 @@
 internal import CMigrationShims
 internal import Glibc
 
+/// What the system says of this process, and its end.
+package enum ThisProcess {
+    /// The user for whom it works.
+    package static var user: UInt32 { geteuid() }
+
+    /// The name of this machine, without asking any other for it.
+    package static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Ends it with `code`.
+    package static func exit(_ code: Int32) -> Never { Glibc.exit(code) }
+}
+
 /// Replaces this process by another program.
 package enum ProcessReplacement {
     /// Runs `command`, found by `PATH`, in place of this process with a variable set.
@@ -133,6 +149,11 @@ package enum Environment {
             unsafe next += 1
         }
         return all
+    }
+
+    /// The value of a variable; `nil` if it isn't set.
+    package static func value(of variable: String) -> [UInt8]? {
+        unsafe getenv(variable).map { unsafe [UInt8](cString: $0) }
     }
 
     /// The path that a variable holds; `nil` if it isn't set or is empty.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
@@ -116,7 +115,7 @@ extension Command {
             ErrorMessage.Hint(flag: "--clear", advice: "use --clear to clear it")
         case .outputFailed
         where (self as? ExportCommand)?.archive.path.parent == error.bytePath
-            && (error.cause as? SystemError)?.code == ENOENT:
+            && (error.cause as? SystemError)?.isMissing == true:
             ErrorMessage.Hint(flag: "--out", advice: "the directory of --out must exist")
         default: nil
         }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
@@ -64,11 +63,13 @@ struct RunCommand: LockingCommand {
     ) throws -> ExitCode {
         let signals =
             context.signals?.inheritedSignals
-            ?? ForegroundProcess.Signals(mask: sigset_t(), defaults: [])
+            ?? ForegroundProcess.Signals()
         let app = try host(on: context.console).start(commandLine, in: container, signals: signals)
         context.signals?.forward { number in
             // The terminal has sent this signal to the app too.
-            guard number != SIGINT || !ForegroundProcess.isInForeground else { return }
+            guard number != SignalWatch.interrupt || !ForegroundProcess.isInForeground else {
+                return
+            }
             app.send(number)
         }
         let outcome = try app.wait()

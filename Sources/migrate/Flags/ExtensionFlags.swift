@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
@@ -207,14 +206,14 @@ extension ExtensionFlags {
         isVerbose: Bool
     ) throws -> MigrationExtension? {
         guard var hosted = appExtension, let executable else { return nil }
-        guard access(executable, F_OK) == 0 else {
-            let message = "the program of '--extension' can't be found"
-            let cause = SystemError("access")
+        do throws(SystemError) {
+            _ = try BytePath(resolvingWhole: BytePath(executable))
+        } catch {
             throw MigrationError(
                 .extensionUnsuitable,
-                message,
+                "the program of '--extension' can't be found",
                 path: BytePath(executable),
-                cause: cause
+                cause: error
             )
         }
         let name = PrintableText.escaping(URL(filePath: executable).lastPathComponent)

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import MigrationCore
 internal import MigrationSystem
 
@@ -81,21 +80,12 @@ struct RunResult: Answer, Codable {
         error = facts.error?.name
         exitCode = code.rawValue
         fingerprint = facts.fingerprint
-        host = Self.hostName
+        host = ThisProcess.hostName
         isSkipped = facts.isSkipped
         message = facts.error?.message
         self.operation = operation
         seconds = (beginning.seconds * 1000).rounded() / 1000
         started = beginning.date.formatted(.iso8601)
-    }
-}
-
-extension RunResult {
-    /// The name of this machine, without asking any other for it.
-    private static var hostName: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "" }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

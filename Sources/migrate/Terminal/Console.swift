@@ -1,4 +1,3 @@
-internal import Glibc
 internal import MigrationArchive
 internal import MigrationSystem
 
@@ -67,36 +66,5 @@ struct Console: Sendable {
     func entryLog(isVerbose: Bool) -> (@Sendable (ArchiveEntry) -> Void)? {
         guard isVerbose else { return nil }
         return { entry in log(entry.path.bytes.isEmpty ? "." : entry.path.description) }
-    }
-}
-
-/// One of the three streams that a process is started with.
-enum StandardStream: Int32, CaseIterable, Sendable {
-    case input
-    case output
-    case error
-
-    /// Whether the stream is a terminal.
-    var isTerminal: Bool { isatty(rawValue) == 1 }
-
-    /// Opens `/dev/null` in place of each closed stream, and returns the closed streams.
-    ///
-    /// Otherwise the next opened file would get the stream's number and receive its output.
-    static func replaceClosed() -> Set<StandardStream> {
-        var closed: Set<StandardStream> = []
-        for stream in allCases where fcntl(stream.rawValue, F_GETFD) == -1 && errno == EBADF {
-            closed.insert(stream)
-            guard open("/dev/null", O_RDWR) == stream.rawValue else {
-                Surroundings.end("/dev/null can't be opened: \(SystemError("open"))")
-            }
-        }
-        return closed
-    }
-
-    /// The width of the terminal in columns; `nil` if the stream is not a terminal.
-    var columns: Int? {
-        var size = winsize()
-        guard ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
     }
 }

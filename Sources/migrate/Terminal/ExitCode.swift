@@ -1,11 +1,10 @@
 internal import AndroidMigration
-internal import Glibc
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
 internal import StoreMigration
 
-/// The exit code of the program, as README lists it.
+/// The exit code of the program; those from 64 to 78 have the meaning that `sysexits.h` gives them.
 struct ExitCode: Hashable, Sendable {
     /// The number that the parent process sees.
     let rawValue: Int32
@@ -35,26 +34,26 @@ struct ExitCode: Hashable, Sendable {
     static let noImport = ExitCode(rawValue: 5)
 
     /// The command line was wrong.
-    static let usage = ExitCode(rawValue: EX_USAGE)
+    static let usage = ExitCode(rawValue: 64)
 
     /// The archive is damaged, holds entries that must not be restored, or is not the expected one.
-    static let badArchive = ExitCode(rawValue: EX_DATAERR)
+    static let badArchive = ExitCode(rawValue: 65)
 
     /// The system allows the program too little to start.
-    static let systemTooSmall = ExitCode(rawValue: EX_OSERR)
+    static let systemTooSmall = ExitCode(rawValue: 71)
 
     /// The output exists already, or could not be written.
-    static let cannotCreateOutput = ExitCode(rawValue: EX_CANTCREAT)
+    static let cannotCreateOutput = ExitCode(rawValue: 73)
 
     /// The command that takes or gives the archive failed.
-    static let commandFailed = ExitCode(rawValue: EX_IOERR)
+    static let commandFailed = ExitCode(rawValue: 74)
 
     /// Another process is using the container, or writing the archive.
-    static let containerBusy = ExitCode(rawValue: EX_TEMPFAIL)
+    static let containerBusy = ExitCode(rawValue: 75)
 
     /// The archive can't be opened with the given keys or lacks a required signature, or the extension
     /// may not run: its entitlements are not valid, it can't be confined, or paths would lose files.
-    static let notPermitted = ExitCode(rawValue: EX_NOPERM)
+    static let notPermitted = ExitCode(rawValue: 77)
 
     /// `run` could not execute the command, which exists.
     static let commandNotExecutable = ExitCode(rawValue: 126)
@@ -77,7 +76,7 @@ extension ExitCode {
             case is UsageError: .usage
             case let error as OutputError: error.exitCode
             case let error as ProgramStartError:
-                error.cause.code == ENOENT ? .commandNotFound : .commandNotExecutable
+                error.cause.isMissing ? .commandNotFound : .commandNotExecutable
             case let error as ArchiveError: ExitCode(error.code)
             case let error as MigrationError: ExitCode(error.code)
             case let error as AndroidMigrationError: ExitCode(error.code)
@@ -89,7 +88,7 @@ extension ExitCode {
     /// Whether the system allows too few open files for what was tried.
     private static func isOfTooFewFiles(_ error: any Error) -> Bool {
         switch error {
-        case let error as SystemError: [EMFILE, ENFILE].contains(error.code)
+        case let error as SystemError: error.isOfTooFewFiles
         case let error as ArchiveError: error.cause.map(isOfTooFewFiles) ?? false
         case let error as MigrationError: error.cause.map(isOfTooFewFiles) ?? false
         default: false

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import MigrationSystem
 
 /// Writes many points in time as local time to the minute.
@@ -17,11 +16,11 @@ final class LocalClock: Sendable {
 
     fileprivate static let quarterLength: Int64 = 900
 
-    private let parts: @Sendable (FileTime) -> tm?
+    private let parts: @Sendable (FileTime) -> CalendarTime?
     private let quarter = Monitor<Quarter?>(nil)
 
     /// Makes a clock that shows the local time as `parts` tells it.
-    init(parts: @escaping @Sendable (FileTime) -> tm? = { Timestamp($0).localParts }) {
+    init(parts: @escaping @Sendable (FileTime) -> CalendarTime? = { CalendarTime(local: $0) }) {
         self.parts = parts
     }
 
@@ -51,11 +50,11 @@ final class LocalClock: Sendable {
 
 extension LocalClock.Quarter {
     /// Makes the quarter from `start`; `nil` if the clock is changed within it, or a day begins.
-    fileprivate init?(from start: Int64, _ parts: (FileTime) -> tm?) {
+    fileprivate init?(from start: Int64, _ parts: (FileTime) -> CalendarTime?) {
         let last = LocalClock.quarterLength - 1
         let (end, overflows) = start.addingReportingOverflow(last)
         guard !overflows, start <= end, let first = parts(FileTime(seconds: start)),
-            let final = parts(FileTime(seconds: end)), first.tm_yday == final.tm_yday,
+            let final = parts(FileTime(seconds: end)), first.day == final.day,
             Self.secondOfDay(final) - Self.secondOfDay(first) == last
         else { return nil }
         self.start = start
@@ -63,7 +62,7 @@ extension LocalClock.Quarter {
         date = [UInt8]((Timestamp.day(first) + " ").utf8)
     }
 
-    private static func secondOfDay(_ parts: tm) -> Int {
-        (Int(parts.tm_hour) * 60 + Int(parts.tm_min)) * 60 + Int(parts.tm_sec)
+    private static func secondOfDay(_ time: CalendarTime) -> Int {
+        (time.hour * 60 + time.minute) * 60 + time.second
     }
 }

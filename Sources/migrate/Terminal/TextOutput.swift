@@ -1,4 +1,3 @@
-internal import Glibc
 internal import MigrationSystem
 
 /// A buffered text stream to a file descriptor, for answers and for messages.
@@ -113,14 +112,10 @@ final class TextOutput: Sendable {
     private func writePart(of bytes: [UInt8], from start: Int) throws(OutputError) -> Int {
         try waitUntilWritable()
         let count = min(bytes.count - start, 4096)
-        let written = bytes.withUnsafeBytes {
-            Glibc.write(descriptor, $0.baseAddress?.advanced(by: start), count)
-        }
-        if written >= 0 { return written }
-        switch errno {
-        case EINTR, EAGAIN: return 0
-        case EPIPE: throw .brokenPipe
-        default: throw .failed(SystemError("write"))
+        do throws(SystemError) {
+            return try StandardStream.write(bytes, from: start, count: count, toNumber: descriptor)
+        } catch {
+            throw error.isBrokenPipe ? .brokenPipe : .failed(error)
         }
     }
 
@@ -154,7 +149,7 @@ enum OutputError: Error, Hashable, Sendable {
     /// The exit code of a command that this error ends.
     var exitCode: ExitCode {
         switch self {
-        case .brokenPipe: .signal(SIGPIPE)
+        case .brokenPipe: .signal(SignalWatch.brokenPipe)
         case .interrupted: .failure
         case .closed, .failed: .cannotCreateOutput
         }

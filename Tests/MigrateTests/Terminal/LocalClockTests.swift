@@ -1,4 +1,3 @@
-import Glibc
 import MigrationSystem
 import Testing
 
@@ -11,10 +10,8 @@ struct LocalClockTests {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func universalParts(_ seconds: Int64) -> tm {
-        var (time, parts) = (time_t(seconds), tm())
-        gmtime_r(&time, &parts)
-        return parts
+    private static func universalParts(_ seconds: Int64) -> CalendarTime? {
+        CalendarTime(universal: FileTime(seconds: seconds))
     }
 
     @Test(
@@ -36,12 +33,12 @@ struct LocalClockTests {
     /// From the second 1,000 on, the clock shows `change` seconds more.
     @Test(arguments: [3600, -3600, 60, -1172, 1, 86_400] as [Int64])
     func `follows a clock that is changed within a quarter of an hour`(_ change: Int64) {
-        @Sendable func parts(_ time: FileTime) -> tm {
+        @Sendable func parts(_ time: FileTime) -> CalendarTime? {
             Self.universalParts(time.seconds + (time.seconds < 1000 ? 0 : change))
         }
         let clock = LocalClock(parts: parts)
         for seconds in Int64(0)..<3000 {
-            let expected = Timestamp.minutes(parts(FileTime(seconds: seconds)))
+            let expected = parts(FileTime(seconds: seconds)).map(Timestamp.minutes)
             #expect(shown(seconds, by: clock) == expected)
         }
     }

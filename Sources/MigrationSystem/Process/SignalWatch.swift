@@ -1,5 +1,4 @@
 internal import Glibc
-internal import MigrationSystem
 internal import Synchronization
 
 /// Turns the signals that ask a process to end into one call, so that a command can clean up.
@@ -7,7 +6,7 @@ internal import Synchronization
 /// Signal handlers pass each signal through a pipe to a thread, which may do more than a handler.
 /// Blocking the signals and waiting for them would not work: a thread of a library could receive
 /// them. A second signal changes nothing; the cleanup continues.
-final class SignalWatch: Sendable {
+package final class SignalWatch: Sendable {
     private struct State: Sendable {
         var received: Int32?
         var handler: (@Sendable () -> Void)?
@@ -21,7 +20,7 @@ final class SignalWatch: Sendable {
     }
 
     /// Cancelled by the first signal, for waits that end with it.
-    static let interruption = CancellationFlag()
+    package static let interruption = CancellationFlag()
 
     private let state = Monitor(State())
     private let inheritance: Inheritance
@@ -30,20 +29,26 @@ final class SignalWatch: Sendable {
         self.inheritance = inheritance
     }
 
+    /// The signal that an interrupt from the terminal sends.
+    package static let interrupt = SIGINT
+
+    /// The signal that a write to a pipe without a reader sends.
+    package static let brokenPipe = SIGPIPE
+
     /// The signals of a broken pipe and of a file at its limit of size, which are failed writes here.
     private static let ofWrites = [SIGPIPE, SIGXFSZ]
 
     /// Starts to watch, and makes a write that can't be done a failed one instead of a signal.
-    static func start() -> SignalWatch {
+    package static func start() throws(Surroundings.Shortage) -> SignalWatch {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            Surroundings.end("can't make a pipe: \(SystemError("pipe"))")
+        guard unsafe pipe(&ends) == 0 else {
+            throw Surroundings.Shortage(description: "can't make a pipe: \(SystemError("pipe"))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         signalPipe.store(ends[1], ordering: .sequentiallyConsistent)
         var inheritance = Inheritance()
-        pthread_sigmask(SIG_BLOCK, nil, &inheritance.mask)
+        unsafe pthread_sigmask(SIG_BLOCK, nil, &inheritance.mask)
         for number in ofWrites { inheritance.actions[number] = replaceAction(of: number, SIG_IGN) }
         for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
             inheritance.actions[number] = replaceAction(of: number, passOn)
@@ -55,16 +60,16 @@ final class SignalWatch: Sendable {
                 watch.takeSignals(from: source)
             }
         } catch {
-            Surroundings.end("can't start a thread: \(error)")
+            throw Surroundings.Shortage(description: "can't start a thread: \(error)")
         }
         return watch
     }
 
     /// The first signal that came, if any.
-    var received: Int32? { state.withLock { $0.received } }
+    package var received: Int32? { state.withLock { $0.received } }
 
     /// Calls `handler` when the first signal comes, or at once if one has come.
-    func onSignal(_ handler: @escaping @Sendable () -> Void) {
+    package func onSignal(_ handler: @escaping @Sendable () -> Void) {
         let hasCome = state.withLock { state in
             state.handler = handler
             return state.received != nil
@@ -73,7 +78,7 @@ final class SignalWatch: Sendable {
     }
 
     /// From now on, passes every signal to `forwarding`, which sends it to another process.
-    func forward(_ forwarding: @escaping @Sendable (Int32) -> Void) {
+    package func forward(_ forwarding: @escaping @Sendable (Int32) -> Void) {
         let pending = state.withLock { state in
             state.forwarding = forwarding
             return state.received
@@ -82,22 +87,23 @@ final class SignalWatch: Sendable {
     }
 
     /// The signal actions at the start of the process, for a program that this process starts.
-    var inheritedSignals: ForegroundProcess.Signals {
+    package var inheritedSignals: ForegroundProcess.Signals {
         let defaults = Self.ofWrites.filter { number in
-            let handler = inheritance.actions[number]?.__sigaction_handler.sa_handler
-            return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_DFL, to: Int.self)
+            let handler = unsafe inheritance.actions[number]?.__sigaction_handler.sa_handler
+            return unsafe unsafeBitCast(handler, to: Int.self)
+                == unsafeBitCast(SIG_DFL, to: Int.self)
         }
         return ForegroundProcess.Signals(mask: inheritance.mask, defaults: defaults)
     }
 
     /// Restores the signal actions of the start, for a program that replaces this one.
-    func restoreInheritance() {
+    package func restoreInheritance() {
         for (number, action) in inheritance.actions {
             var action = action
-            sigaction(number, &action, nil)
+            unsafe sigaction(number, &action, nil)
         }
         var mask = inheritance.mask
-        pthread_sigmask(SIG_SETMASK, &mask, nil)
+        unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
         // A signal that came before takes its original effect now.
         let missed = firstSignal.load(ordering: .sequentiallyConsistent)
         if missed != 0 { kill(getpid(), missed) }
@@ -106,7 +112,7 @@ final class SignalWatch: Sendable {
     private func takeSignals(from source: Int32) {
         var byte: UInt8 = 0
         while true {
-            guard read(source, &byte, 1) == 1 else { continue }
+            guard unsafe read(source, &byte, 1) == 1 else { continue }
             let number = Int32(byte)
             let handler = state.withLock { state -> (@Sendable () -> Void)? in
                 if let forwarding = state.forwarding { return { forwarding(number) } }
@@ -137,24 +143,24 @@ private func passOn(_ number: Int32) {
         ordering: .sequentiallyConsistent
     )
     var byte = UInt8(truncatingIfNeeded: number)
-    _ = write(signalPipe.load(ordering: .relaxed), &byte, 1)
+    _ = unsafe write(signalPipe.load(ordering: .relaxed), &byte, 1)
     errno = error
 }
 
 extension SignalWatch {
     private static func replaceAction(of number: Int32, _ handler: __sighandler_t) -> sigaction {
         var (action, previous) = (sigaction(), sigaction())
-        action.__sigaction_handler.sa_handler = handler
+        unsafe action.__sigaction_handler.sa_handler = handler
         action.sa_flags = SA_RESTART
-        sigaction(number, &action, &previous)
+        unsafe sigaction(number, &action, &previous)
         return previous
     }
 
     /// Whether the parent process made this one ignore the signal, as `nohup` does.
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
-        sigaction(number, nil, &action)
-        let handler = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-        return handler == unsafeBitCast(SIG_IGN, to: Int.self)
+        unsafe sigaction(number, nil, &action)
+        let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
