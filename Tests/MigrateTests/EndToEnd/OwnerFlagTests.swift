@@ -10,7 +10,7 @@ import Testing
         "only root can set owners; needs setfacl and setfattr"
     )
 )
-struct OwnerTests {
+struct OwnerFlagTests {
     private let place: Workplace
     private static let flags = "--owners --acls --xattrs all"
 

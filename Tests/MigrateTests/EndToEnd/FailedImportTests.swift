@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.scratchDirectory)
-struct ImportFailureTests {
+struct FailedImportTests {
     @Test func `refuses a container that holds data, unless told to replace it`() throws {
         let place = try Workplace()
         try place.makeContainer()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.scratchDirectory)
-struct RoundTripTests {
+struct CommandRoundTripTests {
     @Test func `carries a container into another one`() throws {
         let place = try Workplace()
         try place.makeContainer()

@@ -5,7 +5,7 @@ import Testing
 
 /// Exports and imports with an app's own extension, in a process of its own.
 @Suite(.scratchDirectory)
-struct ExtensionTests {
+struct ExtensionFlagTests {
     private let stage: ExtensionStage
 
     init() throws {

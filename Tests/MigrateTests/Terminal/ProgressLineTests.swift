@@ -2,7 +2,7 @@ import Testing
 
 @testable import migrate
 
-struct ProgressTests {
+struct ProgressLineTests {
     private let line = ProgressLine(
         completed: 35_400_000,
         total: 84_200_000,

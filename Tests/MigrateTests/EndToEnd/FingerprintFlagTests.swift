@@ -4,7 +4,7 @@ import Testing
 
 /// The fingerprint names the data, however it is archived.
 @Suite(.scratchDirectory)
-struct FingerprintTests {
+struct FingerprintFlagTests {
     private let place: Workplace
 
     init() throws {

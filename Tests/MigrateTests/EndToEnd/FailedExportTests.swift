@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.scratchDirectory)
-struct ExportFailureTests {
+struct FailedExportTests {
     private func export(_ place: Workplace, _ options: String...) throws -> MigrateCommand.Result {
         try MigrateCommand.run(
             ["export", "--container", place.path("source"), "--out", place.path("archive")]

@@ -4,7 +4,7 @@ import Testing
 
 /// The patterns by which entries are left out, listed and extracted.
 @Suite(.scratchDirectory)
-struct SelectionTests {
+struct PatternFlagTests {
     private func makeSource(_ place: Workplace) throws {
         let made = try place.shell(
             """
