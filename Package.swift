@@ -85,8 +85,7 @@ let package = Package(
         ),
         .target(
             name: "MigrationContract",
-            dependencies: ["MigrationArchive", "MigrationSystem", "PropertyLists"]
-                + extensionSupport,
+            dependencies: ["MigrationSystem", "PropertyLists"] + extensionSupport,
             swiftSettings: librarySettings
         ),
         .target(

@@ -1,4 +1,3 @@
-internal import MigrationArchive
 internal import MigrationSystem
 
 /// Something that an export did not archive, or that an import did not restore.

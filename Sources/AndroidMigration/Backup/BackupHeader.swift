@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// The lines at the start of an `.ab` file.
 struct BackupHeader {

@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// One entry of a backup's tar stream, according to its headers.
 package struct BackupEntry: Sendable {

@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// How to read an entry that holds headers of other entries where two readings are possible.
 package enum SizePolicy: Sendable {

@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// The directories of packages at the top of a plain tar file, as `tar -C /data/data com.example` makes
 /// them.

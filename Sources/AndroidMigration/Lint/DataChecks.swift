@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// The effect of one kind of rules on the storage of a real app.
 struct DataChecks {

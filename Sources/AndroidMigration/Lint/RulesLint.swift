@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// Checks a rules file for mistakes that a device ignores silently.
 public struct RulesLint: Sendable {

@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// The checks of the sections of one kind, whose rules apply together.
 struct SectionChecks {

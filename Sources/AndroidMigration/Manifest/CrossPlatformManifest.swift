@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// The `_cross_platform_manifest` of a backup: the apps on the other platform that may get its data.
 public struct CrossPlatformManifest: Hashable, Sendable {

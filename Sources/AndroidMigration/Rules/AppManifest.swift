@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// The backup settings in an app's `AndroidManifest.xml`.
 public struct AppManifest: Sendable {

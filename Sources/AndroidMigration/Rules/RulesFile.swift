@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// A kind of transfer; a rules file can have a section for each.
 public enum RuleSection: String, CaseIterable, Hashable, Sendable, Codable {

@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// A stanza of an age header: the file key, wrapped for one recipient.
 struct AgeStanza: Equatable {
     /// The kind of recipient, and its arguments.

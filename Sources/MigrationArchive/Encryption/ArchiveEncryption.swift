@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// The recipients or the passphrase that an archive is encrypted for, in the age format.
 ///
 /// Other people learn only the archive's size, and the number and kinds of its recipients.

@@ -160,7 +160,7 @@ extension ArchiveError: CustomNSError {
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
-extension ArchiveError: CustomStringConvertible {
+extension ArchiveError: DescribedError {
     /// The problem, its place, and its cause.
     public var description: String {
         var text = message

@@ -1,4 +1,5 @@
 public import Foundation
+internal import MigrationSystem
 
 /// The description of an archive, which it begins with.
 public struct ArchiveHeader: Hashable, Sendable, Codable {

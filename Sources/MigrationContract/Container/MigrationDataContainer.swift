@@ -1,5 +1,4 @@
 public import Foundation
-internal import MigrationArchive
 package import MigrationSystem
 
 /// An app's data container: a directory with the app's documents and its other files.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import MigrationArchive
 internal import MigrationSystem
 
 extension Error {
@@ -21,7 +20,7 @@ extension Error {
         switch self {
         case is CancellationError: "the operation was cancelled"
         case let error as MigrationError: error.wordsForPerson
-        case let error as ArchiveError: error.description
+        case let error as any DescribedError: error.description
         case let error as SystemError: error.description
         default: wording
         }

@@ -1,5 +1,4 @@
 public import Foundation
-internal import MigrationArchive
 package import MigrationSystem
 
 /// An error of a migration: in a container, an extension, a destination or a persisted status.

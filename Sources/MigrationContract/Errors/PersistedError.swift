@@ -1,5 +1,5 @@
 public import Foundation
-internal import MigrationArchive
+internal import MigrationSystem
 internal import PropertyLists
 
 /// An error that was sent from an extension's process, or persisted for the app.
@@ -77,7 +77,8 @@ extension PersistedError {
         let bridged = error as NSError
         self.init(domain: bridged.domain, code: bridged.code, description: error.wordsForPerson)
         room -= BoundedText.writtenSize(of: domain) + BoundedText.writtenSize(of: description) + 256
-        guard !(error is MigrationError || error is ArchiveError || error is CancellationError)
+        guard
+            !(error is MigrationError || error is any DescribedError || error is CancellationError)
         else {
             return
         }

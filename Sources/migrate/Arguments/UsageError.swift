@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationSystem
 
 /// A command line that can't be understood.
 struct UsageError: Error, Sendable {

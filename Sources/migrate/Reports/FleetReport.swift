@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MigrationCore
+internal import MigrationSystem
 
 /// The answer of `migrate report --results`.
 struct FleetReport: Answer {

@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationSystem
 
 /// The largest parts of a tree of files, however many files there are.
 ///

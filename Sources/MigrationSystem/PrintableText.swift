@@ -1,5 +1,3 @@
-package import MigrationSystem
-
 /// Turns bytes that come from a file system or an archive into text that is safe to print.
 package enum PrintableText {
     /// Returns `bytes` as text that neither moves a cursor nor hides anything.
