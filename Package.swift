@@ -31,7 +31,7 @@ let package = Package(
     products: [
         .library(name: "MigrationCore", targets: ["MigrationCore"]),
         .library(name: "AndroidMigration", targets: ["AndroidMigration"]),
-        // Nothing in it is public; the package Fuzz reaches it.
+        // Nothing in it is public; the package Tests/Fuzz reaches it.
         .library(name: "IPhoneBackups", targets: ["IPhoneBackups"]),
         .library(name: "StoreMigration", targets: ["StoreMigration"]),
         .executable(name: "migrate", targets: ["migrate"]),
@@ -168,7 +168,7 @@ let package = Package(
         .executableTarget(
             name: "Proofs",
             dependencies: ["TestTrees"],
-            path: "Proofs",
+            path: "Tests/Proofs",
             exclude: ["allocations.c", "inferences.py", "stores.py"],
             swiftSettings: settings
         ),

@@ -10,7 +10,7 @@ struct Tools: Sendable {
     private(set) var scratch: BytePath
 
     /// The directory of this package.
-    static let root = URL(filePath: #filePath).appending(path: "../..").standardized.path
+    static let root = URL(filePath: #filePath).appending(path: "../../..").standardized.path
 
     /// Takes the first four words: the programs, the library that counts allocations, and a directory.
     init(_ words: inout [String]) throws {

@@ -26,7 +26,7 @@ let package = Package(
     products: names.map { .executable(name: $0, targets: [$0]) },
     dependencies: [
         // The name makes it work whatever directory the repository was cloned into.
-        .package(name: "migration", path: "..")
+        .package(name: "migration", path: "../..")
     ],
     targets: [
         .target(

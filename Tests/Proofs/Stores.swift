@@ -39,7 +39,7 @@ struct Stores {
             try directory.makeDirectory()
             let ended = try Tools.run(
                 [
-                    "python3", Tools.root + "/Proofs/" + script, part, "\(count)", "\(seed)",
+                    "python3", Tools.root + "/Tests/Proofs/" + script, part, "\(count)", "\(seed)",
                     tools.migrate, plan,
                 ],
                 in: directory,

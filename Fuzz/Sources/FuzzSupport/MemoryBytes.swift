@@ -1,1 +1,0 @@
-../../../Tests/MigrationArchiveTests/Support/MemoryBytes.swift

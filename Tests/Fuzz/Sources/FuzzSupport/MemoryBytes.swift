@@ -1,0 +1,1 @@
+../../../MigrationArchiveTests/Support/MemoryBytes.swift
