@@ -164,8 +164,8 @@ extension ExitCode {
 }
 
 extension ExitCode {
-    /// The codes with their meanings, and whether the same command may succeed later, as README and the
-    /// manual list them.
+    /// The codes with their meanings, and whether the same command may succeed later, as the manual and
+    /// the documentation list them.
     static let meanings: [(code: String, meaning: String, retry: String)] = [
         (
             "0",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import migrate
 
-/// The table of exit codes in README, by running the program.
+/// The table of exit codes in the documentation, by running the program.
 @Suite(.scratchDirectory)
 struct ExitCodeTableTests {
     private static let scripts = [
@@ -55,23 +55,24 @@ struct ExitCodeTableTests {
         #expect(last == "code \(expected)", "\(result.output)\(result.errors)")
     }
 
-    @Test func `lists in README the codes that are tested here`() throws {
-        let codes = try readmeRows().map(\.code)
+    @Test func `documents the codes that are tested here`() throws {
+        let codes = try documentedRows().map(\.code)
         #expect(codes == Self.scripts.map(\.0).reduce(into: []) { if $0.last != $1 { $0 += [$1] } })
     }
 
-    @Test func `gives the manual the meanings that README gives`() throws {
+    @Test func `gives the manual the meanings that the documentation gives`() throws {
         let meanings = ExitCode.meanings.map { "\($0.code): \($0.meaning): \($0.retry)" }
-        let rows = try readmeRows().map {
+        let rows = try documentedRows().map {
             "\($0.code): \($0.meaning.replacing("`", with: "'")): \($0.retry)"
         }
         #expect(meanings == rows)
     }
 
-    private func readmeRows() throws -> [(code: String, meaning: String, retry: String)] {
-        let readme = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../README.md").standardized
-        let text = try String(contentsOf: readme, encoding: .utf8)
+    private func documentedRows() throws -> [(code: String, meaning: String, retry: String)] {
+        let articles = "../../../Sources/MigrationCore/MigrationCore.docc"
+        let page = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: articles + "/using-migrate-in-scripts.md").standardized
+        let text = try String(contentsOf: page, encoding: .utf8)
         let section = try #require(text.split(separator: "### Exit codes\n").last)
         return section.split(separator: "\n")
             .drop { !$0.hasPrefix("|---") }
