@@ -48,6 +48,7 @@ extension FileDescriptor {
     /// The system names the process that took the lock. If that one has ended, a process that it
     /// started still has the lock, but the system doesn't say which.
     package static func lockHolders(of identity: FileStatus.Identity) -> [Int32] {
+        // Without this file, messages name no process.
         guard let locks = try? openFollowingLinks(locksPath, .reading),
             let bytes = try? locks.readAll(limit: 16 << 20)
         else { return [] }

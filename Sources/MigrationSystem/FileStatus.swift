@@ -92,6 +92,7 @@ extension FileStatus {
 
     /// The user that files appear to belong to if their owner is unknown in the user namespace.
     package static let overflowUser: UInt32 = {
+        // Without this file, the kernel's default is the best guess.
         guard let file = try? FileDescriptor.open("/proc/sys/kernel/overflowuid", .reading),
             let bytes = try? file.readAll(limit: 64)
         else { return 65_534 }

@@ -129,6 +129,7 @@ public struct CoreDataModel: Hashable, Sendable {
         } catch {
             throw StoreMigrationError(error, message: "can't read the compiled model", at: path)
         }
+        // Whatever is wrong with the list, the error says that it isn't a model's version list.
         guard let list = try? PropertyListValue.read(bytes),
             let current = list["NSManagedObjectModel_CurrentVersionName"]?.string,
             let versions = list["NSManagedObjectModel_VersionHashes"]?.dictionary,

@@ -265,6 +265,8 @@ struct MigrationWork: Sendable {
             try place.end()
             return isPlaced
         } catch {
+            // The caller needs this error, not one about cleaning up. The next migration removes
+            // the rest.
             try? place.end()
             throw error
         }

@@ -194,6 +194,7 @@ extension StorePlace {
             return try work.descriptor.open(Self.stateName, .reading).readAll(limit: 4096) ?? []
         }
         guard let bytes else { return nil }
+        // Whatever is wrong with the state, the migration can't be resumed.
         guard let state = try? JSONDecoder().decode(State.self, from: Data(bytes)) else {
             let message = "the state of the migration that was cut off can't be read"
             throw StoreMigrationError(.interrupted, message, at: description)

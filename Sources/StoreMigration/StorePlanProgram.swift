@@ -155,6 +155,7 @@ package enum StorePlanMessage: Codable, Sendable {
 
     /// Reads a line; `nil` for a line that isn't a message.
     package init?(line: [UInt8]) {
+        // The plan's own output shares the pipe; such a line isn't an error.
         guard let message = try? JSONDecoder().decode(Self.self, from: Data(line)) else {
             return nil
         }

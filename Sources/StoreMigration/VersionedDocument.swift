@@ -15,6 +15,7 @@ struct VersionedDocument {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw damage("it is neither a SQLite file nor a JSON object; perhaps it is encrypted")
         }
+        // Whatever is wrong, the error below says that this isn't a JSON object.
         let object = try? JSONSerialization.jsonObject(with: Data(bytes))
         guard object is [String: Any] else { throw damage("it is not a JSON object") }
     }
@@ -23,6 +24,7 @@ struct VersionedDocument {
     func version(ofKey key: String) throws(StoreMigrationError) -> String? {
         guard let range = try value(ofKey: key) else { return nil }
         let value = bytes[range]
+        // The document is valid JSON, so each value in it can be decoded.
         let decoded = try? JSONSerialization.jsonObject(
             with: Data(value),
             options: .fragmentsAllowed
@@ -88,6 +90,7 @@ extension VersionedDocument {
         var found: Range<Int>?
         while let start = bytes[position...].firstIndex(of: Self.quote) {
             let end = endOfString(at: start)
+            // A name that can't be decoded isn't the key.
             let name = try? JSONDecoder().decode(String.self, from: Data(bytes[start..<end]))
             guard let colon = bytes[end...].firstIndex(of: UInt8(ascii: ":")) else { break }
             var first = colon + 1

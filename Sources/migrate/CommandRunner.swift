@@ -132,6 +132,7 @@ extension CommandRunner {
 
     private func log(_ answer: ErrorAnswer, as kind: String) {
         context.outcome.note(answer)
+        // An error that can't be encoded as JSON is printed as text.
         guard answersInJSON, let line = try? JSONText.lineOfDocument(answer) else {
             return console.log("migrate: \(kind)\(answer.message)")
         }

@@ -88,6 +88,7 @@ package struct RawTree: Sendable {
     }
 
     private static func holdsAppNames(_ directory: borrowing FileDescriptor) -> Bool {
+        // A name that can't be looked at doesn't show that this is an app's directory.
         for name in namesInside
         where (try? directory.status(of: [UInt8](name.utf8))) != nil {
             return true

@@ -68,6 +68,7 @@ struct AppLists {
         }
         for (identifier, app) in info["Applications"]?.dictionary ?? [:] {
             var listed = apps[identifier] ?? ListedApp()
+            // An app whose metadata can't be read is listed without a name.
             let store = app["iTunesMetadata"]?.data.flatMap { try? PropertyListValue.read($0) }
             listed.name = store?["itemName"]?.string
             if let version = store?["bundleShortVersionString"]?.string { listed.version = version }

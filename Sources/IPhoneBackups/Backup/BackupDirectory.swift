@@ -80,6 +80,7 @@ struct BackupDirectory {
         let listing = try DirectoryListing(of: directory.descriptor)
         var names: [[UInt8]] = []
         for index in 0..<listing.count where names.count < 100 {
+            // What can't be opened as a directory isn't a backup that could be read.
             guard let child = try? directory.descriptor.open(listing[index], .directory),
                 try isBackup(OpenFile(child))
             else { continue }

@@ -332,6 +332,7 @@ extension URL {
         relativeTo relativeURL: URL? = nil,
         bookmarkDataIsStale isStale: inout Bool
     ) throws {
+        // Foundation reports any damage as this error, too.
         guard let bookmark = try? JSONDecoder().decode(Bookmark.self, from: data) else {
             throw CocoaError(.fileReadCorruptFile)
         }

@@ -70,6 +70,7 @@ struct ContainerLock {
     /// the bookkeeping.
     private func checkIsOfOneMount(for use: Use) throws(MigrationError) {
         guard use == .writing, place.isBundle else { return }
+        // If the system can't tell, the rename itself fails and reports why.
         let isOfOne = (try? directory.descriptor.isOfOneMount(with: root.descriptor)) ?? true
         guard !isOfOne else { return }
         let message =
@@ -95,6 +96,7 @@ struct ContainerLock {
 
     /// The processes that hold the container at `path`, in words for a message.
     private static func holders(of path: BytePath) -> String {
+        // The message can do without the names.
         let identity = try? FileDescriptor.status(atPath: path).identity
         let processes = identity.map(FileDescriptor.lockHolders) ?? []
         guard let first = processes.first else { return "an app or another migration" }
@@ -257,6 +259,7 @@ private final class LockClaim: Sendable {
     static var endCount: Int { state.withLock { $0.endCount } }
 
     static func isHeld(_ path: BytePath) -> Bool {
+        // A directory that can't be looked at can't be one that this process holds.
         guard let identity = try? FileDescriptor.status(atPath: path).identity else {
             return false
         }

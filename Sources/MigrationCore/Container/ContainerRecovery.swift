@@ -32,6 +32,7 @@ enum ContainerRecovery {
 
     /// Whether the container is the new one, and only the replaced data could not be moved yet.
     private static func isCommitted(_ path: BytePath) -> Bool {
+        // If any of it can't be read, the caller throws the error that it already has.
         guard let root = try? OpenFile(FileDescriptor.open(path, .directory)),
             let bookkeeping = try? BookkeepingDirectory(in: root)
         else { return false }
@@ -277,6 +278,7 @@ extension RecoveryReport {
         // A person couldn't go back to a directory that can't be looked at.
         guard (try? FileDescriptor.status(atPath: path).kind) == .directory else { return }
         replacedPath = kept
+        // If unsure, the answer shows the way that always works: an export and an import.
         let parent = try? OpenFile(FileDescriptor.open(container.place.path.parent, .directory))
         isRenamable =
             parent.flatMap { try? $0.descriptor.isOfOneMount(with: directory.descriptor) } == true
@@ -297,6 +299,8 @@ private struct Discarding {
         }
         let directory = bookkeeping.openDirectory
         var kept: [BytePath] = []
+        // What can't be understood is what this gives up. If unsure, nothing is put back and all
+        // data is kept.
         let journal = try? ImportJournal.read(from: bookkeeping)
         let phase = journal?.phase
         let isEmpty = (try? ContainerContents.holdsData(lock.root, at: path)) == false
@@ -322,6 +326,7 @@ private struct Discarding {
 
     /// The bookkeeping, if it is a trustworthy directory.
     private var readable: BookkeepingDirectory? {
+        // Whatever is wrong with it, it is kept as a whole.
         (try? BookkeepingDirectory(in: root)) ?? nil
     }
 
@@ -338,6 +343,7 @@ private struct Discarding {
     private func putBack(from bookkeeping: BookkeepingDirectory, undone: String?) {
         let name = Leftovers.replacedName
         let directory = bookkeeping.openDirectory
+        // If the data can't be reached, it is kept where it is.
         guard let replaced = try? OpenFile(directory.descriptor.open(name, .directory)),
             let container = try? lock.place.openContainer(in: replaced),
             let listing = try? DirectoryListing(of: container.descriptor)

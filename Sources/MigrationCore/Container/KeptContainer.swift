@@ -61,6 +61,7 @@ struct KeptContainer {
         _ directory: borrowing FileDescriptor,
         of place: ContainerPlace
     ) throws {
+        // If the parent can't be opened, a mount point is only noticed when it is moved.
         if let outside = try? OpenFile(FileDescriptor.open(place.path.parent, .directory)),
             try !directory.isOfOneMount(with: outside.descriptor)
         {

@@ -82,6 +82,7 @@ struct NewBundle {
             guard let token = StagingToken(String(decoding: ending, as: UTF8.self)),
                 name == StagingDirectory.nameBeside(path, token: token)
             else { continue }
+            // Best effort: the next command tries again.
             try? removeLeftover(name, in: parent, of: token)
         }
     }

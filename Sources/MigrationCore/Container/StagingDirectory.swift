@@ -66,9 +66,11 @@ struct StagingDirectory {
         try holder.descriptor.makeDirectory(containerName, permissions: 0o700)
         let placed = OpenFile(try holder.descriptor.open(containerName, .directory))
         try placed.descriptor.lock(.exclusive)
+        // If that fails, the two directories differ, which the commit checks.
         try? removeInherited(placed, unlike: live.directory)
         try place.makeContainer(in: placed)
         let directory = try place.openContainer(in: placed)
+        // The commit checks these two as well.
         if place.isBundle { try? removeInherited(directory, unlike: live.root) }
         do {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))

@@ -74,6 +74,7 @@ final class ExtensionConnection {
         do {
             try bounds.check(name)
         } catch {
+            // The session's end terminates again, and reports processes that still run.
             _ = try? process.terminate()
             throw error
         }

@@ -40,6 +40,7 @@ struct ImportRecordFile {
 
     /// The tokens of the imports whose records are here; a record that can't be read has none.
     var stagingTokens: [String?] {
+        // Code that needs the whole record reports why it can't be read.
         [(try? attempt())?.staging, (try? read(Self.name))?.staging]
     }
 
@@ -87,6 +88,7 @@ extension ImportRecordFile {
 
     /// Moves them back from `place`, after the import with the token `undone` was undone.
     func putBack(from place: OpenFile, undone: String?) throws {
+        // A record that can't be read isn't the undone import's, and stays.
         if let undone, let record = try? read(Self.name), record.staging == undone {
             try bookkeeping.remove(Self.name)
         }
@@ -139,6 +141,7 @@ extension ImportRecordFile {
 
     /// The fingerprint of the archive that the container's data came from; `nil` if it is not known.
     func lastFingerprint() throws -> String? {
+        // If the record can't be read, the fingerprint that is kept beside it counts.
         if let record = try? read(Self.name), record.outcome == .success {
             return record.fingerprint
         }
@@ -154,13 +157,16 @@ extension ImportRecordFile {
     ///
     /// If this fails, the import only runs once more.
     private func keepFingerprint() {
+        // Best effort, as above. A record that can't be read has no fingerprint to keep.
         guard let record = try? read(Self.name), record.outcome == .success else { return }
         guard let fingerprint = record.fingerprint,
             let data = try? BookkeepingCoding.encode(LastImport(fingerprint: fingerprint))
         else {
+            // Best effort, as above.
             try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
             return
         }
+        // Best effort, as above.
         try? bookkeeping.write(data, as: BookkeepingDirectory.lastImportName)
     }
 }
@@ -252,6 +258,7 @@ struct RecordReserve {
     /// - Returns: Whether the space was still there; another file may have taken its name.
     fileprivate func write(_ data: Data) throws(SystemError) -> Bool {
         let reserved = try file.descriptor.status().identity
+        // If the name is gone or can't be looked at, the space isn't used.
         let current = try? directory.descriptor.status(of: Self.name).identity
         guard current == reserved else { return false }
         let bytes = [UInt8](data)

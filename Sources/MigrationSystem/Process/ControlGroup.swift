@@ -35,6 +35,7 @@ package final class ControlGroup: Sendable {
     package static func make(_ limits: Limits) -> ControlGroup? {
         for place in places() {
             guard let available = available(of: limits, at: place) else { continue }
+            // If no place works, the report lists the missing bounds.
             if let group = try? ControlGroup(in: place, available) { return group }
         }
         return nil
@@ -66,6 +67,7 @@ package final class ControlGroup: Sendable {
                 try Self.write("\(tasks)", to: "pids.max", in: directory)
             }
         } catch {
+            // The caller needs this error, not one about cleaning up.
             _ = try? above.removeDirectory(name)
             throw error
         }
@@ -177,6 +179,7 @@ extension ControlGroup {
         in above: borrowing FileDescriptor,
         at path: BytePath
     ) {
+        // Best effort; the next session tries again.
         guard let listing = try? DirectoryListing(of: above) else { return }
         for index in 0..<listing.count where listing[index].starts(with: prefix) {
             let rest = String(decoding: listing[index].dropFirst(prefix.count), as: UTF8.self)

@@ -253,6 +253,7 @@ extension GuardedCommand {
             guard unsafe poll(&requests, nfds_t(requests.count), -1) > 0 else { continue }
             if requests[1].revents != 0 { hasOutput = takeOutput() }
             guard requests[0].revents != 0 else { continue }
+            // If the message can't be received, the guard counts as dead.
             let count = try? retryingOnInterrupt("recv") {
                 unsafe recv(control, &message, size, CInt(MSG_WAITALL))
             }

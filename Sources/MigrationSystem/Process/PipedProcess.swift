@@ -148,6 +148,7 @@ package final class PipedProcess: Sendable {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let size = buffer.count
         while true {
+            // If standard error can't be read, a message only lacks what the program printed last.
             let count = (try? errors.descriptor.read(into: &buffer, from: 0, count: size)) ?? 0
             if count == 0 { break }
             state.withLock { $0.printed.append(buffer[..<count]) }
@@ -157,6 +158,7 @@ package final class PipedProcess: Sendable {
 
     private func awaitEnd(of process: pid_t) {
         var status: CInt = 0
+        // Waiting fails only if there is no such child, and nobody else waits for this one.
         _ = try? retryingOnInterrupt("waitpid") { unsafe Int(waitpid(process, &status, 0)) }
         let signal = status & 0x7F
         let ending: Ending = signal == 0 ? .exited(status >> 8 & 0xFF) : .signaled(signal)

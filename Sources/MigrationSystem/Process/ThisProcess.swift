@@ -95,6 +95,7 @@ package enum AddressSpace {
     ///
     /// They are counted once, so that all stages of an operation have the same number.
     package static let threadLimit: Int? = limit.map { limit in
+        // If this file can't be read, the whole limit counts as free.
         let pages = (try? FileDescriptor.open("/proc/self/statm", .reading).readAll(limit: 256))
             .flatMap { $0 }?.split(separator: UInt8(ascii: " ")).first
         let used = pages.flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0

@@ -91,6 +91,7 @@ struct RunCommand: LockingCommand {
             left.withoutActivity == record.withoutActivity
         else { return nil }
         let date = Timestamp(record.date).localSeconds
+        // A note of the date that can't be read counts as none.
         guard let read = try? container.importRecordReadDate() else {
             return "migrate: note: the import status of \(date) is still set; "
                 + "the app did not ask for it (MigrationStatus.importStatus)"

@@ -92,6 +92,7 @@ struct FleetSummary: Sendable {
 
     private mutating func add(_ line: [UInt8]) {
         guard !line.isEmpty else { return }
+        // A line that can't be decoded is counted and reported as not understood.
         guard line.count <= Self.lineLimit,
             let result = try? JSONDecoder().decode(RunResult.self, from: Data(line)),
             Self.possibleSeconds.contains(result.seconds)
@@ -103,6 +104,7 @@ struct FleetSummary: Sendable {
         bytes.addSaturating(result.bytes ?? 0)
         archiveBytes.addSaturating(result.archiveBytes ?? 0)
         seconds += result.seconds
+        // A run without a readable time doesn't count for the first and last one.
         if let started = try? Date(result.started, strategy: .iso8601) {
             first = min(first ?? started, started)
             let end = started.addingTimeInterval(result.seconds)

@@ -87,6 +87,7 @@ final class ProgressDisplay: Sendable {
     private func stop() {
         phase.withLock { if $0 == .drawing { $0 = .ending } }
         phase.wait { $0 == .ended ? () : nil }
+        // Progress is best effort: standard error may be closed.
         if style == .bar { try? console.errors.showLastLine("") }
     }
 
@@ -101,6 +102,7 @@ final class ProgressDisplay: Sendable {
         switch style {
         case .bar:
             let columns = StandardStream.error.columns ?? 80
+            // Progress is best effort: standard error may be closed.
             try? console.errors.showLastLine(line.bar(columns: columns))
         case .lines:
             console.log("migrate: \(line.plain)")
