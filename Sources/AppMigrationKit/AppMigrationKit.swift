@@ -1,6 +1,6 @@
-// The names of Apple's module, and of its additions those that no extension or app can do without. An
-// app may have a `MigrationError` or an `ImportRecord` of its own in any of its modules, so the rest
-// comes with MigrationCore.
+// Exports the names of Apple's module, and of this project's additions only those that every
+// extension or app needs. An app may have its own `MigrationError` or `ImportRecord` in any of its
+// modules, so the rest comes with MigrationCore.
 
 @_exported public import protocol MigrationContract.AppMigrationExtension
 @_exported public import struct MigrationContract.MigrationAppIdentifier

@@ -3,8 +3,8 @@ public import MigrationCore
 extension MigrationDataContainer {
     /// Empties the container, as it is before a migration imports into it.
     ///
-    /// Everything is removed, the status of an import too; what is left are the empty directories of a
-    /// fresh container. App groups are left alone: no system clears those.
+    /// Everything is removed, including the status of an import; only the empty directories of a
+    /// fresh container are left. App groups are left alone, because no system clears them.
     ///
     /// ```swift
     /// let result = try await tester.exportController.exportResources()

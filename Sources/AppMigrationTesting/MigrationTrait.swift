@@ -11,7 +11,7 @@ public struct MigrationTrait: SuiteTrait, TestTrait, TestScoping {
     let applicationGroups: [String]
     let makeExtension: @Sendable () async throws -> MigrationExtension
 
-    /// Tests in suites within a suite are of the same extension.
+    /// Suites within a suite test the same extension.
     public var isRecursive: Bool { true }
 
     /// Makes the container and the app groups, runs the test, and removes them, also if the test fails.
@@ -43,7 +43,7 @@ public struct MigrationTrait: SuiteTrait, TestTrait, TestScoping {
         var groups: [String: URL] = [:]
         let parent = OpenFile(try FileDescriptor.open(directory.path, .directory))
         for (index, identifier) in applicationGroups.enumerated() {
-            // An identifier need not be a file's name.
+            // An identifier need not be a valid file name.
             let name = "group-\(index)"
             try parent.descriptor.makeDirectory([UInt8](utf8: name), permissions: 0o755)
             groups[identifier] = directory.url.appending(path: name, directoryHint: .notDirectory)

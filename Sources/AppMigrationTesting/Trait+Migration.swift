@@ -7,8 +7,8 @@ extension Trait where Self == MigrationTrait {
     /// Tests an extension in the tests' own process, where a debugger reaches it.
     ///
     /// Each test, and each case of one with arguments, gets an extension of its own and a fresh
-    /// container, of which ``MigrationTestContext/current`` tells. Within the test, and what it calls in
-    /// its task and child tasks, a tester finds both, and so do the status of imports and app groups:
+    /// container, which ``MigrationTestContext/current`` returns. In the test's task and its child
+    /// tasks, a tester finds both, and the import status and app groups are those of the container:
     ///
     /// ```swift
     /// @Suite(.migration(of: NotesMigration.self, bundleIdentifier: "com.example.notes"))
@@ -29,8 +29,8 @@ extension Trait where Self == MigrationTrait {
     /// }
     /// ```
     ///
-    /// Nothing confines the extension there. Test it in its own process as well, to see that it gets
-    /// along with what it may reach.
+    /// Nothing confines the extension there. Also test it in its own process, to see that it works
+    /// with the files that it may reach.
     ///
     /// - Parameters:
     ///   - type: The type of the extension.
@@ -60,8 +60,8 @@ extension Trait where Self == MigrationTrait {
 
     /// Tests an extension in a process of its own, confined as in a migration.
     ///
-    /// Each test, and each case of one with arguments, gets a fresh container, of which
-    /// ``MigrationTestContext/current`` tells; its bundle identifier is that of the entitlement.
+    /// Each test, and each case of one with arguments, gets a fresh container, which
+    /// ``MigrationTestContext/current`` returns; its bundle identifier is that of the entitlement.
     ///
     /// ```swift
     /// @Suite(.migration(executable: "NotesMigration", entitlements: entitlements))

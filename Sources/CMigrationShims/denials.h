@@ -22,7 +22,7 @@ struct condition {
 
 struct denial {
   unsigned call;
-  /// What the caller is told; 0 where it is to take the call for done.
+  /// The error that the caller gets; 0 to pretend that the call succeeded.
   int error;
   /// All of them must hold.
   struct condition conditions[2];
@@ -30,7 +30,8 @@ struct denial {
 
 #define ANY(argument, bits) {has_any, argument, bits, 0}
 #define EQUAL(argument, mask, value) {is_equal, argument, mask, value}
-/// Another than the caller itself, which may also be one of its threads: the filter can't tell.
+/// Any number except 0, which means the caller. It may also name one of the caller's threads, but
+/// the filter can't tell.
 #define OTHER(argument) ANY(argument, 0xFFFFFFFF)
 
 enum {
@@ -39,14 +40,15 @@ enum {
   set_identity = S_ISUID | S_ISGID,
   // O_TMPFILE without O_DIRECTORY, which it includes.
   creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY),
-  // Of linux/ioprio.h and linux/prctl.h, which may be older.
+  // From linux/ioprio.h and linux/prctl.h, which may be older.
   ioprio_process = 1,
   prctl_sched_core = 62,
 };
 
-// A number from 424 up is the same on every machine, and given here where headers may lack it.
+// Numbers from 424 up are the same on every machine; they are given here because headers may lack
+// them.
 static const struct denial denials[] = {
-  // Sockets: the one that was handed over stays.
+  // Sockets: the process keeps the one that it was given.
   {SYS_socket, EPERM},
   {SYS_socketpair, EPERM},
   {SYS_bind, EPERM},
@@ -65,24 +67,24 @@ static const struct denial denials[] = {
   {SYS_get_robust_list, EPERM, {OTHER(0)}},
   {SYS_migrate_pages, EPERM, {OTHER(0)}},
   {SYS_move_pages, EPERM, {OTHER(0)}},
-  // Ways out of the program's group, which is killed as one. Shells and others make a group of
-  // each process that they start, and some start none where that fails.
+  // Ways out of the program's group, which is killed as a whole. Shells and others make a group for
+  // each process that they start, and some start none if that fails.
   {SYS_setpgid, 0},
   {SYS_setsid, 0},
-  // Limits: one on processor time kills.
+  // Limits: a limit on processor time kills a process.
   {SYS_prlimit64, EPERM, {OTHER(0)}},
-  // Priorities and processors, of groups and users too.
+  // Priorities and processors, also of groups and users.
   {SYS_setpriority, EPERM, {ANY(0, ~(uint32_t)PRIO_PROCESS)}},
   {SYS_setpriority, EPERM, {OTHER(1)}},
   {SYS_ioprio_set, EPERM, {ANY(0, ~(uint32_t)ioprio_process)}},
   {SYS_ioprio_set, EPERM, {OTHER(1)}},
-  // The C library names a thread that it starts by number, and starts none where these fail.
+  // The C library names the threads that it starts by number, and starts none if these calls fail.
   {SYS_sched_setscheduler, 0, {OTHER(0)}},
   {SYS_sched_setparam, 0, {OTHER(0)}},
   {SYS_sched_setattr, 0, {OTHER(0)}},
   {SYS_sched_setaffinity, 0, {OTHER(0)}},
   {SYS_prctl, EPERM, {EQUAL(0, 0xFFFFFFFF, prctl_sched_core)}},
-  // What processes share by numbers and names, and leave behind.
+  // Objects that processes share by number or name, and that outlive them.
   {SYS_shmget, EPERM},
   {SYS_shmat, EPERM},
   {SYS_shmctl, EPERM},
@@ -113,21 +115,21 @@ static const struct denial denials[] = {
   {SYS_unshare, EPERM},
   {SYS_setns, EPERM},
   {SYS_clone, EPERM, {ANY(0, new_namespaces)}},
-  // Its flags are out of the filter's reach; the C library then falls back to clone.
+  // The filter can't see its flags; the C library then falls back to clone.
   {435 /* clone3 */, ENOSYS},
-  // Files by other ways than their paths.
+  // Ways to files other than their paths.
   {SYS_open_by_handle_at, EPERM},
   {SYS_name_to_handle_at, EPERM},
   {425 /* io_uring_setup */, EPERM},
   {426 /* io_uring_enter */, EPERM},
   {427 /* io_uring_register */, EPERM},
   {469 /* file_setattr */, EPERM},
-  // What happens to files, by paths that nothing else confines here.
+  // Changes to files by path, which nothing else confines here.
   {SYS_inotify_init1, EPERM},
   {SYS_inotify_add_watch, EPERM},
   {SYS_fanotify_init, EPERM},
   {SYS_fanotify_mark, EPERM},
-  // Programs in the kernel, and what watches it.
+  // Programs in the kernel, and calls that watch it.
   {SYS_bpf, EPERM},
   {SYS_perf_event_open, EPERM},
   {SYS_userfaultfd, EPERM},
@@ -154,19 +156,19 @@ static const struct denial denials[] = {
   {443 /* quotactl_fd */, EPERM},
   {SYS_acct, EPERM},
   {SYS_syslog, EPERM},
-  // Input in the name of the person at the terminal.
+  // Input on behalf of the person at the terminal.
   {SYS_ioctl, EPERM, {EQUAL(1, 0xFFFFFFFF, TIOCSTI)}},
   {SYS_ioctl, EPERM, {EQUAL(1, 0xFFFFFFFF, TIOCLINUX)}},
   // Device nodes.
   {SYS_mknodat, EPERM, {EQUAL(2, S_IFMT, S_IFCHR)}},
   {SYS_mknodat, EPERM, {EQUAL(2, S_IFMT, S_IFBLK)}},
-  // Files that run as their owner, however they are made.
+  // Files that run as their owner, by every call that makes them.
   {SYS_mknodat, EPERM, {ANY(2, set_identity)}},
   {SYS_fchmod, EPERM, {ANY(1, set_identity)}},
   {SYS_fchmodat, EPERM, {ANY(2, set_identity)}},
   {452 /* fchmodat2 */, EPERM, {ANY(2, set_identity)}},
   {SYS_openat, EPERM, {ANY(2, creating), ANY(3, set_identity)}},
-  // Its mode is out of the filter's reach; whoever calls it has a way for older kernels.
+  // The filter can't see its mode; callers fall back to the call of older kernels.
   {437 /* openat2 */, ENOSYS},
 #ifdef __x86_64__
   {SYS_inotify_init, EPERM},

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// A forked process calls these too, so only calls that are safe in a signal handler are made, and no
-// memory is allocated.
+// A forked process calls these too, so they only make calls that are safe in a signal handler, and
+// allocate no memory.
 
 struct place {
   pid_t parent;
@@ -39,7 +39,7 @@ static size_t put_number(char *text, unsigned number) {
   return count;
 }
 
-/// Reads the parent and the state of a process; returns whether there is one.
+/// Reads the parent and the state of a process; returns whether the process exists.
 static bool read_place(pid_t process, struct place *place) {
   char path[32] = "/proc/";
   size_t length = 6 + put_number(path + 6, (unsigned)process);
@@ -50,7 +50,7 @@ static bool read_place(pid_t process, struct place *place) {
   char text[512];
   ssize_t count = read(file, text, sizeof text);
   close(file);
-  // The name before them, in parentheses, may hold anything.
+  // The name before them, in parentheses, may contain any character.
   ssize_t index = count - 1;
   while (index >= 0 && text[index] != ')') index--;
   if (index < 0 || index + 4 >= count) return false;
@@ -75,11 +75,11 @@ static bool is_descendant(const struct search *search, pid_t process, struct pla
   }
 }
 
-/// Sends the signal to that very process: its number may be another's by now.
+/// Sends the signal to exactly this process: another process may have its number by now.
 static void send_signal(const struct search *search, pid_t process) {
   int file = (int)syscall(SYS_pidfd_open, process, 0);
   struct place place;
-  // Kernels before 5.3 can't hold on to a process.
+  // Kernels before 5.3 have no descriptors for processes.
   if (file < 0 && is_descendant(search, process, &place)) kill(process, search->signal);
   if (file < 0) return;
   if (is_descendant(search, process, &place)) {
@@ -95,7 +95,7 @@ static void collect(const struct search *search, pid_t process) {
   if (child != NULL && child->process == process) *child = (struct migration_child){0, status};
 }
 
-/// Whether the signal has yet to take its effect.
+/// Whether the signal has not taken effect yet.
 static bool is_left(const struct search *search, const struct place *place) {
   bool has_ended = place->state == 'Z' || place->state == 'X';
   if (search->signal == SIGKILL) return !has_ended || place->parent == search->self;

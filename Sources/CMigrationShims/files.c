@@ -53,7 +53,7 @@ int migration_open_place(const char *path) { return open(path, O_PATH | O_CLOEXE
 
 int migration_make_memory_file(void) {
   int file = memfd_create("migration", MFD_CLOEXEC);
-  // Programs refuse a private key that others may read.
+  // Programs refuse a private key that others can read.
   if (file >= 0) fchmod(file, S_IRUSR | S_IWUSR);
   return file;
 }
@@ -61,7 +61,7 @@ int migration_make_memory_file(void) {
 int migration_make_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void migration_raise_event(int event) {
-  // It fails only where the event was raised so often that it is there anyway.
+  // It fails only if the counter is at its limit, and then the event is raised already.
   (void)!eventfd_write(event, 1);
 }
 
@@ -76,7 +76,7 @@ int migration_remove_marks(int file) {
 }
 
 int migration_is_marked_elsewhere(int file, off_t number) {
-  // Only a lock for writing would conflict with one for reading.
+  // A read lock conflicts only with a write lock.
   struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = number, .l_len = 1};
   if (fcntl(file, F_OFD_GETLK, &range) == -1) return -1;
   return range.l_type != F_UNLCK;

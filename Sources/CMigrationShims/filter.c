@@ -40,12 +40,13 @@ static void answer(struct filter *filter, uint32_t action) {
 
 static void load_call(struct filter *filter) { load(filter, offsetof(struct seccomp_data, nr)); }
 
-/// Adds a comparison that goes on where it holds, and jumps to an end that is not known yet.
+/// Adds a comparison that continues if it holds, and otherwise jumps to an end that isn't known
+/// yet.
 static void require(struct filter *filter, unsigned short test, uint32_t value) {
   add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, 0));
 }
 
-/// Lets what does not hold in the code since `start` go on after it.
+/// Makes comparisons in the code since `start` jump behind it if they fail.
 static void close_requirements(struct filter *filter, unsigned short start) {
   for (unsigned short index = start; index < filter->count; index++) {
     struct sock_filter *instruction = &filter->code[index];
@@ -79,7 +80,7 @@ static void add_machine(struct filter *filter) {
   add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0));
   answer(filter, SECCOMP_RET_KILL_PROCESS);
 #ifdef __x86_64__
-  // The calls of x32 have numbers of their own, and all of them this bit.
+  // The calls of x32 have their own numbers, all with this bit set.
   unsigned short start = filter->count;
   load_call(filter);
   require(filter, BPF_JSET, 0x40000000);

@@ -19,7 +19,7 @@ _Noreturn void migration_fail(int failures, const char *call) {
 
 void migration_keep_only(int *files, unsigned count, unsigned failures) {
   int teller = files[failures];
-  // Out of the way of the numbers that are given out first.
+  // Above the numbers that are given out first.
   for (unsigned index = 0; index < count; index++) {
     files[index] = fcntl(files[index], F_DUPFD_CLOEXEC, (int)count);
     if (files[index] < 0) migration_fail(teller, "fcntl");
@@ -31,7 +31,7 @@ void migration_keep_only(int *files, unsigned count, unsigned failures) {
 }
 
 void migration_reset_signals(void) {
-  // All zeros are the default in every machine's layout of the kernel's structure.
+  // Zeros mean the default in the kernel's structure on every machine.
   static const unsigned long action[8];
   for (int number = 1; number < NSIG; number++) {
     syscall(SYS_rt_sigaction, number, action, NULL, (NSIG - 1) / 8);

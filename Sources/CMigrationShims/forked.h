@@ -1,21 +1,21 @@
 #ifndef CMIGRATION_FORKED_H
 #define CMIGRATION_FORKED_H
 
-// What a forked process does before it becomes another program, or instead of that. Only calls that
-// are safe in a signal handler are made.
+// Code that a forked process runs before it becomes another program, or instead. It only makes
+// calls that are safe in a signal handler.
 
-/// Tells the host which call failed, and ends.
+/// Reports to the host which call failed, and exits.
 _Noreturn void migration_fail(int failures, const char *call);
 
 /// Closes all descriptors but `files`, which get the numbers from 0 up.
 ///
-/// `failures` is the index of the one among them that failures are told to.
+/// `failures` is the index in `files` of the one that failures are written to.
 void migration_keep_only(int *files, unsigned count, unsigned failures);
 
-/// Gives all signals their default effect, those that the C library keeps to itself included.
+/// Gives all signals their default effect, including those that the C library reserves for itself.
 void migration_reset_signals(void);
 
-/// Opens what can be read from when a child has ended; below zero for an error.
+/// Opens a descriptor that becomes readable when a child has ended; negative for an error.
 int migration_open_signals(void);
 
 #endif

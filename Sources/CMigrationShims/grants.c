@@ -12,7 +12,7 @@
 
 #include "mounts.h"
 
-// Only calls that are safe in a signal handler are made: the process is a copy of one with threads.
+// Only calls that are safe in a signal handler are made: the process is a fork of one with threads.
 
 enum { most_grants = 64, hides = 0x80 };
 
@@ -54,7 +54,7 @@ static bool lies_in(const struct grant *inner, const struct grant *outer) {
   return strncmp(inner->path, outer->path, length) == 0 && inner->path[length] == '/';
 }
 
-/// Shows or hides one; what lies in it and is shown stays shown, on top of it.
+/// Shows or hides a grant. Grants inside it that are shown stay shown, on top of it.
 static int change(struct grants *all, unsigned index, bool is_shown) {
   if (index >= all->count) return EINVAL;
   struct grant *grant = &all->list[index];
@@ -69,7 +69,7 @@ static int change(struct grants *all, unsigned index, bool is_shown) {
   for (unsigned inner = index + 1; inner < all->count; inner++) {
     struct grant *other = &all->list[inner];
     if (!other->is_shown || !lies_in(other, grant)) continue;
-    // Its place may be gone; it is then hidden, as if it had been moved away.
+    // Its mount point may be gone; then it is hidden, as if it had been moved away.
     if (show(all, other) != 0) other->is_shown = false;
   }
   return error;

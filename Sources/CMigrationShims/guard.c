@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// As the supervisor of programs does, the guard makes only calls that are safe in a signal handler.
+// Like the supervisor of programs, the guard only makes calls that are safe in a signal handler.
 
 /// The descriptors of the shell, and one that closes when it starts.
 enum { shell_input, shell_output, shell_error, shell_failures, shell_files };
@@ -39,7 +39,7 @@ static void tell_host(int word, int status) {
 
 static _Noreturn void run_shell(const struct migration_guarded *guarded) {
   bool reads = guarded->held >= 0;
-  // Every number from 0 to 2 is /dev/null here.
+  // All numbers from 0 to 2 are open on /dev/null here.
   int files[] = {
     reads ? guard_stream : 0, reads ? guard_output : guard_stream, guard_output, guard_failures,
   };
@@ -57,11 +57,11 @@ static _Noreturn void run_shell(const struct migration_guarded *guarded) {
 static _Noreturn void end_command(struct migration_child *shell) {
   migration_end_all(NULL, 0, -1, shell);
   tell_host(migration_command_over, shell->status);
-  // The stream ends here, with nobody left to see it.
+  // The stream ends here, and no process is left to see it.
   _exit(0);
 }
 
-/// Collects who has ended; returns whether anybody is left.
+/// Collects processes that have ended; returns whether any are left.
 static bool collect(struct migration_child *shell) {
   for (;;) {
     int status;
@@ -92,7 +92,7 @@ static _Noreturn void watch(struct migration_child shell) {
       close(guard_held);
       tell_host(migration_stream_closed, 0);
     } else if (count <= 0 && is_complete) {
-      // The command has all of the stream, and nobody waits for how it ends.
+      // The command has the whole stream, and nobody waits for its end.
       _exit(0);
     } else {
       end_command(&shell);
@@ -102,11 +102,11 @@ static _Noreturn void watch(struct migration_child shell) {
   _exit(0);
 }
 
-/// Lets go of all that is the host's.
+/// Closes everything that belongs to the host.
 static void leave_host(const struct migration_guarded *guarded) {
   int failures = guarded->failures;
   migration_reset_signals();
-  // A session of its own: no signal of a terminal or to the host's group reaches it.
+  // A session of its own: signals of a terminal or to the host's group don't reach it.
   if (setsid() < 0) migration_fail(failures, "setsid");
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) migration_fail(failures, "prctl");
   if (!migration_sees_processes()) {
@@ -135,7 +135,8 @@ static _Noreturn void guard(const struct migration_guarded *guarded) {
   if (shell.process < 0) migration_fail(guard_failures, "fork");
   if (shell.process == 0) run_shell(guarded);
   setpgid(shell.process, shell.process);
-  // An end of the stream or of the messages that the guard had would hide that the command has none.
+  // If the guard kept these ends of the stream and of the messages, it would not notice that the
+  // command closed its own.
   if (syscall(SYS_close_range, guard_failures, ~0U, 0) < 0) end_command(&shell);
   watch(shell);
 }
@@ -143,7 +144,7 @@ static _Noreturn void guard(const struct migration_guarded *guarded) {
 pid_t migration_guard(const struct migration_guarded *guarded) {
   sigset_t all, before;
   sigfillset(&all);
-  // Blocked in the guard as long as it lives, so that no handler of the host runs in it.
+  // Blocked as long as the guard lives, so that no handler of the host runs in it.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pid_t process = fork();
   if (process == 0) guard(guarded);

@@ -8,7 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The C library's calls change all threads of a process; the kernel's change the one that calls.
+// The C library's calls change all threads of a process; the kernel's change only the calling
+// thread.
 
 int migration_become(const struct migration_identity *identity) {
   if (syscall(SYS_setgroups, identity->group_count, identity->groups) < 0) return -1;
@@ -18,12 +19,12 @@ int migration_become(const struct migration_identity *identity) {
   return (int)syscall(SYS_setresuid, user, user, user);
 }
 
-/// Gives this thread the rights to files of a user; a superuser's go with the user's number.
+/// Gives this thread a user's rights to files; a superuser's rights go with the number.
 static int enter(uid_t user, gid_t group, const gid_t *groups, size_t count) {
   if (syscall(SYS_setgroups, count, groups) < 0) return -1;
   syscall(SYS_setfsgid, group);
   syscall(SYS_setfsuid, user);
-  // They say the number that was there before, and nothing of a failure.
+  // These calls return the previous number, and report no failure.
   if (syscall(SYS_setfsuid, -1) == (long)user && syscall(SYS_setfsgid, -1) == (long)group) return 0;
   errno = EPERM;
   return -1;
@@ -48,7 +49,7 @@ int migration_access_as(
       result = (int)syscall(SYS_faccessat2, directory, path, mode, flags | AT_EACCESS);
     }
     int code = errno;
-    // Nothing is right any more for a thread that can't come back.
+    // A thread that can't return to its own user must not continue.
     if (enter(geteuid(), getegid(), before, (size_t)count) < 0) abort();
     errno = code;
   }

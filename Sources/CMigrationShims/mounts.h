@@ -32,13 +32,13 @@ static inline bool close_to_writing(int mount, unsigned flags) {
   return syscall(call_mount_setattr, mount, "", place, &attributes, sizeof attributes) == 0;
 }
 
-/// Copies the mounts of `path`, from `directory` on; the caller puts the copy somewhere.
+/// Copies the mounts at `path`, relative to `directory`; the caller attaches the copy.
 static inline int copy_mounts(int directory, const char *path, unsigned flags) {
   return (int)syscall(
     call_open_tree, directory, path, open_tree_clone | recursive | O_CLOEXEC | flags);
 }
 
-/// Puts a copy at `path`, from `directory` on.
+/// Attaches a copy at `path`, relative to `directory`.
 static inline bool put_mount(int copy, int directory, const char *path) {
   return syscall(call_move_mount, copy, "", directory, path, move_mount_from_descriptor) == 0;
 }

@@ -11,8 +11,8 @@
 
 #include "forked.h"
 
-/// Lets every signal that isn't ignored have its default effect, and also those of failed writes,
-/// which the command ignores.
+/// Gives every signal that isn't ignored its default effect, and also SIGPIPE and SIGXFSZ, which
+/// the command ignores.
 static void take_signals(void) {
   for (int number = 1; number < NSIG; number++) {
     struct sigaction action;
@@ -28,7 +28,7 @@ static void take_signals(void) {
 
 static _Noreturn void
 become(char *const *arguments, const int *files, unsigned count, int failures, pid_t parent) {
-  // Out of the way of the numbers that are given out.
+  // Above the numbers that are given out.
   int teller = fcntl(failures, F_DUPFD_CLOEXEC, (int)count);
   if (teller < 0) migration_fail(failures, "fcntl");
   int moved[8];
@@ -40,7 +40,7 @@ become(char *const *arguments, const int *files, unsigned count, int failures, p
     if (dup2(moved[index], (int)index) < 0) migration_fail(teller, "dup2");
   }
   if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0) migration_fail(teller, "prctl");
-  // The parent may have ended before the signal was asked for.
+  // The parent may have ended before this process asked for the signal.
   if (getppid() != parent) _exit(127);
   take_signals();
   execvp(arguments[0], arguments);
@@ -59,7 +59,7 @@ pid_t migration_start_piped(
   }
   sigset_t all, before;
   sigfillset(&all);
-  // Until the program begins, so that no handler of this process runs in it.
+  // Blocked until the program begins, so that no handler of this process runs in it.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pid_t parent = getpid();
   pid_t process = fork();

@@ -24,8 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Between the forks and the program only calls that are safe in a signal handler are made: another
-// thread of the host may have held any lock at the moment of the fork.
+// Between the forks and the program, only calls that are safe in a signal handler are made, because
+// another thread of the host may have held any lock at the moment of the fork.
 
 void migration_return_freed_memory(void) {
 #ifdef __GLIBC__
@@ -106,38 +106,37 @@ static void write_file(const char *path, const char *text) {
   close(file);
 }
 
-/// Gives this process file systems of its own to mount in, as a user may who is not root.
+/// Gives this process its own mounts, as a user other than root may have them.
 static void enter_namespaces(const struct migration_program *program) {
   if (program->user_map == NULL) {
     if (unshare(CLONE_NEWNS) < 0) migration_fail(child_failures, "unshare");
   } else {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) migration_fail(child_failures, "unshare");
-    // A host that holds keys can't be looked into, and what it forks could then not write these
-    // files.
+    // A host that holds keys can't be inspected, and its forks could then not write these files.
     int dumpable = migration_dumpable();
     if (dumpable == 0) migration_set_dumpable(1);
     write_file("/proc/self/uid_map", program->user_map);
-    // Without it nobody may map a group (user_namespaces(7)).
+    // Without this, no user but root may map a group (user_namespaces(7)).
     write_file("/proc/self/setgroups", "deny");
     write_file("/proc/self/gid_map", program->group_map);
     if (dumpable == 0) migration_set_dumpable(0);
   }
-  // Nothing that is mounted on either side from now on shows on the other.
+  // From now on, mounts on either side don't appear on the other.
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) migration_fail(child_failures, "mount");
 }
 
-/// Shows directories at other paths to this process alone.
+/// Shows directories at other paths to this process only.
 static void mount_directories(char *const *mounts) {
   for (; mounts[0] != NULL; mounts += 2) {
     if (mount(mounts[0], mounts[1], NULL, MS_BIND | MS_REC, NULL) < 0) migration_fail(child_failures, "mount");
   }
 }
 
-/// Gives this process a root of its own.
+/// Gives this process its own root directory.
 static void enter_root(const struct migration_program *program) {
   const char *call = migration_enter_root(program->directory, program->root);
   if (call != NULL) migration_fail(child_failures, call);
-  // What it was open by is of the former root, where its mode could still be changed.
+  // The old descriptor is of the former root, where the program could still change the mode.
   int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0 || dup2(null, child_input) < 0) migration_fail(child_failures, "mount");
   close(null);
@@ -167,7 +166,7 @@ static void confine(const struct migration_program *program) {
   if (program->is_filtered && migration_filter_self() < 0) migration_fail(child_failures, "seccomp");
 }
 
-/// Puts this process where its memory, and how many processes it starts, are bounded.
+/// Moves this process into the cgroup that bounds its memory and its number of processes.
 static void enter_bounds(const struct migration_program *program) {
   if (program->group >= 0 && write(child_group, "0", 1) != 1) migration_fail(child_failures, "cgroup.procs");
   if (program->memory_limit > 0) {
@@ -192,12 +191,12 @@ static void set_limits(pid_t supervisor) {
 static _Noreturn void run(const struct migration_program *program, int *files, pid_t supervisor) {
   unsigned count = program->ruleset >= 0 ? child_ruleset + 1 : child_ruleset;
   migration_keep_only(files, count, child_failures);
-  // Without anything granted it is open on nothing.
+  // If nothing is granted, it is open on /dev/null.
   for (unsigned file = child_grants; file < count; file++) {
     if (fcntl((int)file, F_SETFD, FD_CLOEXEC) < 0) migration_fail(child_failures, "fcntl");
   }
-  // What the sandbox forbids comes before it, and the signal at the parent's end after what changes
-  // credentials, which clears it.
+  // This comes before the sandbox, which would forbid it. The signal for the parent's death comes
+  // after the change of credentials, which clears it.
   change_mounts(program, supervisor);
   if (program->identity != NULL && migration_become(program->identity) < 0) {
     migration_fail(child_failures, "setresuid");
@@ -215,7 +214,7 @@ static _Noreturn void run(const struct migration_program *program, int *files, p
 
 // MARK: - The supervisor
 
-/// The descriptors of the supervisor; those from `host_failures` on are the program's alone.
+/// The descriptors of the supervisor; those from `host_failures` on belong to the program only.
 enum {
   host_control = 3,
   host_signals,
@@ -234,8 +233,7 @@ static bool has_host_asked(void) {
   return poll(&request, 1, 0) > 0;
 }
 
-/// Collects those of the program's children that were left to this process; returns whether the
-/// program has ended, or is to be.
+/// Collects the program's orphaned children; returns whether the program has ended, or must end.
 static bool is_over(pid_t program) {
   for (;;) {
     siginfo_t ended = {.si_pid = 0};
@@ -243,12 +241,13 @@ static bool is_over(pid_t program) {
     if (ended.si_pid == 0) return false;
     if (ended.si_pid == program) return true;
     waitpid(ended.si_pid, NULL, 0);
-    // They may come faster than they are collected.
+    // Children may end faster than they are collected.
     if (has_host_asked()) return true;
   }
 }
 
-/// Collects who has ended, the program too, whose status is told; returns whether anybody is left.
+/// Collects processes that have ended and reports the program's status; returns whether any process
+/// is left.
 static bool collect(pid_t *program, int *program_status) {
   for (;;) {
     int status;
@@ -266,9 +265,9 @@ static bool is_child(pid_t process) {
   return waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/// Kills the children that the kernel lists, numbers with a space after each.
+/// Kills the children that the kernel lists: numbers with a space after each.
 ///
-/// What has not been read at the end of the buffer is killed when those before it are gone.
+/// A number that is cut at the end of the buffer is killed in the next round.
 static void kill_children(void) {
   char list[4096];
   ssize_t count = pread(host_children, list, sizeof list, 0);
@@ -278,7 +277,7 @@ static void kill_children(void) {
       process = process * 10 + (list[index] - '0');
       continue;
     }
-    // The list may be of another process namespace, where /proc is.
+    // /proc may belong to another process namespace, and so may the numbers.
     if (process > 0 && is_child(process)) kill(process, SIGKILL);
     process = 0;
   }
@@ -292,10 +291,10 @@ static void wait_for_signal(int timeout) {
   }
 }
 
-/// Kills until nobody is left: whose parent dies becomes a child of this process.
+/// Kills until no process is left: orphans become children of this process.
 static _Noreturn void finish(pid_t program) {
-  // All of a group at once, so that nobody is born between two kills. Whom the filter confines
-  // can't leave it, and its number is not another's before its first process is collected.
+  // Kills a group as a whole, so that no process is born between two kills. A filtered program
+  // can't leave its group, and the group's number stays taken until its first process is collected.
   kill(-program, SIGKILL);
   int status = 0;
   while (collect(&program, &status)) {
@@ -303,7 +302,7 @@ static _Noreturn void finish(pid_t program) {
     wait_for_signal(10);
   }
   tell_host(status);
-  // Whom the host has not asked to end it might take for another child of its own.
+  // If it ended unasked, the host might take it for another child of its own.
   struct pollfd request = {.fd = host_control, .events = POLLIN};
   while (poll(&request, 1, -1) < 0) continue;
   _exit(0);
@@ -322,11 +321,11 @@ static _Noreturn void watch(pid_t program) {
   finish(program);
 }
 
-/// Lets go of all that is the host's: its locks must end with it.
+/// Closes everything that belongs to the host: its locks must end when it ends.
 static void leave_host(const struct migration_program *program) {
   int failures = program->failures;
   migration_reset_signals();
-  // A session of its own: no terminal's signal reaches it.
+  // A session of its own: signals of a terminal don't reach it.
   if (setsid() < 0) migration_fail(failures, "setsid");
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) migration_fail(failures, "prctl");
   int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -343,7 +342,7 @@ static void leave_host(const struct migration_program *program) {
     [host_failures] = failures,
     [host_connection] = program->connection,
     [host_output] = program->output,
-    // Where there is none, its number is taken by what reads nothing.
+    // If there is none, its number is taken by a descriptor that reads nothing.
     [host_group] = program->group >= 0 ? program->group : null,
     [host_ruleset] = program->ruleset,
   };
@@ -361,9 +360,11 @@ static _Noreturn void supervise(const struct migration_program *program) {
     };
     run(program, files, supervisor);
   }
-  // The child does so too: whoever comes first, it is in its own group before it can be killed.
+  // The child does so too: whichever comes first, the child is in its own group before it can be
+  // killed.
   setpgid(child, child);
-  // No descriptor or directory of this process hides an end or keeps a file system mounted.
+  // This process must keep no descriptor or directory that hides the end of a stream or keeps a
+  // file system mounted.
   if (syscall(SYS_close_range, host_failures, ~0U, 0) < 0 || chdir("/") < 0) finish(child);
   watch(child);
 }
@@ -371,7 +372,7 @@ static _Noreturn void supervise(const struct migration_program *program) {
 pid_t migration_start(const struct migration_program *program) {
   sigset_t all, before;
   sigfillset(&all);
-  // Blocked in the supervisor as long as it lives, so that no handler of the host runs in it.
+  // Blocked as long as the supervisor lives, so that no handler of the host runs in it.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pid_t supervisor = fork();
   if (supervisor == 0) supervise(program);

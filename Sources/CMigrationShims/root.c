@@ -8,7 +8,7 @@
 
 #include "mounts.h"
 
-// Only calls that are safe in a signal handler are made: the process is a copy of one with threads.
+// Only calls that are safe in a signal handler are made: the process is a fork of one with threads.
 
 enum { most_parts = 1024 };
 
@@ -16,7 +16,7 @@ static bool makes(char *const *step, char kind) { return step[0][0] == kind; }
 
 static bool makes_part(char *const *step) { return makes(step, 'r') || makes(step, 'w'); }
 
-/// Copies the mounts of all parts, while nothing hides one of them.
+/// Copies the mounts of all parts before any of them is hidden.
 static const char *copy_parts(char *const *steps, int *copies) {
   unsigned count = 0;
   for (char *const *step = steps; step[0] != NULL; step += 3) {
@@ -44,7 +44,7 @@ static const char *make(int root, char *const *step, const int **copy) {
   return NULL;
 }
 
-/// Makes `root` the root of all mounts, so that nothing is above it, and lets go of the former one.
+/// Makes `root` the root of all mounts, so that nothing is above it, and unmounts the former one.
 static const char *turn_to(int root) {
   if (fchdir(root) < 0) return "mount";
   if (syscall(SYS_pivot_root, ".", ".") < 0) return "pivot_root";

@@ -9,7 +9,7 @@
 
 // MARK: - Landlock
 
-// The numbers and layouts of linux/landlock.h, which may be older than the kernel, or missing.
+// The numbers and layouts of linux/landlock.h, which may be missing, or older than the kernel.
 enum {
   landlock_create_ruleset = 444,
   landlock_add_rule = 445,
@@ -28,7 +28,7 @@ int migration_landlock_version(void) {
 }
 
 int migration_make_ruleset(const struct migration_ruleset *ruleset) {
-  // An older kernel takes a longer structure as long as what it doesn't know is zero.
+  // An older kernel accepts a longer structure as long as the part that it doesn't know is zero.
   return (int)syscall(landlock_create_ruleset, ruleset, sizeof *ruleset, 0);
 }
 
@@ -49,7 +49,7 @@ int migration_limit_capabilities(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
   if (syscall(SYS_capget, &header, data) < 0) return -1;
-  // Without new privileges the program gets no more than is permitted here.
+  // Without new privileges, the program gets no more than this.
   data[0].permitted &= kept;
   data[0].effective &= kept;
   data[1].permitted = data[1].effective = 0;

@@ -3,21 +3,21 @@
 
 #include <sqlite3.h>
 
-// Variadic functions and cast macros, which Swift cannot call.
+// Variadic functions and cast macros, which Swift can't call.
 
-/// Whether the write-ahead log stays as it is when the last connection closes.
+/// Sets whether the last connection that closes leaves the write-ahead log as it is.
 static inline int migration_sqlite_keep_log(sqlite3 *database, int keep) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, (int *)0);
 }
 
-/// Lets nothing that the schema names have effects outside the database.
+/// Prevents anything that the schema names from having effects outside the database.
 static inline int migration_sqlite_distrust(sqlite3 *database) {
     int code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     if (code != SQLITE_OK) return code;
     return sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
 }
 
-/// Allows `PRAGMA writable_schema`, with which errors of the schema count for nothing.
+/// Allows `PRAGMA writable_schema`, which makes SQLite ignore errors in the schema.
 static inline int migration_sqlite_ignore_schema_errors(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 0, (int *)0);
 }
@@ -36,7 +36,7 @@ static inline int migration_sqlite_bind_blob(
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
-/// Opens nothing that the file brings along: no view, no trigger, no function of a schema.
+/// Uses nothing that the file brings along: no views, no triggers, no functions of the schema.
 static inline void migration_sqlite_defend(sqlite3 *database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
@@ -44,7 +44,7 @@ static inline void migration_sqlite_defend(sqlite3 *database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);
 }
 
-/// A call of a function that only the app has.
+/// A call of a function that only the app registers.
 static inline void migration_sqlite_stand_in(
     sqlite3_context *context, int count, sqlite3_value **values
 ) {
@@ -52,7 +52,7 @@ static inline void migration_sqlite_stand_in(
     sqlite3_result_error(context, "only the app has this function", -1);
 }
 
-/// Registers a function of that name. SQL may name it with any number of values; a call fails.
+/// Registers a function of that name with any number of arguments; a call fails.
 static inline int migration_sqlite_add_stand_in(sqlite3 *database, const char *name) {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     return sqlite3_create_function_v2(
@@ -64,7 +64,7 @@ static inline int migration_sqlite_remove_stand_in(sqlite3 *database, const char
     return sqlite3_create_function_v2(database, name, -1, SQLITE_UTF8, 0, 0, 0, 0, 0);
 }
 
-/// The order of a collation that only the app has.
+/// The order of a collation that only the app registers.
 static inline int migration_sqlite_compare(
     void *context, int count, const void *bytes, int other_count, const void *other_bytes
 ) {
@@ -72,13 +72,13 @@ static inline int migration_sqlite_compare(
     return 0;
 }
 
-/// Registers a collation of that name, by which nothing is compared.
+/// Registers a collation of that name, which compares nothing.
 static inline int migration_sqlite_add_collation_stand_in(sqlite3 *database, const char *name) {
     return sqlite3_create_collation_v2(
         database, name, SQLITE_UTF8, 0, migration_sqlite_compare, 0);
 }
 
-/// What `migration_digest` knows of the rows so far.
+/// The state of `migration_digest` after the rows so far.
 struct migration_sqlite_digest {
     unsigned long long rows, sum, product;
 };
@@ -147,7 +147,7 @@ static inline int migration_sqlite_add_digest(sqlite3 *database) {
         migration_sqlite_digest_final, 0);
 }
 
-/// A read that met the end of the file; the macro is a sum.
+/// A read beyond the end of the file; the macro is a sum.
 static const int migration_sqlite_short_read = SQLITE_IOERR_SHORT_READ;
 
 #endif

@@ -1,4 +1,4 @@
-/// An app's extension, which is a program of its own.
+/// An app's extension, which is its own program.
 ///
 /// Corresponds to ExtensionFoundation's type of that name. The type that conforms carries `@main`
 /// and has an initializer without arguments.
@@ -9,8 +9,8 @@ public protocol AppExtension {
     /// What runs the extension.
     @preconcurrency @MainActor var configuration: Configuration { get }
 
-    /// The place of the host at which the extension works; authors of migration extensions need not
-    /// write it.
+    /// The extension point at which the host uses the extension; authors of migration extensions
+    /// need not write it.
     @MainActor @AppExtensionPoint.Bind var extensionPoint: AppExtensionPoint { get }
 
     /// Makes the extension, once its process has started.
@@ -20,8 +20,8 @@ public protocol AppExtension {
 extension AppExtension {
     /// Makes the extension and runs it.
     ///
-    /// - Throws: An error that says so where the configuration can't run an extension on this system;
-    ///   else what running it throws.
+    /// - Throws: An error if this system can't run extensions of this configuration, and the errors
+    ///   of running it.
     @preconcurrency @MainActor public static func main() throws {
         let configuration = Self().configuration
         guard let configuration = configuration as? any RunnableConfiguration else {

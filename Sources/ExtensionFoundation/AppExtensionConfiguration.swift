@@ -1,9 +1,9 @@
 /// What runs an extension in its process.
 ///
-/// Corresponds to ExtensionFoundation's type of that name. The author of a migration extension
-/// writes none: MigrationCore supplies it.
+/// Corresponds to ExtensionFoundation's type of that name. Authors of migration extensions don't
+/// write one, because MigrationCore supplies it.
 @preconcurrency @MainActor public protocol AppExtensionConfiguration: Sendable {
-    /// Returns whether the extension takes a connection; on this system none is ever offered.
+    /// Returns whether the extension takes a connection; this system never offers one.
     nonisolated func accept(connection: NSXPCConnection) -> Bool
 }
 

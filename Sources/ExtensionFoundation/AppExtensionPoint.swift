@@ -1,7 +1,7 @@
 /// The place of a host at which an extension does its work.
 ///
-/// Corresponds to ExtensionFoundation's type of that name, as far as an extension speaks of it. Here a
-/// host runs the program that it is told to run, so nothing depends on what an extension says of it.
+/// Corresponds to ExtensionFoundation's type of that name, with only the parts that an extension
+/// names. Here a host runs the program that it is given, so nothing depends on the extension point.
 public struct AppExtensionPoint: Hashable, Sendable {
     /// The name of an extension point.
     public struct Identifier: Hashable, Sendable {
@@ -46,7 +46,7 @@ extension AppExtensionPoint.Identifier {
 }
 
 extension AppExtension {
-    /// The point of migrations, the one that there is here.
+    /// The extension point of migrations, the only one here.
     @MainActor @AppExtensionPoint.Bind public var extensionPoint: AppExtensionPoint {
         AppExtensionPoint.Identifier.migration
     }

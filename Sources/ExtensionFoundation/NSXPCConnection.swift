@@ -1,7 +1,7 @@
-/// Stands for a connection of Apple's interprocess calls, which there are none of here.
+/// Stands in for a connection of Apple's interprocess calls, which don't exist here.
 ///
-/// Corresponds to Foundation's type of that name, so that a declaration which speaks of it compiles;
-/// there is never a value of it.
+/// Corresponds to Foundation's type of that name, so that declarations that name it compile; it has
+/// no values.
 public final class NSXPCConnection {
     private init() {}
 }

@@ -1,4 +1,4 @@
-/// The error of an extension whose configuration nothing on this system knows how to run.
+/// The error for an extension whose configuration nothing on this system can run.
 struct UnrunnableExtensionError: Error, CustomStringConvertible {
     let name: String
 

@@ -23,7 +23,8 @@ public struct Omission: Hashable, Sendable {
         /// It is a set-user-id, set-group-id or sticky bit, which an import does not restore.
         case specialPermissions
 
-        /// It is the time of the last change, in place of which the destination's file system holds another.
+        /// It is a modification time that the destination's file system can't hold; it holds
+        /// another one.
         case modificationTime
 
         /// Root exported the container, and the container's owner can't read this file or
@@ -34,7 +35,7 @@ public struct Omission: Hashable, Sendable {
         /// those.
         case externalLink
 
-        /// It is damaged, or nothing that may be restored, in an extraction that goes on behind such
+        /// It is damaged or must not be restored, in an extraction that continues after such
         /// entries.
         case damaged
 

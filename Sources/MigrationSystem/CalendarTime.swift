@@ -3,7 +3,7 @@ internal import Glibc
 /// The parts of a point in time by the calendar.
 package struct CalendarTime: Hashable, Sendable {
     package let year: Int
-    /// The month from 1 on.
+    /// The month, counted from 1.
     package let month: Int
     package let day: Int
     package let hour: Int

@@ -36,7 +36,7 @@ extension URL {
         }
     }
 
-    /// Names a path that is not UTF-8, of which Foundation would make another; its bytes are escaped.
+    /// Names a path that isn't UTF-8, which Foundation would change; its bytes are escaped.
     private init?(escaping path: BytePath, isDirectory: Bool) throws(SystemError) {
         let path = path.isAbsolute ? path : try BytePath(resolvingWhole: ".") / path
         let digits = Array("0123456789ABCDEF".utf8)
@@ -69,7 +69,8 @@ extension URL {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes with those in place of `%` and two hexadecimal digits that these stand for.
+    /// The bytes with each `%` and its two hexadecimal digits replaced by the byte that they stand
+    /// for.
     package var percentDecoded: [UInt8] {
         var decoded: [UInt8] = []
         var rest = self

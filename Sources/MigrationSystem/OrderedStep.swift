@@ -2,8 +2,8 @@
 ///
 /// Items come from ``submit(_:)`` or from a source that one thread at a time calls. Results go to a
 /// sink that one thread at a time calls, or a caller takes them with ``next()``. The step is
-/// bounded: who is too far ahead waits, and works meanwhile. The first failure in the order of the items ends
-/// all work of the step; a cancellation ends it at once.
+/// bounded: a thread that is too far ahead waits, and works meanwhile. The first failure in the
+/// order of the items ends all work of the step; a cancellation ends it at once.
 ///
 /// One thread at a time submits, takes, finishes and abandons. Only ``release()`` may be called by any thread.
 package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
@@ -21,7 +21,8 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     ///   - ahead: The most items ahead of the result that was passed on last.
     ///   - source: Returns the next item, `nil` after the last; without it they are submitted.
     ///   - sink: Takes each result; without it the caller takes them.
-    ///   - makeWork: Makes what is done with an item, once for each thread that needs it at the same time.
+    ///   - makeWork: Makes the work on an item, once for each thread that needs one at the same
+    ///     time.
     package init(
         of pool: WorkerPool,
         depth: Int,
@@ -64,7 +65,7 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     /// - Throws: The first failure in the order of the items; `CancellationError`.
     package func settle() throws { try state.settle() }
 
-    /// Ends the step, and waits for what is under way.
+    /// Ends the step, and waits for the work in progress.
     package func abandon() {
         state.stop()
         pool.crew.remove(state)
@@ -74,8 +75,9 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
 
 /// The state of a step, which its caller and the threads of the pool share.
 ///
-/// Safe because everything that changes is touched under the pool's lock, except for the source and the sink,
-/// which one thread at a time calls. No item or result is let go of under the lock: its end may release a place.
+/// Safe because everything that changes is touched under the pool's lock, except for the source and
+/// the sink, which one thread at a time calls. No item or result is destroyed under the lock,
+/// because that may release a place.
 private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @unchecked Sendable {
     private enum Place {
         case empty
@@ -99,7 +101,7 @@ private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @un
     private let reads: Bool
     private let passesOn: Bool
 
-    /// What no thread uses at the moment.
+    /// The work objects that no thread uses at the moment.
     private var works: [(Item) throws -> Output] = []
     /// The items from `passedOn` to `submitted`, each at its number modulo the depth.
     private var places: [Place]
@@ -144,7 +146,7 @@ private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @un
 extension StepState {
     func submit(_ item: Item) throws {
         try crew.locked {
-            // After a failure, nothing new is started, so that the first failure is soon known.
+            // After a failure, nothing new is started, so that the first failure is known soon.
             try wait(for: .room)
             places[submitted % depth] = .waiting(item)
             submitted += 1
@@ -178,7 +180,7 @@ extension StepState {
         try crew.locked { try wait(for: .quiet) }
     }
 
-    /// Begins nothing any more, and waits for what is under way.
+    /// Starts nothing more, and waits for the work in progress.
     func stop() {
         crew.locked {
             isStopped = true
@@ -186,7 +188,7 @@ extension StepState {
         }
     }
 
-    /// Lets go of the closures, which may refer to the step's owner, and of what waits.
+    /// Releases the closures, which may refer to the step's owner, and the waiting items.
     func forget() {
         (source, sink, makeWork, works) = (nil, nil, nil, [])
         places = Array(repeating: .empty, count: depth)
@@ -233,7 +235,8 @@ extension StepState {
         return true
     }
 
-    /// Finds a thread to read the next item if there is room; a caller that sleeps, if all others are at work.
+    /// Finds a thread to read the next item if there is room: a sleeping caller, if all others are
+    /// busy.
     private func offerReading() {
         if canRead, !crew.offerJob(), awaited != .nothing { sleeper.wake() }
     }
@@ -269,7 +272,7 @@ extension StepState {
         return true
     }
 
-    /// Reads the next item, and lets another thread read on; `nil` at the end.
+    /// Reads the next item, and lets another thread continue reading; `nil` at the end.
     private func read(_ number: Int) throws -> Item? {
         let item = Result { try source?() }
         crew.locked {

@@ -2,8 +2,9 @@ internal import Glibc
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Until then its name ends in `.partial`. A process that dies leaves such a file, and the next one
-/// that writes the same file takes it over: empty, or as it is. Nothing but a regular file is replaced.
+/// Until then its name ends in `.partial`. A process that dies leaves such a file. The next process
+/// that writes the same file takes it over, either emptied or with its content. Only regular files
+/// are replaced.
 package struct PendingFile: ~Copyable {
     private let directory: OpenFile
     private let name: [UInt8]
@@ -23,8 +24,8 @@ package struct PendingFile: ~Copyable {
 
     /// Begins the file at `path`, which only its owner can read.
     ///
-    /// Where `resumes` says so, it holds what a process of this user has left of it. If none has, a
-    /// file of this user at `path` is taken if `isCut` says that it is not whole.
+    /// If `resumes`, it holds what an earlier process of this user left. If there is no such file,
+    /// this user's file at `path` is taken if `isCut` says that it isn't whole.
     ///
     /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and is not to be
     ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.
@@ -75,7 +76,8 @@ package struct PendingFile: ~Copyable {
         try pending.commit()
     }
 
-    /// Throws an error that ``SystemError/isExisting`` if `name` is taken by what may not be replaced.
+    /// Throws an error that ``SystemError/isExisting`` if something that may not be replaced has
+    /// `name`.
     private static func check(
         _ name: [UInt8],
         in directory: OpenFile,
@@ -91,7 +93,7 @@ package struct PendingFile: ~Copyable {
         [UInt8](name.prefix(240)) + [UInt8](utf8: ".partial")
     }
 
-    /// Gives the file `name`, if it was cut, the name of one that is not finished, unless there is one.
+    /// If the file `name` was cut, renames it to that of an unfinished file, unless there is one.
     private static func takeCutFile(
         _ name: [UInt8],
         in directory: OpenFile,
@@ -118,7 +120,8 @@ package struct PendingFile: ~Copyable {
         do throws(SystemError) {
             let file = OpenFile(try directory.descriptor.open(name, .updating))
             let status = try file.descriptor.status()
-            // The owner of another file, or of another name of it, could read and change the new content.
+            // If another user owned the file, or it had another name, others could read and change
+            // the new content.
             guard status.isOfThisUserAlone else { return try create(name, in: directory) }
             try file.descriptor.lock(.exclusive)
             // Another process may have finished the file before it was locked here.
@@ -154,7 +157,7 @@ package struct PendingFile: ~Copyable {
         }
         do {
             try file.descriptor.lock(.exclusive)
-            // Before it was locked, another process may have taken it for one that was left, and removed it.
+            // Before it was locked, another process may have removed it as a leftover.
             try checkHasName(name, file, in: directory)
         } catch {
             // By now the name may belong to the file of the process that holds the lock.
@@ -166,7 +169,7 @@ package struct PendingFile: ~Copyable {
         return file
     }
 
-    /// Throws unless the locked file is the one of that name.
+    /// Throws unless the locked file still has that name.
     private static func checkHasName(
         _ name: [UInt8],
         _ file: OpenFile,
@@ -185,7 +188,7 @@ package struct PendingFile: ~Copyable {
     package consuming func commit() throws(SystemError) {
         do {
             try file.descriptor.synchronize()
-            // Another process may have put something else there meanwhile, such as a device.
+            // Another process may have put something else there, such as a device.
             try Self.check(name, in: directory, replacesExisting: replacesExisting)
             if replacesExisting {
                 try directory.descriptor.rename(
@@ -210,7 +213,7 @@ package struct PendingFile: ~Copyable {
     /// Leaves the unfinished file where it is, for a process that resumes it.
     package consuming func leave() {}
 
-    /// Gives the unfinished file a further name, so that a new one can be begun; returns the name.
+    /// Gives the unfinished file another name, so that a new one can be begun; returns the name.
     package consuming func setAside() throws(SystemError) -> [UInt8] {
         try Self.checkHasName(temporaryName, file, in: directory)
         var number = 1

@@ -38,7 +38,8 @@ package enum PrintableText {
         return text
     }
 
-    /// Returns the bytes whose ``escaping(_:)-([UInt8])`` is `text`; `nil` if no escape is in it, or one is wrong.
+    /// Returns the bytes whose ``escaping(_:)-([UInt8])`` is `text`; `nil` if it has no escape, or
+    /// a wrong one.
     ///
     /// - Parameter text: Text as it was printed.
     /// - Returns: The bytes.

@@ -26,7 +26,7 @@ package struct SecretMemory: @unchecked Sendable {
         isMapped = unsafe mapped != MAP_FAILED
         if isMapped {
             unsafe pages = UnsafeMutableRawBufferPointer(start: mapped, count: size)
-            // Kernels before 4.14 can't, and nothing else would help there.
+            // Kernels before 4.14 don't support this, and have no other way.
             _ = unsafe madvise(mapped, size, wipeOnFork)
             _ = unsafe madvise(mapped, size, notDumped)
         } else {
@@ -38,7 +38,7 @@ package struct SecretMemory: @unchecked Sendable {
     /// The memory, which is at least as large as was asked for.
     @unsafe package var bytes: UnsafeMutableRawBufferPointer { unsafe pages }
 
-    /// Gives the memory back, which the owner has wiped.
+    /// Releases the memory, which the owner has wiped.
     package func release() {
         if isMapped {
             unsafe munmap(pages.baseAddress, pages.count)

@@ -37,7 +37,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Reads at most `count` bytes into `buffer` from `start`, and waits where nothing has arrived.
+    /// Reads at most `count` bytes into `buffer` from `start`, and waits if nothing has arrived.
     ///
     /// Unlike a read, the kernel doesn't count it among the bytes that a process reads from files.
     ///

@@ -1,7 +1,8 @@
 /// The times that the files of one file system can have.
 ///
-/// The kernel changes any other time without an error: ext4 makes 1901 of 1754, and with inodes of 128
-/// bytes drops fractions and everything after 2038. A probe file, which has no name, shows what it does.
+/// The kernel changes any other time without an error: ext4 turns 1754 into 1901, and with inodes
+/// of 128 bytes it drops fractions and everything after 2038. An unnamed probe file shows what the
+/// kernel does.
 package final class StorableTimes: Sendable {
     /// Seconds that every file system holds; FAT begins in 1980, by the local time.
     private static let common: ClosedRange<Int64> = 316_000_000...2_147_400_000
@@ -16,7 +17,7 @@ package final class StorableTimes: Sendable {
         holdsFractions = Self.stored(time, in: probe) == time
     }
 
-    /// The time that a file has which is given `time`.
+    /// The time that a file gets if it is given `time`.
     package func stored(_ time: FileTime) -> FileTime {
         if Self.common.contains(time.seconds), holdsFractions || time.nanoseconds == 0 {
             return time
@@ -29,7 +30,7 @@ package final class StorableTimes: Sendable {
             try probe.descriptor.setModificationTime(time)
             return try probe.descriptor.status().modificationTime
         } catch {
-            // A file that can't be given it fails by itself.
+            // If the probe fails, setting the file's own time fails too, and reports why.
             return time
         }
     }

@@ -39,7 +39,7 @@ extension SystemError {
         ].contains(call)
     }
 
-    /// A program could not have a namespace, so that it can have no mounts at all.
+    /// A program could not have a namespace, and so no mounts at all.
     package var isAboutNamespaces: Bool { call == "unshare" }
 
     /// The error for a path that doesn't exist.

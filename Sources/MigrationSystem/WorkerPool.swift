@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// The threads that work on one operation: its own, and as many beside it as it was given, less one.
+/// The threads that work on one operation: its own and the others that it was given.
 ///
-/// The ``OrderedStep``s of an operation share them. Who is free takes the job nearest to the output, and who waits
-/// for a step works meanwhile. So an operation needs no more threads than work at once, and on one thread none
-/// beside its own. Threads start when there is something for them to do; where the system gives none, the others
-/// do the work.
+/// The ``OrderedStep``s of an operation share them. A free thread takes the job nearest to the
+/// output, and a thread that waits for a step works meanwhile. So an operation needs no more
+/// threads than work at once, and with one thread only its own. Threads start when there is work
+/// for them; if the system gives none, the others do the work.
 package final class WorkerPool: Sendable {
     /// The threads that may work at once.
     package let threadCount: Int
@@ -29,7 +29,7 @@ package final class WorkerPool: Sendable {
 
 /// The work of a step, as far as the threads of a pool know it; each member is used under the pool's lock.
 protocol PooledStep: AnyObject {
-    /// Does one job without the lock; returns `false` where nothing can be begun.
+    /// Does one job without the lock; returns `false` if there is none to begin.
     func workOnce() -> Bool
 
     /// Wakes the thread that waits for the step, if it need not wait any longer.
@@ -38,8 +38,8 @@ protocol PooledStep: AnyObject {
 
 /// The threads of a pool, and what they share with its steps.
 ///
-/// There is no deadlock. A job may wait for a step that lies nearer to one end of the operation than its own, and
-/// who waits within a job works for that step alone: it never takes up what waits for itself.
+/// There is no deadlock. A job may wait for a step that lies nearer to one end of the operation
+/// than its own, and then works for that step only, so it never starts a job that waits for it.
 ///
 /// Safe because everything that changes is touched under `lock`.
 final class Crew: @unchecked Sendable {
@@ -78,7 +78,7 @@ final class Crew: @unchecked Sendable {
         if isOutermost { busy.removeAll { $0 == thread } }
     }
 
-    /// Does the job that is nearest to the output; returns `false` where there is none.
+    /// Does the job that is nearest to the output; returns `false` if there is none.
     func workOnce() -> Bool {
         let steps = steps
         return steps.contains { $0.workOnce() }
@@ -99,7 +99,7 @@ final class Crew: @unchecked Sendable {
         return true
     }
 
-    /// Waits until someone wakes `sleeper`: for a job too, where it is `takingJobs`.
+    /// Waits until another thread wakes `sleeper`; if `takingJobs`, for a job too.
     func wait(_ sleeper: Sleeper, takingJobs: Bool) {
         if takingJobs { idleCallers.append(sleeper) }
         sleeper.wait(lock)
@@ -112,7 +112,7 @@ final class Crew: @unchecked Sendable {
             workerCount += 1
             return true
         } catch {
-            // The system has none left, and is not asked again.
+            // The system has no thread left, and isn't asked again.
             limit = workerCount
             return false
         }
@@ -135,8 +135,8 @@ final class Crew: @unchecked Sendable {
 // MARK: - Without the lock
 
 extension Crew {
-    /// Adds a step: one that passes its results on itself lies nearer to the output than one that doesn't, and of
-    /// several the first does.
+    /// Adds a step. A step that passes on its results itself lies nearer to the output than one
+    /// that doesn't; of several such steps, the first one does.
     func add(_ step: any PooledStep, passesOn: Bool) {
         locked {
             steps.insert(step, at: passesOn ? sinkCount : steps.count)
@@ -152,7 +152,7 @@ extension Crew {
         }
     }
 
-    /// Wakes all who need not wait any longer.
+    /// Wakes all threads that need not wait any longer.
     func wakeCallers() {
         locked { steps.forEach { $0.wakeCaller() } }
     }
@@ -162,7 +162,7 @@ extension Crew {
         locked {
             isDismissed = true
             idleWorkers.forEach { $0.wake() }
-            // One of them may let go of the pool.
+            // One of them may release the pool.
             if isBusy { return }
             while workerCount > 0 { dismissal.wait(lock) }
         }

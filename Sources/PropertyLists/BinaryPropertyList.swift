@@ -1,8 +1,8 @@
-/// A binary property list, whose objects are read where they are asked for.
+/// A binary property list, whose objects are read on request.
 ///
-/// The format is the one of Core Foundation's `CFBinaryPList.c`, version 00. Every length and offset
-/// is checked before it is used. Nothing is followed by itself, so a list that refers to itself harms
-/// only a reader that follows it without a bound.
+/// The format is the one of Core Foundation's `CFBinaryPList.c`, version 00. Every length and
+/// offset is checked before it is used. It follows no references by itself, so a list that refers
+/// to itself harms only a caller that follows it without a limit.
 package struct BinaryPropertyList: Sendable {
     static let magic = [UInt8]("bplist".utf8)
 
@@ -68,7 +68,7 @@ package struct BinaryPropertyList: Sendable {
         case dictionary(Range<Int>)
     }
 
-    /// Reads the object of that number, but not what it holds.
+    /// Reads the object of that number, but not its elements.
     func content(of object: Int) throws(PropertyListError) -> Content {
         let place = table + object * offsetSize
         let offset = try Self.number(in: bytes, at: place, size: offsetSize, below: table)
@@ -123,7 +123,7 @@ package struct BinaryPropertyList: Sendable {
     private func integer(_ range: Range<Int>) throws(PropertyListError) -> PropertyListValue {
         let number = bits(range.suffix(8))
         guard range.count >= 8 else { return .integer(Int64(number)) }
-        // Numbers of 16 bytes exist for those that 8 bytes with a sign can't hold.
+        // Numbers of 16 bytes are for values that a signed number of 8 bytes can't hold.
         let signed = Int64(bitPattern: number)
         let high = bytes[range].dropLast(8)
         if high.allSatisfy({ $0 == (signed < 0 ? 0xFF : 0) }) { return .integer(signed) }

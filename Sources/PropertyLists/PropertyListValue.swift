@@ -40,7 +40,7 @@ package indirect enum PropertyListValue: Hashable, Sendable {
 
     /// Reads a list that comes in pieces.
     ///
-    /// Of one in XML no more is kept than its values.
+    /// For a list in XML, only its values are kept.
     ///
     /// - Parameters:
     ///   - limits: How much the list may hold.
@@ -164,7 +164,7 @@ package struct PropertyListError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// What is left of the limits while a list is read.
+/// The rest of the limits while a list is read.
 struct PropertyListBudget {
     private var values: Int
     private var bytes: Int
@@ -176,13 +176,13 @@ struct PropertyListBudget {
         depth = limits.depth
     }
 
-    /// Takes one value off the budget.
+    /// Subtracts one value from the budget.
     mutating func takeValue() throws(PropertyListError) {
         values -= 1
         guard values >= 0 else { throw PropertyListError("it holds too many values") }
     }
 
-    /// Takes the bytes of a text or of data off the budget.
+    /// Subtracts the bytes of a text or of data from the budget.
     mutating func take(bytes count: Int) throws(PropertyListError) {
         let (left, overflow) = bytes.subtractingReportingOverflow(count)
         guard !overflow, left >= 0 else { throw PropertyListError("it expands to too many bytes") }

@@ -72,7 +72,7 @@ final class XMLPropertyListReader {
         }
     }
 
-    /// Takes note that no piece follows.
+    /// Ends the reading after the last piece.
     ///
     /// - Returns: The value that the list holds.
     func finish() throws(PropertyListError) -> PropertyListValue {

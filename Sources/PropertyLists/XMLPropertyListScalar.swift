@@ -1,4 +1,4 @@
-/// The text of values in an XML property list that hold no others.
+/// The text of values in an XML property list that hold no other values.
 enum XMLPropertyListScalar {
     /// Reads `text` as the element of that name; returns `nil` if it isn't one.
     static func value(of text: String, in element: String) -> PropertyListValue? {
@@ -139,7 +139,7 @@ package enum Base64 {
         return values
     }()
 
-    /// Reads text; returns `nil` where a character isn't one of base64, or the end is cut.
+    /// Reads text; returns `nil` if a character isn't base64, or the end is cut.
     package static func bytes(of text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count, padding) = (UInt32(0), 0, 0)

@@ -2,8 +2,8 @@ extension PropertyListValue {
     /// Writes the value as a property list in XML, with its keys in the order of their bytes.
     ///
     /// - Returns: The list, as Apple's programs write it. A date loses its fraction of a second.
-    /// - Throws: ``PropertyListError`` where XML can't hold a value: the number of an object in a keyed
-    ///   archive, a date outside the years 0 to 9999, or a text with control characters.
+    /// - Throws: ``PropertyListError`` if XML can't hold a value: the number of an object in a
+    ///   keyed archive, a date outside the years 0 to 9999, or a text with control characters.
     package func xml() throws(PropertyListError) -> [UInt8] {
         var writer = XMLPropertyListWriter()
         try writer.append(self, level: 0)
@@ -98,7 +98,7 @@ private struct XMLPropertyListWriter {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
-            // A reader of XML makes a line feed of a carriage return (XML 1.0, section 2.11).
+            // A reader of XML turns a carriage return into a line feed (XML 1.0, section 2.11).
             case "\r": escaped += "&#13;"
             case "\t", "\n": escaped.unicodeScalars.append(character)
             case "\0"..<" ", "\u{FFFE}", "\u{FFFF}":

@@ -1,7 +1,7 @@
 #ifndef CMIGRATION_SHIMS_H
 #define CMIGRATION_SHIMS_H
 
-// Calls that the C library's Swift module hides, or that take part in no portable module.
+// Calls that the C library's Swift module hides, or that belong to no portable module.
 
 #include "files.h"
 #include "guard.h"

@@ -16,34 +16,37 @@ int migration_rename_exchange(int fromDirectory, const char *from, int toDirecto
 /// Renames without replacing an existing target (renameat2 with RENAME_NOREPLACE).
 int migration_rename_exclusive(int fromDirectory, const char *from, int toDirectory, const char *to);
 
-/// Tells the mount through which `file` was opened (statx with STATX_MNT_ID); ENOSYS where that is not known.
+/// Returns the mount through which `file` was opened (statx with STATX_MNT_ID); ENOSYS if the
+/// kernel doesn't know it.
 int migration_mount_identifier(int file, uint64_t *identifier);
 
 /// Flushes the file system that holds `file`.
 int migration_sync_file_system(int file);
 
-/// Opens an unnamed file in `directory`, gone when it is closed.
+/// Opens an unnamed file in `directory`, deleted when it is closed.
 int migration_open_unnamed(int directory, mode_t permissions);
 
-/// Opens `path` as a mere place (O_PATH), following links.
+/// Opens `path` with O_PATH, following links.
 int migration_open_place(const char *path);
 
-/// Makes a file in memory that only its owner may open, gone when it is closed (memfd_create).
+/// Makes a file in memory that only its owner may open, deleted when it is closed (memfd_create).
 int migration_make_memory_file(void);
 
-/// Makes a file that can be read from once an event was raised (eventfd).
+/// Makes a file that becomes readable once an event is raised (eventfd).
 int migration_make_event(void);
 
 /// Raises an event; it stays raised.
 void migration_raise_event(int event);
 
-/// Puts a read lock on byte `number` of `file`, a directory too, beside those of others (F_OFD_SETLK).
+/// Puts a read lock on byte `number` of `file`, which may be a directory, beside those of others
+/// (F_OFD_SETLK).
 int migration_mark(int file, off_t number);
 
-/// Removes all such locks of `file` itself.
+/// Removes all such locks of this descriptor of `file`.
 int migration_remove_marks(int file);
 
-/// Whether another descriptor has byte `number` of `file` locked so: 1, 0, or -1 for an error.
+/// Whether another descriptor holds such a lock on byte `number` of `file`: 1, 0, or -1 for an
+/// error.
 int migration_is_marked_elsewhere(int file, off_t number);
 
 /// Reads directory records (getdents64) into `buffer`.

@@ -7,7 +7,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// A shell command at one end of a stream; all of it stays as it is until the call returns.
+/// A shell command at one end of a stream; all fields must stay valid until the call returns.
 struct migration_guarded {
   /// The command for the shell.
   const char *command;
@@ -18,8 +18,8 @@ struct migration_guarded {
   int failures;
   /// The command's end of the stream's pipe.
   int stream;
-  /// The end that is written, where the command reads the stream: as long as the guard has it, the
-  /// command sees no end. -1 where the command writes the stream.
+  /// The writing end, if the command reads the stream: while the guard has it open, the command
+  /// sees no end. -1 if the command writes the stream.
   int held;
   /// The command's standard error, and its standard output if that is not the stream.
   int output;
@@ -46,18 +46,19 @@ struct migration_guard_message {
 
 /// Forks a guard that runs the command in a session of its own; returns the guard's process.
 ///
-/// If the host dies before it says that the stream is complete, the guard ends the command and all
-/// that it started, and closes its end of the stream after that.
+/// If the host dies before it reports that the stream is complete, the guard first ends the command
+/// and every process that it started, and then closes its end of the stream.
 pid_t migration_guard(const struct migration_guarded *guarded);
 
 /// Makes this process the parent of all descendants whose parents end.
 int migration_adopt_orphans(void);
 
-/// Stops all descendants of this process but `spared` and theirs, then kills them, until none is
-/// left; returns whether that took at most `limit` milliseconds, where that is not below zero.
+/// Stops and then kills all descendants of this process, except `spared` and their descendants,
+/// until none is left; returns whether that took at most `limit` milliseconds. A negative `limit`
+/// means no limit.
 ///
-/// Nobody runs between the first end and the last, so that nobody takes one's end for the end of a
-/// stream.
+/// All are stopped before the first is killed, so that none of them takes the end of another for
+/// the end of a stream.
 bool migration_end_descendants(const pid_t *_Nullable spared, size_t count, int limit);
 
 #pragma clang assume_nonnull end

@@ -14,7 +14,8 @@ struct migration_identity {
   size_t group_count;
 };
 
-/// Asks as that user whether `path` may be accessed; for root, and for the calling thread alone.
+/// Checks as that user whether `path` may be accessed; only for root, and only for the calling
+/// thread.
 int migration_access_as(
   const struct migration_identity *identity,
   int directory,
@@ -23,7 +24,7 @@ int migration_access_as(
   int flags
 );
 
-/// Makes this process, which has one thread, that user's for good.
+/// Makes this process, which has one thread, run as that user for good.
 int migration_become(const struct migration_identity *identity);
 
 #pragma clang assume_nonnull end

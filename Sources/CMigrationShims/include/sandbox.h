@@ -6,7 +6,8 @@
 
 #pragma clang assume_nonnull begin
 
-/// What a Landlock ruleset governs, as the kernel takes it: all that no rule allows is denied.
+/// The rights that a Landlock ruleset governs, as the kernel takes them; everything that no rule
+/// allows is denied.
 struct migration_ruleset {
   uint64_t file_access;
   uint64_t network_access;
@@ -19,19 +20,20 @@ int migration_landlock_version(void);
 /// Makes a Landlock ruleset and returns its descriptor.
 int migration_make_ruleset(const struct migration_ruleset *ruleset);
 
-/// Allows `access` to the file `place`, and to all beneath it where it is a directory.
+/// Allows `access` to the file `place`, and to everything beneath it if it is a directory.
 int migration_allow(int ruleset, int place, uint64_t access);
 
-/// Confines this process, for good, to what the ruleset allows.
+/// Confines this process for good to what the ruleset allows.
 int migration_restrict_self(int ruleset);
 
-/// Leaves a superuser's process, once it may gain no privileges, those over files alone.
+/// Leaves a superuser's process only the privileges over files; call it when the process can't gain
+/// new privileges.
 int migration_limit_capabilities(void);
 
 /// Whether this kernel can filter system calls and the filter knows this machine.
 bool migration_can_filter(void);
 
-/// Denies this process, for good, the system calls that reach past its files.
+/// Denies this process for good the system calls that reach beyond its files.
 int migration_filter_self(void);
 
 #pragma clang assume_nonnull end

@@ -38,8 +38,8 @@ package struct ContainerLayout {
     /// The identity that an import recorded; `nil` if none did.
     package let recorded: ContainerIdentity?
 
-    /// The bundle identifier that the directory or the bundle has for a name; `nil` where the name is
-    /// another one.
+    /// The bundle identifier in the name of the directory or the bundle; `nil` if the name isn't
+    /// one.
     package let namedIdentifier: String?
 
     /// Whether the container is from one of Apple's devices, by files of its system or by its form.
@@ -48,8 +48,8 @@ package struct ContainerLayout {
     /// Examines the directory at `path`, which need not exist.
     ///
     /// An `.xcappdata` bundle has the container in `AppData` and the identifier in
-    /// `AppDataInfo.plist` or, where that is missing, in its name. A directory of that ending is one
-    /// if it holds `AppData`, or if it doesn't exist yet; `path` may also lead to its `AppData`.
+    /// `AppDataInfo.plist` or, where that is missing, in its name. A directory with that ending is
+    /// a bundle if it holds `AppData` or doesn't exist yet; `path` may also lead to its `AppData`.
     ///
     /// - Throws: ``MigrationError`` of code `containerInvalid`, also for a bundle with bookkeeping in its
     ///   `AppData`, which would go to the device with the data.

@@ -25,8 +25,8 @@ package struct ContainerPlace: Hashable, Sendable {
         return OpenFile(try directory.descriptor.open(ContainerLayout.dataName, .directory))
     }
 
-    /// Makes in `directory`, which is empty, what it needs to have the form of the place; if `resuming`, it may
-    /// be there already.
+    /// Makes the directories in `directory`, which is empty, that give it the form of the place; if
+    /// `resuming`, they may exist already.
     package func makeContainer(
         in directory: OpenFile,
         resuming: Bool = false
@@ -41,7 +41,7 @@ package struct ContainerPlace: Hashable, Sendable {
 
     /// Removes from `directory` the empty directories that give it the form of the place.
     package func removeEmptyContainer(from directory: OpenFile) {
-        // Best effort; what isn't empty holds data.
+        // Best effort; a directory that isn't empty holds data.
         try? directory.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
         if isBundle { try? directory.descriptor.removeDirectory(ContainerLayout.dataName) }
     }

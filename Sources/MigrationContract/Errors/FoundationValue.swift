@@ -1,14 +1,14 @@
 internal import Foundation
 internal import PropertyLists
 
-/// Between the values of Foundation and those of property lists.
+/// Converts between Foundation's values and those of property lists.
 ///
-/// `PropertyListSerialization` isn't used: its casts of arrays fail in a program that is linked
-/// statically, and it follows every nesting.
+/// `PropertyListSerialization` isn't used: its casts of arrays fail in a statically linked program,
+/// and it has no limit on nesting.
 extension PropertyListValue {
     /// Which of Foundation's values are converted.
     enum Scope {
-        /// Those that property lists have.
+        /// The types that property lists have.
         case propertyList
         /// Also URLs, UUIDs, sets and null, as dictionaries with a tag.
         case tagged
@@ -47,7 +47,7 @@ extension PropertyListValue {
             let seconds = value.timeIntervalSinceReferenceDate
             return seconds.isFinite ? .date(secondsSince2001: seconds) : nil
         case let value as Data: return .data([UInt8](value))
-        // A number of Foundation's can be cast to a truth value too.
+        // Foundation's numbers can be cast to `Bool` too.
         case let truth as Bool where type(of: value) == Bool.self: return .boolean(truth)
         case let value as any BinaryInteger: return integer(value)
         case let value as any BinaryFloatingPoint: return .real(Double(value))
@@ -147,7 +147,8 @@ extension PropertyListValue {
             guard let members = members ?? (value as? NSSet)?.allObjects,
                 let values = converted(members, convert)
             else { return nil }
-            // The same set has the same bytes. What XML can't hold is refused when it is written.
+            // Sorted, so that equal sets have equal bytes. A value that XML can't hold is refused
+            // when it is written.
             let sorted = values.map { (value: $0, text: (try? $0.xml()) ?? []) }
                 .sorted { $0.text.lexicographicallyPrecedes($1.text) }
             return .dictionary([Tag.set: .array(sorted.map(\.value))])

@@ -230,7 +230,7 @@ extension PropertyListValue: Codable {
         switch values.allKeys.first {
         case .string?: self = .string(try values.decode(String.self, forKey: .string))
         case .integer?:
-            // A larger number is the other kind.
+            // A larger number is of the other kind.
             if let number = try? values.decode(Int64.self, forKey: .integer) {
                 self = .integer(number)
             } else {

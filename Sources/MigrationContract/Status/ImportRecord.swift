@@ -20,14 +20,14 @@ public struct ImportRecord: Sendable, Equatable {
     /// When it ended, to the second.
     public let date: Date
 
-    /// The bundle identifier of the app that the data comes from, as the importer was told; `nil`
-    /// if it was told none.
+    /// The bundle identifier of the app that the data comes from, as the importer was told it;
+    /// `nil` if it wasn't.
     public let bundleIdentifier: String?
 
-    /// The platform that the data comes from, as the importer was told; `nil` if it was told none.
+    /// The platform that the data comes from, as the importer was told it; `nil` if it wasn't.
     public let platform: String?
 
-    /// The version of the data's format, as the importer was told; `nil` if it was told none.
+    /// The version of the data's format, as the importer was told it; `nil` if it wasn't.
     public let resourcesVersion: String?
 
     /// The fingerprint of the archive in hexadecimal digits; `nil` if it has none.
@@ -37,8 +37,8 @@ public struct ImportRecord: Sendable, Equatable {
     /// theirs.
     public let changedTimes: Int
 
-    /// What the person was doing when the data in the container was exported; `nil` once the app has
-    /// taken it, and if there was nothing.
+    /// What the person was doing when the container was exported; `nil` if there was nothing, or
+    /// once the app has taken it.
     public package(set) var activity: ResumeActivity?
 
     /// The identity that a success gives the container; the bookkeeping keeps it beside the record.

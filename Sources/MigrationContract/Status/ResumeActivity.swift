@@ -1,7 +1,8 @@
 package import Foundation
 internal import PropertyLists
 
-/// What a person was doing in an app when its data was exported, for the app to go on there.
+/// What a person was doing in an app when its data was exported, so that the app can continue
+/// there.
 ///
 /// It travels with the data and is kept beside the import status. The app takes it once, by
 /// ``MigrationStatus/takeResumeActivity(ofTypes:)``. An addition to Apple's interface, after
@@ -16,7 +17,7 @@ public struct ResumeActivity: Sendable, Equatable {
     /// The title of the activity, for a person; `nil` if it has none.
     public let title: String?
 
-    /// The activity as a property list in XML, in which no value can stand for many.
+    /// The activity as a property list in XML, in which every value is written out.
     package let encoded: Data
 
     private enum Key {
@@ -91,7 +92,7 @@ public struct ResumeActivity: Sendable, Equatable {
         guard encoded.count <= Self.sizeLimit else {
             throw Self.error("it takes \(encoded.count) bytes, and at most 64 KiB are kept")
         }
-        // A binary list could stand for far more than it takes.
+        // A binary list could expand to far more than its own size.
         guard encoded.starts(with: Data("<?xml".utf8)) else {
             throw Self.error("it is not a property list in XML")
         }
@@ -103,7 +104,7 @@ public struct ResumeActivity: Sendable, Equatable {
         self.encoded = encoded
     }
 
-    /// What the app needs to go on; empty where the exporting app gave nothing.
+    /// What the app needs to continue; empty if the exporting app gave nothing.
     ///
     /// Arrays are of type `[AnyHashable]`, sets of type `Set<AnyHashable>` and dictionaries of type
     /// `[String: AnyHashable]`; cast them to what they hold.
@@ -111,7 +112,7 @@ public struct ResumeActivity: Sendable, Equatable {
         do throws(MigrationError) {
             return try Self.values(of: Self.read([UInt8](encoded)).userInfo)
         } catch {
-            // It was read when the activity was made.
+            // It was read without an error when the activity was made.
             return [:]
         }
     }
@@ -158,7 +159,7 @@ public struct ResumeActivity: Sendable, Equatable {
 ///
 /// An addition to Apple's interface.
 public protocol ResumeActivityExporting: AppMigrationExtension {
-    /// What the person was doing; `nil` if there is nothing to go on with.
+    /// What the person was doing; `nil` if there is nothing to continue.
     ///
     /// The host asks once, before the export: the answer lies in the first frame of the archive, which a
     /// stream has sent by the time of the first append.

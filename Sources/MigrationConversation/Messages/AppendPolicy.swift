@@ -4,9 +4,9 @@
 /// change while it is exported, so the process itself can tell that the host will archive the file.
 /// It must be a regular file that the permission bits let the process read, it must not be in a
 /// directory that was appended as a whole, and its name in the archive must be valid and free
-/// (``AppendAhead``). All that can still fail ends the whole export, a failing disk for example,
-/// and an extension can't swallow that. The host archives such files in their order with the
-/// others, at the latest before it waits for more messages.
+/// (``AppendAhead``). Anything that can still fail, such as the disk, ends the whole export, and an
+/// extension can't swallow that. The host archives such files in their order with the others, at
+/// the latest before it waits for more messages.
 package enum AppendPolicy: String, Codable, Sendable {
     /// Every append waits for an answer.
     case answered

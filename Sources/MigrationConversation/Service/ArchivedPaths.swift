@@ -15,9 +15,9 @@ package struct ArchivedPaths {
 
     /// Adds the path of an entry that is about to be written, and its missing directories.
     ///
-    /// - Returns: The lengths in bytes of the paths of the directories on the way to `path` that have
-    ///   no entry yet, from the root down. All paths above a deep one would take much more memory than
-    ///   it does.
+    /// - Returns: The lengths in bytes of the paths of the directories on the way to `path` that
+    ///   have no entry yet, from the root down. All paths above a deep one would take much more
+    ///   memory than the path itself.
     /// - Throws: `ArchiveError` of code `entryExists` if `path` is taken, or if a file is in its
     ///   way; then nothing is added.
     package mutating func insert(

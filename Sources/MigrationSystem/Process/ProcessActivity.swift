@@ -4,10 +4,10 @@ internal import Glibc
 /// What processes have read and written so far, and whether they wait for a device, as the kernel
 /// counts it.
 package struct ProcessActivity: Sendable, Equatable {
-    /// The bytes that were written by calls, to whatever they were written.
+    /// The bytes that were written by calls, to any file or pipe.
     package private(set) var writtenByCalls: UInt64 = 0
 
-    /// The bytes that were changed in files of a disk, also by calls.
+    /// The bytes that were changed in files on a disk, also by calls.
     package private(set) var writtenToDisks: UInt64 = 0
 
     /// The bytes that were read.
@@ -25,8 +25,8 @@ package struct ProcessActivity: Sendable, Equatable {
 }
 
 extension ProcessActivity {
-    /// The activity of the process `root` and all its descendants, also of those that ended; `nil`
-    /// where the kernel shows it of none of them.
+    /// The activity of the process `root` and all its descendants, including those that ended;
+    /// `nil` if the kernel shows it for none of them.
     static func ofFamily(_ root: pid_t) -> ProcessActivity? {
         var sum = ProcessActivity()
         var isKnown = false
@@ -75,7 +75,8 @@ extension ProcessActivity {
         var family = [root]
         var next = 0
         while next < family.count {
-            // What ends meanwhile may give its number to another process, but no number twice.
+            // A process that ends meanwhile may give its number to another one, but no number is
+            // visited twice.
             family += children.removeValue(forKey: family[next]) ?? []
             next += 1
         }
@@ -102,7 +103,7 @@ extension ProcessActivity {
     /// Reads the state and the parent in a directory of `/proc` (proc_pid_stat(5)).
     private static func fields(in place: BytePath) -> (state: UInt8, parent: pid_t)? {
         guard let text = text(at: place / "stat"),
-            // The name before them, in parentheses, may hold anything.
+            // The name before them, in parentheses, may contain any character.
             let end = text.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
         let words = text[(end + 1)...].split(separator: UInt8(ascii: " "))

@@ -46,7 +46,7 @@ package struct Sandbox: Sendable {
     /// them, and another process always.
     package let grants: [Rule]
 
-    /// The means of the system; without one of them, that part is not confined.
+    /// The system's means to confine; without one of them, that part isn't confined.
     package let support: Support
 
     /// Confines to `rules`, without those whose path is missing or not accessible to the host.

@@ -104,7 +104,7 @@ package final class SignalWatch: Sendable {
         }
         var mask = inheritance.mask
         unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
-        // A signal that came before takes its original effect now.
+        // A signal that came before now takes its original effect.
         let missed = firstSignal.load(ordering: .sequentiallyConsistent)
         if missed != 0 { kill(getpid(), missed) }
     }

@@ -6,7 +6,7 @@ package enum ThisProcess {
     /// The user for whom it works.
     package static var user: UInt32 { geteuid() }
 
-    /// The name of this machine, without asking any other for it.
+    /// The name of this machine, without a query to another machine.
     package static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard unsafe gethostname(&name, name.count - 1) == 0 else { return "" }
@@ -53,15 +53,15 @@ extension FileDescriptor {
 
 /// The standard output of this process.
 package enum StandardOutput {
-    /// Writes everything at once that is printed from now on.
+    /// Makes standard output unbuffered from now on.
     ///
-    /// The C library would buffer output to a pipe, and a process that crashes would lose it.
+    /// The C library would buffer output to a pipe, and a crashing process would lose it.
     package static func stopBuffering() { migration_stop_buffering_output() }
 }
 
 /// The memory that this process has freed.
 package enum FreedMemory {
-    /// Gives blocks of 128 KiB and more back to the system from now on.
+    /// Returns blocks of 128 KiB and more to the system when they are freed, from now on.
     ///
     /// By default the C library comes to keep blocks of up to 32 MiB, in each of several arenas.
     package static func returnAtOnce() { migration_return_freed_memory() }
@@ -78,10 +78,10 @@ package enum AddressSpace {
         return limit.rlim_cur == rlim_t.max ? nil : UInt64(limit.rlim_cur)
     }
 
-    /// The bytes that are left for everything but the threads that work.
+    /// The bytes that are reserved for everything except the working threads.
     private static let reserve: UInt64 = 48 << 20
 
-    /// What each thread takes: its stack, and buffers of 10 MiB.
+    /// The bytes of each working thread: its stack, and buffers of 10 MiB.
     private static let bytesOfThread: UInt64 = {
         var attributes = pthread_attr_t()
         guard unsafe pthread_attr_init(&attributes) == 0 else { return 18 << 20 }
@@ -91,7 +91,7 @@ package enum AddressSpace {
         return UInt64(stack) + (10 << 20)
     }()
 
-    /// How many threads that work have room, one at least; `nil` without a limit.
+    /// How many working threads have room, at least one; `nil` without a limit.
     ///
     /// They are counted once, so that all stages of an operation have the same number.
     package static let threadLimit: Int? = limit.map { limit in
@@ -115,7 +115,7 @@ package enum CoreDumps {
 
     private static let state = Monitor(State())
 
-    /// Forbids core dumps until ``allow()`` was called as often as this function.
+    /// Forbids core dumps until ``allow()`` has been called as often as this function.
     package static func prevent() {
         state.withLock { state in
             state.holders += 1
@@ -139,7 +139,8 @@ package enum CoreDumps {
     package static var areAllowed: Bool { migration_dumpable() != 0 }
 }
 
-/// The environment of this process, as bytes: Foundation's is text, and replaces all else.
+/// The environment of this process, as bytes: Foundation has it as text, and replaces what isn't
+/// valid.
 package enum Environment {
     /// The variables, as `NAME=value`.
     package static var assignments: [[UInt8]] {
