@@ -1,4 +1,5 @@
-// The one import for tools: what the modules below show is part of this module's interface.
+// The one import for tools: the public interface of the modules below is part of this module's
+// interface.
 @_exported public import MigrationArchive
 @_exported public import MigrationContract
 @_exported public import MigrationConversation

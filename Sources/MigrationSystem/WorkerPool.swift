@@ -135,8 +135,10 @@ final class Crew: @unchecked Sendable {
 // MARK: - Without the lock
 
 extension Crew {
-    /// Adds a step. A step that passes on its results itself lies nearer to the output than one
-    /// that doesn't; of several such steps, the first one does.
+    /// Adds a step.
+    ///
+    /// A step that passes on its results itself lies nearer to the output than one that doesn't; of
+    /// several such steps, the first one does.
     func add(_ step: any PooledStep, passesOn: Bool) {
         locked {
             steps.insert(step, at: passesOn ? sinkCount : steps.count)

@@ -18,7 +18,7 @@ struct CommandRunner: Sendable {
         self.context = context
         self.arguments = arguments
         let flags = ["--json", "--json-lines"].map { [UInt8]($0.utf8) }
-        // Where the words can't be understood, they still tell how the answer was to be.
+        // If the words can't be understood, they still say in which form to answer.
         answersInJSON = arguments.prefix { $0 != [UInt8]("--".utf8) }.contains(
             where: flags.contains
         )
@@ -43,7 +43,7 @@ struct CommandRunner: Sendable {
             return await carryOut(command)
         }
         do {
-            // A line that can't be written is known before the work is done.
+            // A `--result` file that can't be written is reported before the work begins.
             let file = try ResultFile(at: path)
             let begin = RunBeginning()
             let code = await carryOut(command)

@@ -31,7 +31,8 @@ struct Migrate {
     /// Prints why the process can't work, and ends it.
     private static func end(because reason: String) -> Never {
         let line = [UInt8]("migrate: error: \(reason)\n".utf8)
-        // A console needs open files, which may be missing; without standard error nobody can be told.
+        // A console needs open files, which may be missing; without standard error, no message is
+        // possible.
         _ = try? StandardStream.write(
             line,
             from: 0,

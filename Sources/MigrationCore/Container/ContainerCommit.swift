@@ -3,10 +3,10 @@ internal import MigrationSystem
 
 /// Makes a staged container the live one, completely or not at all.
 ///
-/// Where the system can exchange two directories in one step, that exchange is the commit.
-/// In a bundle, the bundles are exchanged. Otherwise (a mount point, an overlay's lower directory, a parent
-/// that can't be written, another user's directory, a bundle with other files in it) ``JournaledCommit`` does
-/// the same in steps.
+/// If the system can exchange two directories in one step, that exchange is the commit. In a
+/// bundle, the bundles are exchanged. Otherwise (a mount point, an overlay's lower directory, a
+/// parent that can't be written, another user's directory, a bundle with other files in it)
+/// ``JournaledCommit`` does the same in steps.
 struct ContainerCommit {
     let live: ContainerLock
     let staging: StagingDirectory
@@ -55,7 +55,7 @@ struct ContainerCommit {
     private enum Exchange {
         case done
         case impossible
-        /// Done, but neither confirmed nor undone, because of this error.
+        /// The exchange is done, but because of this error neither confirmed nor undone.
         case unproved(any Error)
     }
 
@@ -140,8 +140,8 @@ extension ContainerCommit {
         return info == nil || info?.kind == .regular
     }
 
-    /// Gives the staged directory everything that the live one has beside its data, and what `body` writes;
-    /// returns whether the two are alike now.
+    /// Gives the staged directory everything that the live one has besides its data, and what
+    /// `body` writes; returns whether the two are alike now.
     private static func makeAlike(
         _ staged: OpenFile,
         _ live: OpenFile,

@@ -105,7 +105,7 @@ extension ContainerContents {
 }
 
 extension ContainerLayout {
-    /// Makes the directories of a fresh container in `root`, which is empty of them.
+    /// Makes the directories of a fresh container in `root`, which has none of them.
     static func makeSkeleton(in root: OpenFile) throws(SystemError) {
         for path in skeleton {
             try root.descriptor.makeDirectory([UInt8](utf8: path), permissions: 0o755)

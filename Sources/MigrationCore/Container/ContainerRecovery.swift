@@ -6,7 +6,7 @@ internal import MigrationSystem
 enum ContainerRecovery {
     /// The result of a recovery.
     struct Conclusion {
-        /// What became of the interrupted import.
+        /// How the interrupted import ended.
         var outcome = RecoveryReport.Outcome.nothing
 
         /// Whether the records describe the last import.

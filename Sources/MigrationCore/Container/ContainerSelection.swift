@@ -8,7 +8,8 @@ struct ContainerSelection: Sendable {
     private static let temporaryFilesPath = [UInt8](utf8: "tmp")
     private static let systemDataPath = [UInt8](utf8: "SystemData")
 
-    /// The directories that apps and systems of Apple's expect, and no export carries by default.
+    /// The directories that Apple's apps and systems expect, and that no export includes by
+    /// default.
     static let directoriesOfApple = [cachesPath, temporaryFilesPath, systemDataPath]
 
     /// Files that are never exported: temporary files, the system's own data, and bookkeeping.

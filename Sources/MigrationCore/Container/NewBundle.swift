@@ -3,7 +3,8 @@ internal import MigrationArchive
 internal import MigrationSystem
 internal import PropertyLists
 
-/// An `.xcappdata` bundle that an import makes, as Xcode's *Replace Container* and its Run scheme take it.
+/// An `.xcappdata` bundle that an import makes, in the form that Xcode's *Replace Container* and
+/// its Run scheme accept.
 ///
 /// The container is imported into a bundle in a directory beside it, which is then renamed to its place. So a
 /// bundle under its own name is whole.
@@ -12,7 +13,7 @@ struct NewBundle {
     private let parent: OpenFile
     private let token: StagingToken
 
-    /// The directory that holds the bundle and a file whose name is the token, which shows whose it is.
+    /// The directory that holds the bundle and a file named after the token of the import.
     private let holder: OpenFile
     private let holderName: [UInt8]
 
@@ -104,7 +105,7 @@ struct NewBundle {
         try parent.descriptor.removeTree(name, endingWith: token.name)
     }
 
-    /// Removes the directory that holds the bundle, or held it.
+    /// Removes the directory that holds or held the bundle.
     private func remove() {
         // Best effort; the next import into the bundle removes the rest.
         try? parent.descriptor.removeTree(holderName, endingWith: token.name)

@@ -19,7 +19,7 @@ package func withOperationThread<Result>(
 
 /// Runs `body` on the calling thread until it returns, without a thread of Dispatch.
 ///
-/// Where the system has no thread left, Dispatch waits for one for ever.
+/// If the system has no thread left, Dispatch waits for one forever.
 ///
 /// - Parameters:
 ///   - body: What to run.
@@ -91,8 +91,8 @@ package final class OperationThread: TaskExecutor {
 }
 
 extension WorkerPool {
-    /// Makes a pool of the number of threads that was asked for, else one for each processor that this process
-    /// may use.
+    /// Makes a pool with the requested number of threads, or with one for each processor that this
+    /// process may use.
     package convenience init(requesting threadCount: Int?, _ cancellation: CancellationFlag) {
         self.init(
             threadCount: ArchiveThreads.count(requested: threadCount),

@@ -5,15 +5,15 @@ internal import MigrationSystem
 ///
 /// `*` matches any text without a slash, `?` one byte, and `[a-z]` one of several. A pattern with a
 /// slash at its start or in it applies to paths from the root (`Documents/*.tmp`, `/*.tmp`), a
-/// pattern without one to the name of every entry at any depth (`*.tmp`). `**` between slashes stands
-/// for any number of directories (`**/cache`, `Documents/**/*.tmp`). With a slash at its end, a pattern
-/// matches only directories. What matches stands for everything below it too. `./` at the start is the
-/// same as `/`.
+/// pattern without one to the name of every entry at any depth (`*.tmp`). `**` between slashes
+/// stands for any number of directories (`**/cache`, `Documents/**/*.tmp`). With a slash at its
+/// end, a pattern matches only directories. A pattern that matches a directory also matches
+/// everything below it. `./` at the start is the same as `/`.
 public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     /// The pattern as it was written.
     public let description: String
 
-    /// The patterns of the names between the slashes; one that is empty stands for `**`.
+    /// The patterns of the names between the slashes; an empty one means `**`.
     private let names: [[UInt8]]
 
     private let isForDirectories: Bool
@@ -71,7 +71,8 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         matches(path.bytes, isDirectory: isDirectory, orAbove: true)
     }
 
-    /// Goes through the path once, with all the places in the pattern where it may be.
+    /// Goes through the path once, and tracks all positions in the pattern that it may have
+    /// reached.
     private func matches(_ path: [UInt8], isDirectory: Bool, orAbove: Bool) -> Bool {
         let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         var places = [0]
@@ -89,11 +90,11 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         var next: [Int] = []
         func add(_ place: Int) { if !next.contains(place) { next.append(place) } }
         for var place in places where place < names.count {
-            // Each '**' before the last name may stand for no directory.
+            // Each '**' before the last name may match no directory.
             while place < names.count, names[place].isEmpty {
                 add(place)
                 place += 1
-                // At the end it stands for at least one name: a directory does not match itself.
+                // At the end it matches at least one name: a directory doesn't match itself.
                 if place == names.count { add(place) }
             }
             if place < names.count, names[place].isMatchedByShell(part) { add(place + 1) }

@@ -37,7 +37,7 @@ struct ExportProperties: Sendable {
     /// Whether the content is worth compressing.
     let isCompressible: Bool
 
-    /// What the person was doing; `nil` where the extension doesn't say.
+    /// What the person was doing; `nil` if the extension doesn't say.
     var activity: ResumeActivity?
 }
 

@@ -72,7 +72,7 @@ final class ItemIntake {
         }
     }
 
-    /// Archives what need not wait any longer.
+    /// Archives the items that need not wait any longer.
     func settle() throws {
         if let failure { throw failure }
         try failing { try archiver.settle() }

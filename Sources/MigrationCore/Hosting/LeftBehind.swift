@@ -184,7 +184,7 @@ extension LeftBehind {
         mutating func visit(_ item: SourceItem) {
             switch item.status.kind {
             case .regular, .symbolicLink: break
-            // No archive holds it, and if its directory was appended, it is an omission.
+            // No archive can hold it, and if its directory was appended, it is an omission.
             default: return
             }
             if group == nil, ContainerLayout.ownNames.contains(item.path) { return }

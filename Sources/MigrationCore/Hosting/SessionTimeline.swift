@@ -62,7 +62,7 @@ public struct SessionTimeline: Sendable, Codable, Equatable {
         public let memoryLimit: UInt64?
     }
 
-    /// The name of the extension, or of its program if it did not get as far as to give its name.
+    /// The name of the extension, or of its program if the extension did not give its name.
     public let name: String
 
     /// How long the session took.
@@ -109,7 +109,7 @@ struct TimelineRecorder {
     /// The most groups and steps of a timeline; at twice as many, neighbors are joined.
     private static let limit = 1000
     private static let waitLimit = 20
-    /// Shorter waits show nothing.
+    /// Shorter waits aren't worth showing.
     private static let shortestWait = 0.01
 
     private var appends: [Group] = []

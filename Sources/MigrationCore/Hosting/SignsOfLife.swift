@@ -1,29 +1,29 @@
 internal import MigrationSystem
 
-/// What an extension does that it doesn't tell its host, by which the host knows that it works.
+/// An extension's activity that it doesn't report, from which the host concludes that it works.
 ///
 /// Files that grow are work without end. Writing that takes no more room, reading, and waiting for a
 /// device may be work or a loop, so they count for a limited time. Processor time alone doesn't count.
 struct SignsOfLife {
-    /// What was seen of an extension at one time.
+    /// The activity of an extension, seen at one time.
     struct Look {
-        /// The least and the most bytes that it may have written to files; `nil` where unknown.
+        /// The least and the most bytes that it may have written to files; `nil` if unknown.
         var written: ClosedRange<UInt64>?
 
-        /// The bytes that it has read; `nil` where unknown.
+        /// The bytes that it has read; `nil` if unknown.
         var read: UInt64?
 
         /// Whether it waits where no signal reaches it, such as in `fsync`.
         var waitsForDevice = false
 
-        /// The room that the files take which it may change; `nil` where unknown.
+        /// The space of the files that it may change; `nil` if unknown.
         var room: UInt64?
     }
 
-    /// For how many limits an extension may go on that only reads, rewrites or waits for a device.
+    /// How many limits an extension may take if it only reads, rewrites or waits for a device.
     static let patience = 10
 
-    /// How many times it is looked at in a limit.
+    /// How many times it is looked at during a limit.
     private static let looksInLimit = 4
 
     private let limit: Duration
@@ -35,7 +35,7 @@ struct SignsOfLife {
     private var lastSign: SuspendingClock.Instant
     private var most = Look()
 
-    /// Judges an extension that may do nothing for `limit`, and that `look` sees.
+    /// Judges an extension that may be idle for `limit` and is observed by `look`.
     init(
         _ limit: Duration,
         by clock: @escaping () -> SuspendingClock.Instant = { .now },
@@ -52,11 +52,11 @@ struct SignsOfLife {
     enum Hang {
         /// It does nothing at all.
         case idle
-        /// Its work leads nowhere.
+        /// Its work makes no progress.
         case fruitless
     }
 
-    /// When to look next at an extension that told its host of something at `act`.
+    /// When to look next at an extension that last reported something at `act`.
     func nextLook(after act: SuspendingClock.Instant) -> SuspendingClock.Instant {
         max(nextLook, act + limit / Self.looksInLimit)
     }
@@ -79,8 +79,8 @@ struct SignsOfLife {
         return now - work > limit * Self.patience ? .fruitless : nil
     }
 
-    /// Notes what differs from earlier looks; the first one after the extension told something shows
-    /// no difference.
+    /// Notes the differences from earlier looks; the first look after a report of the extension
+    /// shows none.
     private mutating func note(
         _ look: Look,
         isFirst: Bool,
@@ -109,7 +109,7 @@ struct SignsOfLife {
 // MARK: - Looking
 
 extension SignsOfLife.Look {
-    /// Looks at an extension's process, of whose output the host has read `printed()` bytes.
+    /// Looks at an extension's process; the host has read `printed()` bytes of its output.
     init(
         at process: ChildProcess,
         printed: () -> UInt64,
@@ -159,7 +159,7 @@ struct ExtensionRoom {
         }
     }
 
-    /// The room that everything in them takes; `nil` where it can't be measured.
+    /// The space that everything in them takes; `nil` if it can't be measured.
     fileprivate func size(_ cancellation: CancellationFlag) -> UInt64? {
         do throws(SystemError) {
             var size: UInt64 = 0

@@ -27,7 +27,7 @@ struct ImportRecordFile {
     /// Reads the record of the last attempt that failed; `nil` if the last import succeeded.
     func attempt() throws -> ImportRecord? {
         if let attempt = try read(Self.attemptName) { return attempt }
-        // A container may have a failure in the place of the success that it never had.
+        // A container without a success may have the record of a failure instead.
         let record = try read(Self.name)
         return record?.outcome == .success ? nil : record
     }
@@ -68,10 +68,11 @@ struct ImportRecordFile {
     /// Removes the records, if there are any.
     func remove() throws(SystemError) {
         keepFingerprint()
-        // First, so that it is never taken for the status of data that an import made.
+        // This comes first, so that the attempt is never taken for the status of data that an
+        // import made.
         try bookkeeping.remove(Self.attemptName)
         try bookkeeping.remove(Self.name)
-        // Without the record it has no meaning, and the next record does not match it.
+        // Without the record the note has no meaning, and the next record doesn't match it.
         try? bookkeeping.remove(Self.readingName)
     }
 }
@@ -148,12 +149,12 @@ extension ImportRecordFile {
         guard let data = try bookkeeping.read(BookkeepingDirectory.lastImportName) else {
             return nil
         }
-        // One that can't be understood counts as none: the import is made once more.
+        // A file that can't be understood counts as none: the import runs once more.
         let last = try? BookkeepingCoding.decode(LastImport.self, from: data)
         return last?.version == LastImport.currentVersion ? last?.fingerprint : nil
     }
 
-    /// Keeps the fingerprint of a success whose record is about to go.
+    /// Keeps the fingerprint of a success whose record is about to be removed.
     ///
     /// If this fails, the import only runs once more.
     private func keepFingerprint() {

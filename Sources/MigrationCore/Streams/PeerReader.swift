@@ -1,7 +1,7 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// What the other end of a conversation writes, read in parts of known size.
+/// Reads what the other end of a conversation writes, in parts of known size.
 struct PeerReader {
     /// The other end stopped early.
     struct CutShort: Error {}
@@ -50,7 +50,7 @@ struct PeerReader {
         }
     }
 
-    /// Makes sure that something can be taken; returns `false` at the end.
+    /// Makes sure that some bytes are available; returns `false` at the end.
     private mutating func fill() throws -> Bool {
         guard rest.isEmpty else { return true }
         guard try stream.descriptor.waits(until: .readable, or: event) else {

@@ -4,8 +4,9 @@ internal import MigrationSystem
 
 /// An archive that `migrate receive` writes on another host, which ssh reaches.
 ///
-/// It belongs to one export. The receiver first says what it has of the archive (``ArchiveBeginning``); what is
-/// still right of that is not sent. At the end it answers with the fingerprint of what it has.
+/// It belongs to one export. The receiver first says how much of the archive it has
+/// (``ArchiveBeginning``). Pieces that are still right aren't sent again. At the end the receiver
+/// answers with the fingerprint of its archive.
 package final class RemoteArchive: Sendable {
     /// The first bytes that a receiver writes; the number is the version of the conversation.
     static let greeting = [UInt8]("migrate receive 1\n".utf8)
@@ -71,7 +72,7 @@ package final class RemoteArchive: Sendable {
 // MARK: - The conversation
 
 extension RemoteArchive {
-    /// Starts the receiver; returns what it has of the archive.
+    /// Starts the receiver; returns the beginning of the archive that it has.
     func start(_ cancellation: CancellationFlag) throws -> ArchiveBeginning {
         let peer: PipedProcess
         do throws(SystemError) {
@@ -129,7 +130,7 @@ extension RemoteArchive: ArchiveTaker {
     func end(after error: any Error) -> any Error {
         guard let peer = state.withLock({ $0.peer }) else { return error }
         peer.closeInput()
-        // Where the receiver failed, it is about to say why.
+        // If the receiver failed, it is about to say why.
         let isBroken = (error as? ArchiveError)?.cause?.isBrokenPipe ?? false
         let isOfPeer = isBroken || error is PeerReader.CutShort
         guard isOfPeer, let ending = peer.ending(within: Self.endingLimit) else {

@@ -33,7 +33,7 @@ package struct RemotePlace: Hashable, Sendable {
         (destination, port) = place
     }
 
-    /// Splits `[user@]host[:port]`; an address of IPv6 stands in brackets.
+    /// Splits `[user@]host[:port]`; an IPv6 address is in brackets.
     private static func authority(_ text: Substring) -> (destination: String, port: UInt16?)? {
         let split = text.lastIndex(of: "@")
         let user = split.map { text[..<$0] }
@@ -53,7 +53,7 @@ package struct RemotePlace: Hashable, Sendable {
             guard host.last == "]" else { return nil }
             host = host.dropFirst().dropLast()
         }
-        // ssh would take a name that begins so for an option.
+        // ssh would take such a name for an option.
         let names = [host, user].compactMap(\.self)
         let isSafe = names.allSatisfy { name in
             !name.isEmpty && !name.hasPrefix("-")
@@ -83,7 +83,7 @@ package struct RemotePlace: Hashable, Sendable {
 
     /// Options of ssh that end it about a minute after a host or a network has fallen silent.
     ///
-    /// A network that goes away without a word would otherwise keep it waiting for ever.
+    /// Otherwise, a network that fails silently would keep it waiting forever.
     private static let silenceLimits = [
         "ConnectTimeout=60", "ServerAliveInterval=15", "ServerAliveCountMax=4",
     ]

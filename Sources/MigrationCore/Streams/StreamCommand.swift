@@ -1,9 +1,9 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The receiving end of an export that is not a file.
+/// The receiving end of an export, other than a file.
 protocol ArchiveTaker: Sendable {
-    /// Lets it see the end of the archive, which is whole, and waits until it has ended.
+    /// Lets it see the end of the complete archive, and waits until it has ended.
     func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws
 
     /// Ends it because the operation failed; returns the error to report, which is its own failure if that was
@@ -91,7 +91,7 @@ package final class StreamCommand: ArchiveTaker {
         if let error = failure(ending, of: command) { throw error }
     }
 
-    /// Takes what is left of the stream, and waits until the command has ended.
+    /// Reads the rest of the stream, and waits until the command has ended.
     ///
     /// Call it when the archive is known to be whole, before anything changes.
     func finish(_ cancellation: CancellationFlag) throws {

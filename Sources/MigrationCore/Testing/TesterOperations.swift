@@ -163,7 +163,7 @@ struct TesterCompletion {
         try ContainerRecovery.recover(lock)
         do {
             let file = ImportRecordFile(in: try BookkeepingDirectory.make(in: lock.directory))
-            // The status is to be this one, whatever was registered before.
+            // This status replaces any that was registered before.
             try file.remove()
             try file.write(record)
         } catch let error as SystemError {

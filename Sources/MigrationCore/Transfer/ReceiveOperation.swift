@@ -14,17 +14,18 @@ package struct ReceivedArchive: Sendable {
 extension MigrationHost {
     /// Takes an archive that ``ArchiveDestination/remote(_:)`` sends, and gives it its name once it is whole.
     ///
-    /// What a cut transfer has left under the name that ends in `.partial` stays, and is not sent again if it is
-    /// still right. If the archive is there already, the sender's data must be the same.
+    /// The rest of a cut transfer, under the name that ends in `.partial`, stays and isn't sent
+    /// again if it is still right. If the archive is there already, the sender's data must be the
+    /// same.
     ///
     /// - Parameters:
     ///   - path: The archive's path.
     ///   - replacesExisting: Whether to replace an archive of that name, whatever it holds.
     ///   - input: The number of the descriptor from which the sender is read.
     ///   - output: The number of the descriptor by which the sender is answered.
-    ///   - settingAside: Gets the new name of what lay under the name that ends in `.partial` and isn't the
-    ///     beginning of an archive; it is never removed.
-    /// - Returns: What came. The answer to the sender is up to the caller.
+    ///   - settingAside: Gets the new name of a `.partial` file that isn't the beginning of an
+    ///     archive; such a file is never removed.
+    /// - Returns: The received archive. The caller answers the sender.
     /// - Throws: ``MigrationError`` of code `commandFailed` if the sender ended too early, and of codes
     ///   `archiveBusy`, `outputExists` and `outputFailed`; `ArchiveError` of codes `outOfSpace` and
     ///   `outputFailed`, and those of damage; `CancellationError`.
@@ -101,7 +102,7 @@ private struct ReceiveOperation {
             fingerprint = try file.prove()
         } catch {
             let error = file.discard(after: error)
-            // Of an archive that was cut at once, not even the format shows.
+            // An archive that was cut right at its start doesn't even show its format.
             let isOfCut = [.truncated, .notAnArchive].contains((error as? ArchiveError)?.code)
             throw isOfCut ? isCut : error
         }
@@ -109,13 +110,14 @@ private struct ReceiveOperation {
         return ReceivedArchive(fingerprint: fingerprint, isUnchanged: false)
     }
 
-    /// Tells the sender what is there of the archive; returns a reader of what the sender says to it.
+    /// Tells the sender how much of the archive is there; returns a reader of the sender's
+    /// messages.
     private func offer(_ beginning: ArchiveBeginning) throws -> PeerReader {
         try output.descriptor.writeAll((RemoteArchive.greeting + beginning.encoded).span)
         return try PeerReader(of: input, cancellation)
     }
 
-    /// Reads the header's frame and the end of the pieces that stay; `nil` if nothing does.
+    /// Reads the header's frame and the end of the pieces that stay; `nil` if none does.
     private func keptHeader(
         of beginning: ArchiveBeginning,
         _ reader: inout PeerReader
@@ -152,7 +154,7 @@ private struct ReceiveOperation {
     private func present() throws -> (ArchiveBeginning, Fingerprint) {
         do {
             let file = OpenFile(try FileDescriptor.openFollowingLinks(path, .reading))
-            // A pipe would be waited for.
+            // Opening a pipe would wait.
             guard try file.descriptor.status().kind == .regular else {
                 throw ArchiveError(.notAnArchive, "not a file")
             }
@@ -174,8 +176,8 @@ private struct ReceiveOperation {
         }
     }
 
-    /// The fingerprint of the archive that the sender means: the index that it sends says it, whatever lies
-    /// between the header and the index.
+    /// The fingerprint of the sender's archive, from the index that it sends, whatever lies between
+    /// the header and the index.
     private func fingerprint(
         of kept: (header: [UInt8], end: UInt64),
         _ reader: inout PeerReader

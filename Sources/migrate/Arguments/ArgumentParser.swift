@@ -57,7 +57,7 @@ private struct FoundWords: Sendable {
     /// The values of each given flag in their order; none for a flag without a value.
     var values: [String: [[UInt8]]] = [:]
 
-    /// Whether a flag stands in the place of `argument`.
+    /// Whether a flag was given instead of `argument`.
     func replaces(_ argument: ArgumentDescription) -> Bool {
         argument.alternative.map { values[$0] != nil } ?? false
     }

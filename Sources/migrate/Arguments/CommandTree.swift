@@ -117,7 +117,7 @@ struct CommandDescription: Sendable {
     }
 }
 
-/// The part of a command's work that a flag is about, under whose heading help pages show it.
+/// The part of a command's work that a flag concerns; help pages show it under this heading.
 enum FlagTopic: String, CaseIterable, Sendable {
     case container, archive, `extension`, encryption, signature, running
 
@@ -138,7 +138,7 @@ struct FlagDescription: Sendable {
     /// The heading under which help pages show it.
     var topic: FlagTopic?
 
-    /// Whether the flag is known only to say why the command can't do what it asks for.
+    /// Whether the flag exists only to say why the command can't do what it asks for.
     var isRefused = false
 
     /// The name of the flag that this one needs.
@@ -197,7 +197,7 @@ struct ArgumentDescription: Sendable {
     var count = Count.one
     var completion = ValueCompletion.none
 
-    /// The name of the flag that stands in its place.
+    /// The name of the flag that can be given instead.
     var alternative: String?
 
     /// Whether it stands for at most one word.

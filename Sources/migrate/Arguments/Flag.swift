@@ -146,7 +146,7 @@ extension Flag {
         changed { $0.rival = rival.description.name }
     }
 
-    /// The same flag, which is needed unless `alternative` is given in its place.
+    /// The same flag, which is needed unless `alternative` is given instead.
     func unless<Other>(_ alternative: Flag<Other>) -> Flag {
         changed { description in
             description.rival = alternative.description.name
@@ -163,7 +163,7 @@ extension Flag {
         }
     }
 
-    /// The same flag of a command that can't do what it asks for, which no help page shows.
+    /// The same flag of a command that can't do what it asks for; no help page shows it.
     func refused<Outer>(because reason: String) -> Flag<Outer> {
         var description = description
         description.isRefused = true
@@ -212,7 +212,7 @@ struct Argument<Owner>: Sendable {
         return argument
     }
 
-    /// The same argument, which is needed unless `alternative` is given in its place.
+    /// The same argument, which is needed unless `alternative` is given instead.
     func unless<Other>(_ alternative: Flag<Other>) -> Argument {
         var argument = self
         argument.description.alternative = alternative.description.name
@@ -274,10 +274,10 @@ protocol FlagGroup: Sendable {
     /// The flags, in the order of the help page.
     @FlagList<Self> static var flags: [Flag<Self>] { get }
 
-    /// The heading under which help pages show the flags that name none themselves.
+    /// The heading under which help pages show flags that name no other.
     static var topic: FlagTopic? { get }
 
-    /// Makes the value that stands when no flag is given.
+    /// Makes the value that applies when no flag is given.
     init()
 }
 

@@ -176,7 +176,7 @@ extension ManualPage {
         lines.reduce("") { $0 + $1 + "\n" }
     }
 
-    /// The lines of a text: each sentence begins one, and none has more than 78 columns.
+    /// The lines of a text: each sentence begins a line, and no line has more than 78 columns.
     private static func sentences(_ text: String) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -193,7 +193,7 @@ extension ManualPage {
         return lines
     }
 
-    /// The text of a line, in which nothing is a request or an escape.
+    /// The text of a line, with requests and escapes made literal.
     private static func escaping(_ text: String) -> String {
         let text = text.replacing("\\", with: "\\e").replacing("--", with: "\\-\\-")
         return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text

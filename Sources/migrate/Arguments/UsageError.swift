@@ -35,7 +35,7 @@ struct UsageError: Error, Sendable {
         NearestWord.find(to: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
     }
 
-    /// A word of the command line as it may be shown.
+    /// A word of the command line in printable form.
     static func quoting(_ word: [UInt8]) -> String {
         "'\(PrintableText.escaping(word))'"
     }

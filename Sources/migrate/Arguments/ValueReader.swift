@@ -101,7 +101,7 @@ extension ValueReader where Value == BytePath {
     /// The path of a file.
     static var path: Self { path(.file) }
 
-    /// The path of a file beside a command's answer, which has standard output for itself.
+    /// The path of a file that a command writes besides its answer on standard output.
     static var outputPath: Self {
         path.map { (path) throws(ValueError) in
             guard path != "-" else {

@@ -17,7 +17,7 @@ protocol Command: ParsableCommand {
     /// Whether the command does nothing but print an answer.
     var onlyAnswers: Bool { get }
 
-    /// The operation that `error` ended, with what helps against it.
+    /// The operation that `error` ended, with the flag that helps.
     func operation(endedBy error: any Error) -> ErrorMessage.Operation
 
     /// Does the work and prints the answer.

@@ -157,7 +157,7 @@ struct DiffCommand: LockingCommand {
 
 // MARK: - Answer
 
-/// What a comparison says before the differences.
+/// The beginning of a comparison's answer, before the differences.
 private struct DiffHead: RowsHead {
     private var archive: ExactName?
     private var container: ExactName?

@@ -2,7 +2,7 @@ internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
 
-/// An archive that is where an export would write one.
+/// An archive that already exists where an export would write one.
 struct ExistingArchive: Sendable {
     /// The ways in which an export treats an existing archive.
     enum Policy: String, CaseIterable, Sendable {
@@ -32,7 +32,7 @@ struct ExistingArchive: Sendable {
     ///   - key: The key that signs the archive if it has no signature yet; `nil` for none.
     ///   - fingerprint: Computes the fingerprint of the container's data.
     /// - Returns: The answer of an export that leaves the archive as it is.
-    /// - Throws: ``MigrationError`` of code `outputExists` where the archive is not whole, or of other
+    /// - Throws: ``MigrationError`` of code `outputExists` if the archive is not whole, or of other
     ///   data.
     func answer(
         signedWith key: BytePath?,

@@ -239,7 +239,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
         return page
     }
 
-    /// Answers for an archive that is there already, and signs it if its signature is missing.
+    /// Answers for an archive that exists already, and signs it if its signature is missing.
     private func answer(
         for found: ExistingArchive,
         of source: MigrationDataContainer,
@@ -272,7 +272,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     private func answer(with report: ExportReport, on console: Console) throws {
         let answer = ExportAnswer(archive, report: report, isDryRun: isDryRun)
         if archive.isStandardStream, answersInJSON {
-            // Standard error then holds one document, which says everything that the lines would.
+            // Standard error then holds one document, which includes everything in the lines.
             try console.conclude(with: answer, inJSON: true, on: console.errors)
             return
         }
@@ -310,7 +310,7 @@ struct ExportAnswer: Answer {
     var resumedBytes: UInt64?
     let streamBytes: UInt64
     let totals: ArchiveTotals
-    /// What became of an archive that went to another host.
+    /// The fate of an archive that was sent to another host.
     var transfer: TransferAnswer?
 
     var schema: String { "migrate/export/1" }

@@ -100,7 +100,7 @@ struct ListCommand: Command {
 
 // MARK: - Answer
 
-/// What a list says before its entries.
+/// The beginning of a list's answer, before its entries.
 private struct ListHead: RowsHead {
     let archive: ArchiveName
 

@@ -67,7 +67,7 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
 
     private static let wait = Flag<Self>.wait(to: \.waitLimit)
 
-    /// The words of a command line that asks for these properties, without the archive.
+    /// The words of a command line that sets these properties, without the archive.
     static func words(
         replacesExisting: Bool,
         importingInto container: BytePath?,
@@ -152,7 +152,7 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
 
 /// The answer of `migrate receive` to the sender.
 struct ReceiveAnswer: Answer, Codable {
-    /// What became of an import.
+    /// The result of an import.
     struct Import: Codable, Sendable {
         let container: ExactName
         let isSkipped: Bool

@@ -86,7 +86,7 @@ struct RunCommand: LockingCommand {
         of record: ImportRecord,
         in container: MigrationDataContainer
     ) -> String? {
-        // A record that the app has damaged was not forgotten.
+        // If the app damaged the record, it did not forget to clear it.
         guard let left = try? container.importRecord(),
             left.withoutActivity == record.withoutActivity
         else { return nil }

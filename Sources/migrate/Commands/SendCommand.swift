@@ -180,7 +180,7 @@ extension ValueReader where Value == RemotePlace? {
 
 // MARK: - Answer
 
-/// What an export to another host says of the other host, as a part of its answer.
+/// The part of an export's answer about the other host.
 struct TransferAnswer: Encodable, Sendable {
     private let `import`: ReceiveAnswer.Import?
     private let isUnchanged: Bool
@@ -194,7 +194,8 @@ struct TransferAnswer: Encodable, Sendable {
         printed = remote.printedLines
     }
 
-    /// What was not sent, as lines for a person; `resumedBytes` of the pieces that the other host had were right.
+    /// Lines for a person about bytes that were not sent: `resumedBytes` of the pieces on the other
+    /// host were right.
     func resumption(_ resumedBytes: UInt64) -> String {
         if isUnchanged { return "unchanged: the other host has this archive\n" }
         if offeredBytes == 0 { return "" }
@@ -206,7 +207,7 @@ struct TransferAnswer: Encodable, Sendable {
                 + "before\n"
     }
 
-    /// What became of the archive there, as lines for a person.
+    /// Lines for a person about the archive on the other host.
     var text: String {
         let lines = printed.map { "    \(PrintableText.escaping($0))\n" }.joined()
         return (`import`?.text ?? "") + (lines.isEmpty ? "" : "the other host printed:\n" + lines)

@@ -111,7 +111,7 @@ struct StatusAnswer: Answer {
     var date: Timestamp?
     var failure: PersistedError?
     var fingerprint: String?
-    /// `nil` where there was no import.
+    /// `nil` if there was no import.
     var changedTimes: Int?
     var platform: String?
     var readDate: Timestamp?
@@ -157,7 +157,7 @@ extension StatusAnswer {
         case fingerprint, lastAttempt, platform, readDate, resourcesVersion, status
     }
 
-    /// Encodes all keys, whatever is known: what is not is `null`.
+    /// Encodes all keys; unknown values are `null`.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(status, forKey: .status)

@@ -132,7 +132,7 @@ struct StoreCheckAnswer: Answer {
     }
 }
 
-/// What a Core Data model is to the store.
+/// How a Core Data model relates to the store.
 struct ModelAnswer: Encodable, Sendable {
     private(set) var canOpen = false
     private(set) var differing: [String]?

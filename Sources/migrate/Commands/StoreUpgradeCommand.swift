@@ -127,7 +127,7 @@ private final class PlanRun {
     /// Starts the program.
     static func start(plan: BytePath, store: BytePath, isDry: Bool) throws -> PlanRun {
         let name = PrintableText.escaping(store)
-        // A plan may make a store that is missing, so only the directory must be there.
+        // A plan may make a missing store, so only the directory must exist.
         let path = try resolving("can't reach the store", .missing, at: name) {
             () throws(SystemError) in try BytePath(resolving: store)
         }
@@ -254,7 +254,7 @@ struct StoreUpgradeAnswer: Answer {
         isRefused = [.impossible, .newer, .unknownVersion].contains(report.outcome)
     }
 
-    /// Says what was done, or would be, on the way to a schema.
+    /// Describes what was done, or would be done, to reach a schema.
     init(
         of store: VersionedStore,
         to goal: StoreSchema,

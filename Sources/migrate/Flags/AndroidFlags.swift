@@ -30,7 +30,7 @@ struct BackupFlags: FlagGroup {
     private static let trust = Flag<Self>("trust-sizes", sets: \.sizePolicy, to: .trust)
         .help("Take each entry as long as its header says, whatever is inside it.")
 
-    /// The flags that say how to read an entry that holds headers of others.
+    /// The flags that say how to read an entry that contains other entries' headers.
     @FlagList<Self> static var sizeFlags: [Flag<Self>] {
         trust
         Flag("salvage", sets: \.sizePolicy, to: .salvage)

@@ -3,7 +3,7 @@ internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
 
-/// The flags that say which of a container's data an archive holds, and what it says about it.
+/// The flags that say which of a container's data an archive holds, and how it describes the data.
 struct ContentFlags: FlagGroup {
     private(set) var appExtension = ExtensionFlags()
     private(set) var bundleIdentifier: String?
@@ -40,14 +40,14 @@ struct ContentFlags: FlagGroup {
 
     static let threads = Flag<Self>.threads(to: \.exportOptions.threadCount)
 
-    /// What an app's extension decides itself.
+    /// Options that an app's extension decides itself.
     @FlagList<Self> private static var ofWholeContainers: [Flag<Self>] {
         ExclusionFlags.included(at: \.exclusions)
         Flag.includeCaches(sets: \.exportOptions.includesCaches)
         Flag.resourcesVersion(to: \.exportOptions.resourcesVersion)
     }
 
-    /// The flags of a command that writes the archive, too.
+    /// The flags that also apply to a command that writes the archive.
     @FlagList<Self> static var flagsOfWriting: [Flag<Self>] {
         flags
         Flag.level(byDefault: 3, to: \.exportOptions.compressionLevel)

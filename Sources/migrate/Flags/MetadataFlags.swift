@@ -74,7 +74,7 @@ struct RestoredMetadataFlags: FlagGroup {
     }
 }
 
-/// The numbers of two accounts, of which one stands for the other.
+/// The numbers of two accounts; the second replaces the first.
 private struct Accounts: Sendable {
     let from: UInt32
     let to: UInt32
@@ -92,7 +92,7 @@ extension ValueReader where Value == Accounts {
                 guard digits.allSatisfy(\.isDigit) else { return nil }
                 return UInt32(String(decoding: digits, as: UTF8.self))
             }
-            // The last number stands for none (chown(2)).
+            // The largest number means no account (chown(2)).
             guard numbers.count == 2, let from = numbers[0], let to = numbers[1], from != .max,
                 to != .max
             else { throw .invalid("is not two numbers of accounts, like 1000:33") }

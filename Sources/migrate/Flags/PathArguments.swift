@@ -7,7 +7,7 @@ internal import MigrationSystem
 struct PathArguments: FlagGroup {
     private var named: [EntryPath] = []
     private(set) var patterns: [PathPattern] = []
-    /// Words that name entries of a stream, which may be names as they are printed.
+    /// The words that name entries of a stream; they may be names in printed form.
     private var printed: [EntryPath] = []
 
     static let topic: FlagTopic? = .archive
@@ -36,13 +36,13 @@ struct PathArguments: FlagGroup {
             .help("An entry, with everything below it; without any, all entries.")
     }
 
-    /// Takes away the first word, which names something else than an entry.
+    /// Removes the first word, which names something other than an entry.
     mutating func takeFirst() -> BytePath {
         let path = named.removeFirst()
         return path.bytes.isEmpty ? "." : BytePath(path.bytes)
     }
 
-    /// The entries; none stands for all.
+    /// The entries; none means all.
     var paths: [EntryPath] { named.contains(EntryPath("")) ? [] : named }
 
     /// The same, with the paths as the archive has them.
@@ -65,7 +65,7 @@ struct PathArguments: FlagGroup {
         do {
             exact = try await source.paths(among: printed)
         } catch is ArchiveError {
-            // The command reads the archive, too, and says what is wrong with it.
+            // The command reads the archive too, and reports what is wrong with it.
             return self
         }
         resolved.named = named.map { path in
@@ -93,13 +93,13 @@ struct PathArguments: FlagGroup {
     /// Makes a search for the entries.
     func search() -> PathSearch { PathSearch(paths, patterns, names()) }
 
-    /// Makes a search for those of a stream whose names may be printed ones.
+    /// Makes a search for the entries of a stream whose names may be in printed form.
     func names() -> PrintedNameSearch { PrintedNameSearch(printed) }
 
-    /// The entries by which a reader can find its way; none stands for all.
+    /// The entries that a reader can look up; none means all.
     var guidingPaths: [EntryPath] { patterns.isEmpty && printed.isEmpty ? paths : [] }
 
-    /// Whether a name may be a printed one.
+    /// Whether a name may be in printed form.
     var hasPrintedNames: Bool { !printed.isEmpty }
 
     /// The word that names the only entry.
@@ -124,7 +124,7 @@ final class PathSearch: Sendable {
         missing = Monitor(Set(paths))
     }
 
-    /// Whether `entry` is one of those, or lies below one.
+    /// Whether `entry` is one of them or lies below one.
     func finds(_ entry: ArchiveEntry) -> Bool {
         if paths.isEmpty, patterns.isEmpty, names.isEmpty { return true }
         let path = entry.path

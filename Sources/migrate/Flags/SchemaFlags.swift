@@ -3,9 +3,9 @@ internal import MigrationArchive
 internal import MigrationSystem
 internal import StoreMigration
 
-/// The flags that name the schema a store should have, and what its author says of the way to it.
+/// The flags that name the schema a store should have, and describe how to get there.
 struct SchemaFlags: FlagGroup {
-    /// The names that a table or column has and gets.
+    /// The old and the new name of a table or column.
     private struct Rename: Sendable {
         let old: String
         let new: String
@@ -25,7 +25,7 @@ struct SchemaFlags: FlagGroup {
         hints
     }
 
-    /// The flags that a schema alone gives a meaning.
+    /// The flags that need a schema.
     @FlagList<Self> static var hints: [Flag<Self>] {
         Flag("rename", value: "old=new", as: rename, appendingTo: \.renames)
             .help("Give a table or column (table.column) another name.")
@@ -45,7 +45,7 @@ struct SchemaFlags: FlagGroup {
 
     var isGiven: Bool { file != nil }
 
-    /// What the command line says of the way to the schema.
+    /// The command line's instructions on how to reach the schema.
     var goal: (schema: StoreSchema, renames: [String: String], drops: Set<String>)? {
         get throws {
             guard let file else { return nil }
@@ -57,7 +57,7 @@ struct SchemaFlags: FlagGroup {
 }
 
 extension BytePath {
-    /// The path as the library for stores takes it.
+    /// The path in the form that the library for stores takes.
     var storeURL: URL {
         get throws {
             guard try fitsURL else {
@@ -70,7 +70,7 @@ extension BytePath {
 
 // MARK: - Answer
 
-/// What a schema is to a store, as answers say it.
+/// How a schema relates to a store, as answers show it.
 struct SchemaAnswer: Encodable, Sendable {
     struct Step: Encodable, Sendable {
         let kind: String

@@ -11,7 +11,7 @@ struct CommandAnswer: Encodable, Sendable {
         printed = result.printedLines
     }
 
-    /// The lines that the command printed, each behind a margin.
+    /// The lines that the command printed, each indented.
     var text: String {
         guard !printed.isEmpty else { return "" }
         return "the command printed:\n"

@@ -4,8 +4,8 @@ internal import MigrationSystem
 
 /// The sums over the lines of a file of results.
 ///
-/// A job is an operation with a container and an archive. The last line of a job tells what became of
-/// it, so that a job that was repeated counts once.
+/// A job is an operation with a container and an archive. The last line of a job has its result, so
+/// a repeated job counts once.
 struct FleetSummary: Sendable {
     /// A reason for which jobs failed.
     struct Cause: Hashable, Sendable, Encodable {
@@ -19,7 +19,7 @@ struct FleetSummary: Sendable {
     struct Failures: Sendable {
         let cause: Cause
         fileprivate(set) var count: Int
-        /// The container of one of them, and what its error said.
+        /// The container of one of them, and the message of its error.
         let example: String
     }
 
@@ -62,7 +62,7 @@ struct FleetSummary: Sendable {
     /// No run takes longer than a century, and sums of such numbers stay finite.
     private static let possibleSeconds = 0...4e9
 
-    /// The bytes that a line may have; a program that is killed while it writes one leaves less.
+    /// The most bytes of a line; a program that is killed while it writes one leaves less.
     private static let lineLimit = 1 << 20
 
     /// Reads the file or pipe at `path`, whatever its size.
@@ -116,7 +116,7 @@ struct FleetSummary: Sendable {
             container: result.container,
             archive: result.archive
         )
-        // The value of a hash is kept in place of the names: there may be millions.
+        // A hash is kept instead of the names: there may be millions.
         states[job.hashValue] = Self.state(of: result)
     }
 

@@ -32,7 +32,8 @@ struct NcduTree {
         Node(parent: -1, nameStart: 0, nameCount: 0, older: -1)
     ]
     private var names: [UInt8] = []
-    /// The directories by what they lie in and their names: whole paths would take the square of a depth.
+    /// The directories by their parent and name: whole paths would take memory by the square of the
+    /// depth.
     private var directories: [Place: Int32] = [:]
     /// The files that have further names, by the node of each further name.
     private var targets: [Int32: EntryPath] = [:]

@@ -4,15 +4,15 @@ internal import MigrationSystem
 
 /// A page or a log that a command writes besides its answer.
 ///
-/// A regular file appears under its name when it is whole. A pipe or a device is written to, as it is
-/// never replaced.
+/// A regular file appears under its name when it is whole. Pipes and devices are written to, never
+/// replaced.
 struct PageFile: Sendable {
     private let path: BytePath
     private let place: BytePath
     private let stream: OpenFile?
     private let replacesExisting: Bool
 
-    /// Names the file at `path`, which `flag` gives, before the work is done that it is about.
+    /// Names the file at `path`, which `flag` gives, before the work begins.
     ///
     /// - Throws: ``MigrationError`` of codes `outputExists` and `outputFailed` if it can't be written.
     init(

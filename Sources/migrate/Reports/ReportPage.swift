@@ -3,7 +3,7 @@ internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
 
-/// A self-contained HTML page about an archive, which works from a file and asks no network.
+/// A self-contained HTML page about an archive, which works from a file and without a network.
 struct ReportPage {
     let title: String
     /// What the archive is, and where it comes from.
@@ -32,7 +32,7 @@ struct ReportPage {
         return Self.document(title: title, body: body, data: try data(root))
     }
 
-    /// A page that needs nothing else, and may load nothing; it has a script if it has `data`.
+    /// A page that needs no other file, and may load none; it has a script if it has `data`.
     static func document(title: String, body: String, data: String? = nil) -> String {
         let (style, script) = (ReportPageParts.style, ReportPageParts.script)
         var policy =
@@ -91,7 +91,7 @@ struct ReportPage {
         let tree: ReportNode?
     }
 
-    /// The data for the script, as JSON in an element that no name may end or comment out.
+    /// The data for the script, as JSON in an element that no name can end or comment out.
     private func data(_ root: ReportNode?) throws -> String {
         let json = JSONEncoder()
         json.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -100,13 +100,14 @@ struct ReportPage {
             .replacing("<", with: "\\u003c")
     }
 
-    /// The source expression that lets exactly `text` run (CSP Level 3, hash-source).
+    /// The source expression that allows exactly the script `text` (CSP Level 3, hash-source).
     private static func source(_ text: String) -> String {
         let digest = Data(SHA256Digest.hash(of: [UInt8](text.utf8)))
         return "sha256-\(digest.base64EncodedString())"
     }
 
-    /// Text as it stands in an element, with what changes the direction of text shown as a code.
+    /// Text as an element contains it; characters that change the direction of text are shown as
+    /// codes.
     static func escape(_ text: String) -> String {
         text.replacing("&", with: "&amp;")
             .replacing("<", with: "&lt;")
@@ -249,7 +250,7 @@ struct ReportCell {
     /// The number that the text shows, by which rows are sorted.
     let number: Double?
 
-    /// The path in the tree to which the cell leads on the map.
+    /// The path in the tree that the cell links to on the map.
     let path: String?
 
     init(_ text: String, number: Double? = nil, path: String? = nil) {

@@ -97,7 +97,7 @@ enum ReportPageParts {
           fill(here, [], 0, 0, map.clientWidth, map.clientHeight, focused);
           if (!focused) { map.querySelector("button")?.focus({ preventScroll: true }); }
         }
-        // Draws what a directory holds, and within a large box what that holds.
+        // Draws the contents of a directory, and within a large box the contents of that one.
         function fill(parent, path, left, top, width, height, focused) {
           const nodes = (parent.c ?? []).filter((node) => node.b > 0);
           layout(nodes, left, top, width, height, (node, x, y, width, height) => {
@@ -127,7 +127,7 @@ enum ReportPageParts {
             }
           });
         }
-        // The directories above the map, by which a finger goes back up.
+        // The directories above the map, as links back up.
         function showTrail() {
           const list = document.getElementById("trail");
           list.textContent = "";
@@ -144,7 +144,7 @@ enum ReportPageParts {
           });
         }
         function pathOf(nodes) { return nodes.map((node) => node.n).join("/"); }
-        // Whether what is sought is in a path, or in the name of something below it.
+        // Whether the search text is in a path, or in the name of something below it.
         function holds(node, path) {
           return path.toLowerCase().includes(sought)
             || (node.c ?? []).some((child) => holds(child, path + "/" + child.n));
@@ -185,7 +185,7 @@ enum ReportPageParts {
           }
           if (root) { show(search); }
         });
-        // A click on a title sorts the rows, and another one the other way round.
+        // A click on a title sorts the rows, and another click reverses them.
         for (const title of document.querySelectorAll("table:not(#facts) thead th")) {
           title.dataset.sorts = "";
           title.tabIndex = 0;

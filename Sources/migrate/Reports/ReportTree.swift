@@ -11,7 +11,7 @@ struct ReportTree {
     static let nodeLimit = 5000
 
     private static let directoryLimit = 40_000
-    /// A page nests as deep, and takes the square of its depth to write.
+    /// The deepest level that a page shows; writing it takes time by the square of the depth.
     private static let depthLimit = 64
     private static let typeLimit = 500
     private static let differenceLimit = 2000
@@ -25,7 +25,7 @@ struct ReportTree {
         var differences = 0
         /// How many of the files are not moved.
         var omitted: UInt64 = 0
-        /// Why no migration moves it, if that is so.
+        /// Why no migration moves it, if none does.
         var state: ReportState?
 
         init(_ name: [UInt8], in parent: Directory?) {
@@ -55,10 +55,10 @@ struct ReportTree {
     private(set) var differences: [(path: EntryPath, text: String)] = []
     /// How many differences there are.
     private(set) var differenceCount = 0
-    /// The states of these by the hashes of their paths.
+    /// Their states, by the hashes of their paths.
     private var differing: [Int: ReportState] = [:]
 
-    /// Counts an entry; `state` says what is not moved.
+    /// Counts an entry; `state` says why it isn't moved.
     mutating func add(_ entry: ArchiveEntry, state: ReportState? = nil) {
         switch entry.kind {
         case .file(let size): add(entry.path, bytes: size, state: state)
@@ -208,7 +208,7 @@ extension ReportTree {
         return node(of: root, shown: shown, files: files)
     }
 
-    /// The larger half of the nodes that a page has room for, each with the directories above it.
+    /// The larger half of the nodes that fit on a page, each with the directories above it.
     private func shownDirectories() -> Set<ObjectIdentifier> {
         var all: [Directory] = []
         var pending = [root]
@@ -216,7 +216,7 @@ extension ReportTree {
             all.append(directory)
             pending += directory.children.values
         }
-        // What holds a directory is at least as large; where it is equal, it comes first.
+        // A parent is at least as large as its children; if it is equally large, it comes first.
         let byDepth = all.enumerated().sorted {
             ($0.element.bytes, $1.offset) > ($1.element.bytes, $0.offset)
         }
@@ -278,7 +278,7 @@ extension ReportTree {
 
 // MARK: - Values
 
-/// How many files there are of something, and their bytes.
+/// A number of files and their bytes.
 struct ReportAmount {
     var files: UInt64 = 0
     var bytes: UInt64 = 0
@@ -359,7 +359,7 @@ enum ReportType: String, Encodable, CaseIterable {
         .code: ["json", "plist", "xml", "js", "css", "yaml", "strings", "log"],
     ]
 
-    /// The extension of a name in lower case, where it is short and plain.
+    /// The extension of a name in lower case, if it is short and plain.
     static func name(of path: EntryPath) -> String {
         let name = path.lastComponent
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {

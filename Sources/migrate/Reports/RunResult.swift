@@ -35,7 +35,7 @@ final class RunOutcome: Sendable {
     }
 }
 
-/// When a run began, by the calendar and by a clock that nobody sets.
+/// When a run began, by the calendar and by a clock that can't be set.
 struct RunBeginning: Sendable {
     fileprivate let date = Date()
     private let instant = ContinuousClock.now
@@ -107,8 +107,8 @@ struct ResultFile: Sendable {
 
     /// Appends one line, in one piece.
     ///
-    /// A run that was killed while it wrote may have left a part of a line, which this one must not join. An empty
-    /// line, which a reader passes over, does no harm.
+    /// A run that was killed while it wrote may have left a part of a line, which this line must
+    /// not continue. An empty line does no harm, because readers skip it.
     func append(_ result: RunResult) throws {
         let start = endsInsideLine ? "\n" : ""
         let line = [UInt8]((start + (try JSONText.lineOfDocument(result)) + "\n").utf8)

@@ -17,7 +17,7 @@ struct SessionLog: Answer, Decodable {
     private static let schema = "migrate/session/1"
     private static let sizeLimit = 8 << 20
 
-    /// The members of the document that say what it is.
+    /// The members of the document that identify it.
     private struct Head: Decodable {
         let schema: String
     }

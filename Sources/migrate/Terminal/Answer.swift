@@ -29,7 +29,7 @@ protocol Row: Encodable {
     func append(to text: inout [UInt8])
 }
 
-/// What begins the JSON document whose last member is an array of rows.
+/// The beginning of a JSON document whose last member is an array of rows.
 protocol RowsHead: Encodable {
     /// The name of the document's JSON Schema.
     static var schema: String { get }

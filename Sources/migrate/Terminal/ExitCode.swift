@@ -126,9 +126,10 @@ extension ExitCode {
             }
     }
 
-    /// Makes the code for a failure of `migrate receive` on another host: what that says holds here too.
+    /// Makes the code for a failure of `migrate receive` on another host, whose codes have the same
+    /// meaning.
     ///
-    /// A shell has codes of its own.
+    /// Other codes come from its shell.
     init(ofReceiver code: Int32) {
         let codes: [ExitCode] = [
             .failure, .usage, .badArchive, .systemTooSmall, .cannotCreateOutput, .commandFailed,

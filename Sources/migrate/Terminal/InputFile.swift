@@ -23,14 +23,15 @@ enum InputFile {
 }
 
 extension RulesFile {
-    /// Reads a rules file, which a manifest calls by its name.
+    /// Reads a rules file, which a manifest refers to by its name.
     static func read(_ path: BytePath) throws -> RulesFile {
         var file = try RulesFile(InputFile.read(path))
         file.name = name(of: path)
         return file
     }
 
-    /// The name by which a manifest calls the file at `path`; `nil` if it has no suffix of one.
+    /// The name by which a manifest refers to the file at `path`; `nil` if its suffix is another
+    /// one.
     static func name(of path: BytePath) -> String? {
         let suffix = [UInt8](".xml".utf8)
         let name = path.bytes.split(separator: UInt8(ascii: "/")).last ?? []

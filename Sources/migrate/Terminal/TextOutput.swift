@@ -49,7 +49,7 @@ final class TextOutput: Sendable {
         }
     }
 
-    /// Appends bytes of a file, where no line is kept below.
+    /// Appends bytes of a file; no line may be kept below them.
     func write(_ bytes: Span<UInt8>) throws(OutputError) {
         try state.withLock { state throws(OutputError) in
             state.buffer.append(copying: bytes)
@@ -76,7 +76,7 @@ final class TextOutput: Sendable {
         "\r\(line)\u{1B}[K\r"
     }
 
-    /// Forgets a failure, and from now on everything that is written.
+    /// Forgets a failure, and discards everything that is written from now on.
     func giveUp() {
         state.withLock { state in
             (state.failure, state.isGivenUp) = (nil, true)
