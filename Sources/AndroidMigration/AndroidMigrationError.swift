@@ -58,7 +58,7 @@ extension AndroidMigrationError {
         /// The backup is well formed but empty.
         public static let nothingBackedUp = Code(value: .nothingBackedUp)
 
-        /// The backup holds data, and none of it that an app on iOS receives.
+        /// The backup holds data, but none that an app on iOS receives.
         public static let nothingToConvert = Code(value: .nothingToConvert)
 
         /// The output could not be made.

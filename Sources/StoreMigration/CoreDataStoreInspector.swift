@@ -5,19 +5,19 @@ internal import PropertyLists
 /// Says which model made a SQLite store of Core Data, and whether a compiled model can open it.
 ///
 /// Core Data writes into each store the version hash of every entity of its model, and the compiler
-/// writes those of all versions of a model into `VersionInfo.plist`. A model opens a store where the
-/// hashes are the same. Nothing else of the store is read, and nothing is ever written.
+/// writes those of all versions of a model into `VersionInfo.plist`. A model opens a store if the
+/// hashes are the same. Nothing else in the store is read, and nothing is ever written.
 ///
 /// Core Data keeps some facts to itself: whether it could migrate a store by itself, which entities a
 /// configuration of a model has, and what a hash is made of. No verdict depends on those.
 public struct CoreDataStoreInspector: Sendable {
-    /// What Core Data has written about the model of the store.
+    /// Core Data's metadata about the model of the store.
     public let metadata: CoreDataMetadata
 
     /// Reads the metadata of a store, which isn't changed.
     ///
     /// - Parameter store: The path of the SQLite file.
-    /// - Throws: ``StoreMigrationError`` with `damaged` where it isn't a store of Core Data, `missing`,
+    /// - Throws: ``StoreMigrationError`` with `damaged` if it isn't a store of Core Data, `missing`,
     ///   `storeBusy` or `failed`.
     public init(store: URL) throws {
         let path = try VersionedStore(at: store, .sqlite(.coreDataMetadata)).location()
@@ -33,7 +33,7 @@ public struct CoreDataStoreInspector: Sendable {
         self.metadata = metadata
     }
 
-    /// What a compiled model is to a store.
+    /// How a compiled model relates to a store.
     public enum Verdict: Hashable, Sendable {
         /// The current version of the model made the store, or one with the same entities, and opens it.
         case opens
@@ -64,7 +64,7 @@ public struct CoreDataStoreInspector: Sendable {
     }
 }
 
-/// What Core Data writes about the model of a store into its table `Z_METADATA`.
+/// The metadata about the model of a store that Core Data writes into the table `Z_METADATA`.
 public struct CoreDataMetadata: Hashable, Sendable {
     /// The version hash of each entity of the model, by its name.
     public let entityVersionHashes: [String: Data]
@@ -75,16 +75,16 @@ public struct CoreDataMetadata: Hashable, Sendable {
     /// The identifier of the store, a UUID; `nil` if there is none.
     public let storeIdentifier: String?
 
-    /// The only identifier of the model; `nil` where there are none or several.
+    /// The only identifier of the model; `nil` if there are none or several.
     var versionIdentifier: String? { versionIdentifiers.count == 1 ? versionIdentifiers[0] : nil }
 
-    /// Reads the metadata; `nil` where Core Data did not write the database.
+    /// Reads the metadata; `nil` if Core Data did not write the database.
     init?(in database: SQLiteConnection, at path: BytePath) throws(StoreMigrationError) {
         guard try database.hasTable("Z_METADATA") else { return nil }
         let rows = try database.values("SELECT Z_PLIST FROM Z_METADATA", limit: 1)
         let list: PropertyListValue?
         switch rows.first {
-        // Which of the limits such a list breaks matters to nobody.
+        // A list that can't be read, for whatever reason, isn't one that Core Data wrote.
         case .blob(let bytes): list = try? PropertyListValue.read(bytes)
         case .text(let text): list = try? PropertyListValue.read([UInt8](text.utf8))
         default: list = nil

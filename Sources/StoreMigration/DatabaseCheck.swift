@@ -1,15 +1,17 @@
-/// What SQLite finds wrong with a database, told apart by what it means for the store.
+/// What SQLite finds wrong with a database, sorted by what it means for the store.
 struct DatabaseCheck {
-    /// As many findings as are listed.
+    /// The most findings that are listed.
     private static let limit = 100
 
-    /// What is wrong with the structure of the pages.
+    /// Problems with the structure of the pages.
     private(set) var damage: [String] = []
 
-    /// Rows that break a constraint, which the store may live with: the constraint came later.
+    /// Rows that break a constraint.
+    ///
+    /// The store can live with them: the constraint was added later.
     private(set) var rows: [String] = []
 
-    /// What couldn't be checked, and why.
+    /// The parts that couldn't be checked, and why.
     private(set) var notChecked: [String] = []
 
     /// Checks everything that can be checked with this SQLite.
@@ -18,7 +20,7 @@ struct DatabaseCheck {
     init(of database: SQLiteConnection) throws(StoreMigrationError) {
         let query = "PRAGMA quick_check(\(Self.limit))"
         guard let reason = try add(findingsOf: query, in: database) else { return }
-        // One table that needs what only the app has keeps the others from being checked.
+        // One table that needs something that only the app has keeps the others from being checked.
         var names: [SQLiteValue] = []
         do throws(StoreMigrationError) {
             names = try database.values("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -37,7 +39,7 @@ struct DatabaseCheck {
         if notChecked.isEmpty { notChecked = ["the pages: \(reason)"] }
     }
 
-    /// Adds the findings of a query; returns why it can't be carried out.
+    /// Adds the findings of a query; returns the reason if it can't be run.
     private mutating func add(
         findingsOf query: String,
         in database: SQLiteConnection,
@@ -71,7 +73,7 @@ struct DatabaseCheck {
 }
 
 extension StoreMigrationError {
-    /// Whether the reason lies in the schema, so that the store can go on without the check.
+    /// Whether the reason lies in the schema, so that the store can do without the check.
     var mayBeLeftUnchecked: Bool { code == .failed || isAboutUnknownSchema }
 
     /// Whether the schema is one that this SQLite can't read, rather than a broken one.

@@ -3,24 +3,25 @@ internal import MigrationSystem
 
 /// Migrates a SQLite file, which this process alone can use from the first look to the commit.
 ///
-/// Steps that work in place are one transaction in the file. Others work on a copy, and SQLite writes the
-/// copy's pages into the file in one transaction. So the file keeps its identity, and with it what an app
-/// that waits for the lock is about to open; an exchange would leave that app with the log of another file.
+/// Steps that work in place are one transaction in the file. Others work on a copy, and SQLite
+/// writes the copy's pages into the file in one transaction. So the file keeps its identity, and an
+/// app that waits for the lock opens the migrated store; an exchange would leave that app with the
+/// log of another file.
 struct DatabaseMigration {
     var work: MigrationWork
     let place: StorePlace
 
     private var store: VersionedStore { work.store }
 
-    /// What is still to be done once the migrated store is in place.
+    /// The work that remains once the migrated store is in place.
     private struct State: Codable {
         /// The format of this state.
         let version: Int
-        /// The journal mode to come back to; `nil` where it wasn't changed.
+        /// The journal mode to restore; `nil` if it wasn't changed.
         var journalMode: String?
         /// Whether the hook must be called before the old store is forgotten.
         let hasHook: Bool
-        /// The file as the migration left it; `nil` as long as that isn't known.
+        /// The file as the migration left it; `nil` until that is known.
         var mark: Mark?
 
         init(journalMode: String?, hasHook: Bool) {
@@ -30,7 +31,7 @@ struct DatabaseMigration {
         }
     }
 
-    /// What changes of a file with every transaction of another connection.
+    /// The properties of a file that change with every transaction of another connection.
     private struct Mark: Codable, Equatable {
         private let inode: UInt64
         private let size: UInt64
@@ -70,7 +71,7 @@ struct DatabaseMigration {
         return try migrate(original, steps, from: version)
     }
 
-    /// The steps that the store needs, as far as they can be told now; `nil` if it needs none.
+    /// The steps that the store needs, as far as they are known now; `nil` if it needs none.
     private func pendingSteps(
         from version: StoreVersion,
         in original: SQLiteConnection
@@ -84,7 +85,7 @@ struct DatabaseMigration {
         if let resolved = try work.resolve(step, to: goal, in: original) {
             return [resolved]
         }
-        // Only the version is left to be written.
+        // Only the version still has to be written.
         return step.source == step.target
             ? nil : [.inPlace(from: step.source, to: step.target) { _ in }]
     }
@@ -110,7 +111,7 @@ struct DatabaseMigration {
         do {
             try isInPlace ? migrateInPlace(original, steps) : migrateByCopy(original, steps)
         } catch {
-            // The error of the migration is the one to be told.
+            // The caller needs the error of the migration, not one about cleaning up.
             try? place.removeFinishedJournal()
             throw error
         }
@@ -120,7 +121,7 @@ struct DatabaseMigration {
         return .migrated(from: version)
     }
 
-    /// Leaves no log behind that the next one to open the store would have to take over.
+    /// Leaves no log that the next process to open the store would have to apply.
     private func settle(_ database: SQLiteConnection) throws {
         try database.settleLog()
         try place.removeSharedMemory()
@@ -181,7 +182,7 @@ extension DatabaseMigration {
         throw StoreMigrationError(.stepFailed, message, at: place.description)
     }
 
-    /// Refuses to write into a file that has lost its name.
+    /// Refuses to write to a file that no longer has its name.
     private func checkPlace(of original: SQLiteConnection) throws(StoreMigrationError) {
         try place.checkNames()
         guard !original.hasMoved else {
@@ -216,13 +217,13 @@ extension DatabaseMigration {
         try write(copy, into: original, pass)
     }
 
-    /// Refuses to begin what the file system has no room for.
+    /// Refuses to begin a migration that the file system has no space for.
     private func checkRoom(for original: SQLiteConnection) throws(StoreMigrationError) {
         let room: MigrationRoom
         do throws(StoreMigrationError) {
             room = try MigrationRoom(of: original)
         } catch  where error.mayBeLeftUnchecked {
-            // SQLite can't read a schema that only the app understands, and so tells no size.
+            // SQLite can't read a schema that only the app understands, and so reports no size.
             return
         }
         let needed = room.bytes(hasHook: work.hook != nil)
@@ -261,7 +262,7 @@ extension DatabaseMigration {
             try run(resolved ?? .inPlace(from: step.source, to: step.target) { _ in }, pass)
         case .rebuild(let inference):
             let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
-            // What fails or is cut off is thrown away.
+            // A copy that fails or is interrupted is thrown away.
             try copy.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
             try inference.run(in: copy)
             try settleVersion(after: step, in: copy)
@@ -316,7 +317,7 @@ extension DatabaseMigration {
         try copy.settleLog()
     }
 
-    /// Writes the content of a database into the store, all of it or nothing.
+    /// Writes the content of a database into the store, completely or not at all.
     private func write(
         _ source: SQLiteConnection,
         into original: SQLiteConnection,
@@ -345,7 +346,7 @@ extension DatabaseMigration {
         try place.write(state)
     }
 
-    /// Gives the store a time that no clock gives, by which a later change shows.
+    /// Gives the store a time that no clock gives, so that a later change is noticed.
     private func mark() throws(StoreMigrationError) -> Mark? {
         guard let time = try place.status(of: .live)?.modificationTime else { return nil }
         let nanoseconds = time.nanoseconds < 999_999_999 ? time.nanoseconds + 1 : 1
@@ -357,7 +358,8 @@ extension DatabaseMigration {
 // MARK: - What is left to do
 
 extension DatabaseMigration {
-    /// Goes on where an earlier process ended; returns whether only the hook is still to be called.
+    /// Continues where an earlier process ended; returns whether only the hook must still be
+    /// called.
     private func resume(_ original: SQLiteConnection) throws -> Bool {
         guard let state = try place.state(State.self) else {
             try place.clear()
@@ -399,7 +401,7 @@ extension DatabaseMigration {
         try settle(original)
     }
 
-    /// Lets the hook open the migrated store; the old content comes back where it can't.
+    /// Lets the hook open the migrated store; restores the old content if it can't.
     private func callHook() throws {
         do {
             try work.hook?(store.url)

@@ -3,15 +3,15 @@ internal import MigrationSystem
 
 /// Migrates a JSON document or a directory: its copy is exchanged with it.
 ///
-/// Nothing keeps an app from such a store, so what the app saved meanwhile is looked for, also after the
-/// exchange, and never lost.
+/// Nothing keeps an app away from such a store. So the migration looks for changes that the app
+/// saved meanwhile, also after the exchange, and never loses them.
 struct FileMigration {
     let work: MigrationWork
     let place: StorePlace
 
     private var store: VersionedStore { work.store }
 
-    /// Which of the two is which.
+    /// Tells the store and its copy apart after a crash.
     private struct State: Codable {
         /// The format of this state.
         let version: Int
@@ -94,8 +94,10 @@ struct FileMigration {
 // MARK: - The exchange
 
 extension FileMigration {
-    /// A survey that shows every later change: times move on in ticks of some milliseconds, and a change in
-    /// the tick of the survey would leave the time as it is.
+    /// A survey that notices every later change.
+    ///
+    /// Times advance in ticks of some milliseconds, and a change in the tick of the survey would
+    /// leave the time as it is.
     private func settledSurvey(of file: StorePlace.File) throws -> StoreFiles.Survey {
         let pause = Monitor(())
         for _ in 0..<100 {
@@ -134,14 +136,15 @@ extension FileMigration {
         try checkExchange(before: before, copy: copy)
     }
 
-    /// What an app saved between the last look and the exchange lies aside now, and what it saved after
-    /// that went into the migrated store, which it takes for its old one.
+    /// Looks for data that an app saved between the last look and the exchange, which is aside now.
+    ///
+    /// Data that it saved after that went into the migrated store, which it takes for its old one.
     private func checkExchange(before: StoreFiles.Survey, copy: StoreFiles.Survey) throws {
         let isAsideChanged = try place.survey(of: .copy).digest != before.digest
         let isLiveChanged = try place.survey().digest != copy.digest
         if !isAsideChanged && !isLiveChanged { return }
         let isDirectory = try place.isDirectory
-        // A document is saved whole, so that the one under the name is the newest.
+        // A document is saved as a whole, so the one under the name is the newest.
         if !isLiveChanged || isDirectory { try place.exchange() }
         var message = "the store changed while it was being migrated"
         if isLiveChanged && (isAsideChanged || isDirectory) {
@@ -155,7 +158,7 @@ extension FileMigration {
 // MARK: - What is left to do
 
 extension FileMigration {
-    /// Completes what an earlier process has left, or removes it; returns whether it was completed.
+    /// Completes or removes what an earlier process left; returns whether it was completed.
     private func resume() throws -> Bool {
         if let state = try place.state(State.self),
             State.File(try place.status(of: .live)) == state.copy,
@@ -172,7 +175,7 @@ extension FileMigration {
         return false
     }
 
-    /// Lets the hook open the migrated store; the old one comes back where it can't.
+    /// Lets the hook open the migrated store; restores the old one if it can't.
     private func callHook() throws {
         do {
             try work.hook?(store.url)

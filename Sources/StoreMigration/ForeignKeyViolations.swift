@@ -1,4 +1,4 @@
-/// The rows of a database whose foreign keys refer to no row.
+/// The rows of a database whose foreign keys refer to a missing row.
 final class ForeignKeyViolations {
     /// A table with a foreign key, and the table that it refers to.
     private struct Reference: Hashable {
@@ -8,15 +8,15 @@ final class ForeignKeyViolations {
 
     private struct Rows {
         var count = 0
-        /// The rows by their numbers; `nil` where a step may change those, or they are too many.
+        /// The rows by their numbers; `nil` if a step may change these, or there are too many.
         var numbers: Set<Int64>?
     }
 
-    /// As many numbers of rows are kept of a reference.
+    /// The most row numbers that are kept for a reference.
     private static let limit = 100_000
 
     private let isPartial: Bool
-    /// The first page of each table, which stays where the table gets another name.
+    /// The first page of each table, which stays the same if the table is renamed.
     private var roots: [String: Int64] = [:]
     private var parents: [String: Set<String>] = [:]
     private var counted: Set<String> = []
@@ -37,13 +37,13 @@ final class ForeignKeyViolations {
         for table in parents.keys.sorted() { try count(table, in: database) }
     }
 
-    /// Checks no foreign key yet: ``add(_:in:)`` does before the rows of a table are changed.
+    /// Checks no foreign key yet: ``add(_:in:)`` does, before the rows of a table change.
     init(beforeChangesOf database: SQLiteConnection) throws(StoreMigrationError) {
         isPartial = true
         try readTables(of: database)
     }
 
-    /// What each reference has of them, in words.
+    /// The violations of each reference, in words.
     var descriptions: [String] { Self.descriptions(of: rows) }
 
     private static func descriptions(of rows: [Reference: Rows]) -> [String] {
@@ -71,7 +71,7 @@ extension ForeignKeyViolations {
                 let list = try database.values(query, .text(table))
                 if !list.isEmpty { parents[table] = Set(list.map { Self.folded($0) }) }
             } catch  where error.mayBeLeftUnchecked {
-                // A virtual table, whose module isn't here, has no foreign keys either.
+                // A virtual table has no foreign keys, even if its module is missing here.
             }
         }
     }
@@ -159,7 +159,7 @@ extension ForeignKeyViolations {
             }
             if rows.count > old?.count ?? 0 || isPartOfOld == false { grown.append(reference) }
         }
-        // A table that got another name takes its old violations with it.
+        // A renamed table keeps its old violations.
         let gone = before.rows.reduce(0) { sum, old in
             let isGone = roots[old.key.child] == nil || roots[old.key.parent] == nil
             return isGone && rows[old.key] == nil ? sum + old.value.count : sum

@@ -1,8 +1,8 @@
 internal import MigrationSystem
 
-/// How much room a migration by a copy needs on the file system of the store.
+/// The space that a migration by copy needs on the store's file system.
 struct MigrationRoom {
-    /// The bytes of the store with what its log adds.
+    /// The bytes of the store including its log.
     private let size: Int64
     /// The bytes that the steps are known to add.
     private let growth: Int64
@@ -15,14 +15,14 @@ struct MigrationRoom {
         hasLog = try database.journalMode == "wal"
     }
 
-    /// The bytes that must be free: for the copy, a hook's old content, what the store grows by, and
-    /// SQLite's journal of the old pages or log of the new ones.
+    /// The bytes that must be free: for the copy, a hook's old content, the growth of the store,
+    /// and SQLite's journal of the old pages or log of the new ones.
     func bytes(hasHook: Bool) -> Int64 {
         let copies = size + growth + (hasHook ? size : 0)
         return copies + growth + size + (hasLog ? growth : 0)
     }
 
-    /// The bytes of a table and its indexes, or of all where SQLite can't tell.
+    /// The bytes of a table and its indexes, or of the whole store if SQLite doesn't know.
     static func bytes(
         ofTable table: String,
         in database: SQLiteConnection

@@ -8,7 +8,7 @@ struct SQLToken: Sendable {
         case word
         /// A name in brackets or backticks.
         case name
-        /// A name, or a text where no such name is known.
+        /// A name, or a text if there is no such name.
         case doubleQuoted
         case text, number, symbol
     }
@@ -20,7 +20,7 @@ struct SQLToken: Sendable {
     /// The line of the text, counted from 1.
     let line: Int
 
-    /// What the token names, without its quotes.
+    /// The name without its quotes.
     var name: String {
         guard kind == .name || kind == .doubleQuoted || kind == .text, let quote = spelling.first
         else { return spelling }
@@ -95,7 +95,7 @@ extension ArraySlice<SQLToken> {
         return endIndex
     }
 
-    /// The parts between the commas that are in no parentheses.
+    /// The parts between the commas that are outside parentheses.
     var listed: [ArraySlice<SQLToken>] {
         var parts: [ArraySlice<SQLToken>] = []
         var (start, depth) = (startIndex, 0)
@@ -110,7 +110,7 @@ extension ArraySlice<SQLToken> {
         return parts
     }
 
-    /// The tokens in a form that is the same for two spellings of the same.
+    /// The tokens in a form that doesn't depend on their spelling.
     ///
     /// The names of the schema are folded; other words in double quotes may be texts.
     func keys(knowing names: Set<String>) -> [String] {
@@ -137,7 +137,7 @@ extension SQLToken {
         }
     }
 
-    /// The words that are values.
+    /// The keywords that are values.
     static let values: Set = [
         "null", "true", "false", "current_date", "current_time", "current_timestamp",
     ]
@@ -201,7 +201,7 @@ private struct Scanner {
         return tokens
     }
 
-    /// Passes over space and comments; returns whether something follows.
+    /// Skips space and comments; returns whether something follows.
     private mutating func skipSpace() -> Bool {
         while let byte = byte() {
             let start = place

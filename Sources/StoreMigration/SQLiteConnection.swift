@@ -3,7 +3,7 @@ internal import MigrationSystem
 
 /// A connection to a SQLite database, closed when it is released.
 ///
-/// Every call stops where the task is cancelled, or where the connection's own question says so.
+/// Every call stops if the task is cancelled, or if the connection's own closure says so.
 @safe
 final class SQLiteConnection {
     /// Whether the work should stop.
@@ -17,11 +17,11 @@ final class SQLiteConnection {
     private var isClosed = false
     private var guardian: StatementGuard?
 
-    /// What a connection may believe of the file that it opens.
+    /// How far a connection trusts the file that it opens.
     private enum Trust {
-        /// An author's own statements run on it.
+        /// It runs the author's own statements.
         case full
-        /// The file is judged: it may come from anybody.
+        /// It judges the file, which may come from anybody.
         case none
     }
 
@@ -52,7 +52,7 @@ final class SQLiteConnection {
 
     deinit { close() }
 
-    /// Lets SQLite ask, every `count` of its instructions, whether to stop.
+    /// Makes SQLite ask after every `count` instructions whether to stop.
     private func askForCancellation(every count: CInt) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe sqlite3_progress_handler(
@@ -67,7 +67,7 @@ final class SQLiteConnection {
         )
     }
 
-    /// Closes the database, and with it releases its locks.
+    /// Closes the database, which releases its locks.
     func close() {
         if isClosed { return }
         isClosed = true
@@ -79,7 +79,7 @@ final class SQLiteConnection {
     /// A value that is computed may be larger than those that are stored, but not without end.
     func judge() throws(StoreMigrationError) {
         try check(unsafe migration_sqlite_distrust(handle))
-        // One of its instructions may compute a large value.
+        // One of SQLite's instructions may compute a large value.
         askForCancellation(every: 100)
         let size = ["", "-wal"].reduce(0) {
             $0 + min(Self.size(of: file, suffix: $1), 1_000_000_000)
@@ -97,7 +97,7 @@ final class SQLiteConnection {
         return ((try? FileDescriptor.statusIfPresent(atPath: file))?.size ?? 0)
     }
 
-    /// The path as a URI, in which SQLite decodes any byte.
+    /// The path as a URI, in which any byte can be encoded.
     private static func address(of path: BytePath) -> String {
         let digits = [UInt8]("0123456789ABCDEF".utf8)
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
@@ -118,7 +118,7 @@ final class SQLiteConnection {
 extension SQLiteConnection {
     static let taskIsCancelled: Cancellation = { Task.isCancelled }
 
-    /// Makes a database that another one is copied into; the caller synchronizes it when it is whole.
+    /// Makes a database to copy another one into; the caller synchronizes it when it is complete.
     static func create(
         at path: BytePath,
         isCancelled: @escaping Cancellation
@@ -131,7 +131,7 @@ extension SQLiteConnection {
         )
     }
 
-    /// Opens a copy to change it, or makes it.
+    /// Opens or makes a copy to change it.
     static func open(
         at path: BytePath,
         isCancelled: @escaping Cancellation,
@@ -145,9 +145,9 @@ extension SQLiteConnection {
         )
     }
 
-    /// Opens a database that nobody else can use until it is closed.
+    /// Opens a database exclusively, until it is closed.
     ///
-    /// A log that lies beside it stays as it is until ``settleLog()``.
+    /// A log beside it stays as it is until ``settleLog()``.
     static func openAlone(
         at path: BytePath,
         isCancelled: @escaping Cancellation
@@ -162,8 +162,9 @@ extension SQLiteConnection {
         return connection
     }
 
-    /// Opens a database to read its version; no file is made or changed, unless a transaction was cut
-    /// off that SQLite has to undo first.
+    /// Opens a database to read its version.
+    ///
+    /// No file is made or changed, unless SQLite first has to undo an interrupted transaction.
     static func openForReading(at path: BytePath) throws(StoreMigrationError) -> SQLiteConnection {
         if ["-wal", "-journal"].allSatisfy({ size(of: path, suffix: $0) == 0 }) {
             return try SQLiteConnection(
@@ -185,7 +186,7 @@ extension SQLiteConnection {
     ) throws(StoreMigrationError) -> (connection: SQLiteConnection, knowsConstraints: Bool) {
         do throws(StoreMigrationError) {
             let hasLog = size(of: path, suffix: "-wal") > 0
-            // Alone, SQLite keeps the index of the log in memory.
+            // An exclusive connection keeps the index of the log in memory.
             let connection = try SQLiteConnection(
                 at: path,
                 trust: .none,
@@ -196,7 +197,7 @@ extension SQLiteConnection {
             _ = try connection.values("PRAGMA user_version")
             return (connection, unsafe sqlite3_db_readonly(connection.handle, "main") == 0)
         } catch  where error.code != .damaged && error.code != .cancelled {
-            // Somebody uses it, or it can't be written.
+            // Another process uses it, or it can't be written.
             let connection = try SQLiteConnection(
                 at: path,
                 flags: SQLITE_OPEN_READONLY,
@@ -260,14 +261,14 @@ enum SQLiteValue: Hashable, Sendable {
 }
 
 extension SQLiteConnection {
-    /// Runs statements one after another; their rows are dropped.
+    /// Runs statements one after another and drops their rows.
     func execute(_ statements: String) throws(StoreMigrationError) {
         try unsafe forEachStatement(in: statements) { statement throws(StoreMigrationError) in
             try unsafe run(statement)
         }
     }
 
-    /// Runs statements of a step, which must leave the transaction that was begun as it is.
+    /// Runs the statements of a step, which must not end the open transaction.
     func execute(_ statements: String, by guardian: StatementGuard) throws(StoreMigrationError) {
         self.guardian = guardian
         let context = unsafe Unmanaged.passUnretained(guardian).toOpaque()
@@ -287,14 +288,14 @@ extension SQLiteConnection {
         }
     }
 
-    /// Runs `body` in a transaction, which nothing is left of where it throws.
+    /// Runs `body` in a transaction that is undone if it throws.
     func transaction(_ body: () throws -> Void) throws {
         try execute("BEGIN IMMEDIATE")
         do {
             try body()
             try execute("COMMIT")
         } catch {
-            // SQLite has undone it by itself where this fails.
+            // If this fails, SQLite has already undone the transaction.
             if isInTransaction { try? execute("ROLLBACK") }
             throw error
         }
@@ -374,7 +375,7 @@ extension SQLiteConnection {
         return try !values(query, .text(name)).isEmpty
     }
 
-    /// Prepares the statements one after another, each when those before it have run.
+    /// Prepares the statements one after another, each once those before it have run.
     private func forEachStatement(
         in text: String,
         _ body: (OpaquePointer) throws(StoreMigrationError) -> Void
@@ -461,17 +462,17 @@ extension SQLiteConnection {
 // MARK: - Functions
 
 extension SQLiteConnection {
-    /// Adds `migration_digest(…)`: a number over the values of all rows, whatever their order.
+    /// Adds `migration_digest(…)`: a number over the values of all rows, in any order.
     func addDigest() throws(StoreMigrationError) {
         try check(unsafe migration_sqlite_add_digest(handle))
     }
 
-    /// Lets SQL name a function that only the app has; nothing can come of a call.
+    /// Lets SQL name a function that only the app has; a call of it fails.
     func addStandIn(forFunction name: String) throws(StoreMigrationError) {
         try check(unsafe migration_sqlite_add_stand_in(handle, name))
     }
 
-    /// Takes back ``addStandIn(forFunction:)``.
+    /// Undoes ``addStandIn(forFunction:)``.
     func removeStandIn(forFunction name: String) throws(StoreMigrationError) {
         try check(unsafe migration_sqlite_remove_stand_in(handle, name))
     }
@@ -492,7 +493,7 @@ extension SQLiteConnection {
         get throws(StoreMigrationError) { try values("PRAGMA page_size").first?.integer ?? 4096 }
     }
 
-    /// How SQLite makes transactions whole, such as `wal` or `delete`.
+    /// SQLite's journal mode, such as `wal` or `delete`.
     var journalMode: String {
         get throws(StoreMigrationError) {
             try valuesWhateverTheSchema("PRAGMA journal_mode").first?.text ?? "delete"
@@ -516,21 +517,23 @@ extension SQLiteConnection {
             return try values(query)
         } catch {
             guard error.isAboutUnknownSchema else { throw error }
-            // From now on SQLite leaves out what it can't read of the schema.
+            // Makes SQLite skip what it can't read in the schema, from now on.
             try check(unsafe migration_sqlite_ignore_schema_errors(handle))
             try execute("PRAGMA writable_schema = ON")
             return try values(query)
         }
     }
 
-    /// Writes the whole log into the database, which is closed without one from now on.
+    /// Writes the whole log into the database.
+    ///
+    /// From now on, closing it leaves no log.
     func settleLog() throws(StoreMigrationError) {
         let mode = SQLITE_CHECKPOINT_TRUNCATE
         try check(unsafe sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil))
         try keepLogOnClose(false)
     }
 
-    /// Whether another file has come under the name since it was opened.
+    /// Whether the name belongs to another file than the opened one.
     var hasMoved: Bool {
         var moved: CInt = 0
         let request = SQLITE_FCNTL_HAS_MOVED
@@ -542,7 +545,7 @@ extension SQLiteConnection {
     ///
     /// - Parameters:
     ///   - destination: A database that nobody else uses.
-    ///   - report: Is told how many bytes are copied; stops the copy by throwing.
+    ///   - report: Gets the number of copied bytes; stops the copy by throwing.
     /// - Throws: ``StoreMigrationError``; the errors of `report`.
     func copy(to destination: SQLiteConnection, report: (_ copied: Int64) throws -> Void) throws {
         let size = try pageSize
@@ -582,7 +585,7 @@ extension SQLiteConnection {
             case SQLITE_NOTADB, SQLITE_CORRUPT: .damaged
             case SQLITE_BUSY, SQLITE_LOCKED: .storeBusy
             case SQLITE_FULL: .outOfSpace
-            // A file at its limit of size, as `ulimit -f` sets one.
+            // A file at its size limit, which `ulimit -f` sets.
             case SQLITE_IOERR where isOutOfSpace: .outOfSpace
             case SQLITE_INTERRUPT: .cancelled
             default: .failed
@@ -590,13 +593,13 @@ extension SQLiteConnection {
         if code & 0xFF == SQLITE_NOTADB {
             return StoreMigrationError(.damaged, Self.notDatabase, at: path)
         }
-        // The copy of a database takes the error of either of the two.
+        // The copy of a database has the error of either connection.
         let own = unsafe sqlite3_errcode(handle) & 0xFF == code & 0xFF
         let message = unsafe String(cString: own ? sqlite3_errmsg(handle) : sqlite3_errstr(code))
         return StoreMigrationError(kind, "SQLite says: \(message)", at: path)
     }
 
-    /// Whether the last call to the system failed because there was no room.
+    /// Whether the last system call failed for lack of space.
     private var isOutOfSpace: Bool {
         SystemError("write", code: unsafe sqlite3_system_errno(handle)).isOutOfSpace
     }

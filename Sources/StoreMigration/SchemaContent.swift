@@ -1,6 +1,6 @@
-/// What a database declares, read from its own list and described by SQLite.
+/// The declarations of a database, read from its own list and described by SQLite.
 struct SchemaContent: Sendable {
-    /// A table that has rows of its own.
+    /// A table that has its own rows.
     struct Table: Sendable {
         let name: String
         let definition: TableDefinition
@@ -17,7 +17,7 @@ struct SchemaContent: Sendable {
             columns.first { $0.name.foldedSQLName == name.foldedSQLName }
         }
 
-        /// A name of the rowid that no column has; `nil` where there is no rowid or no such name.
+        /// A name for the rowid that no column has; `nil` if there is no rowid or no such name.
         var rowidName: String? {
             if isWithoutRowid { return nil }
             return ["rowid", "_rowid_", "oid"].first { column($0) == nil }
@@ -39,17 +39,17 @@ struct SchemaContent: Sendable {
     struct ForeignKey: Hashable, Sendable {
         let parent: String
         let columns: [String]
-        /// The columns of the parent; none where its primary key is meant.
+        /// The columns of the parent; empty if the key refers to the parent's primary key.
         let parentColumns: [String]
     }
 
-    /// Columns or expressions whose values together come once.
+    /// Columns or expressions whose values together must be unique.
     struct UniqueKey: Hashable, Sendable {
         /// The terms, each with its collation.
         let terms: [String]
         /// The columns among the terms.
         let columns: Set<String>
-        /// What a row must fulfil to count.
+        /// The condition for a row to count.
         let condition: String?
     }
 
@@ -94,7 +94,7 @@ struct SchemaContent: Sendable {
     /// Every name that a token may be.
     private(set) var names: Set<String> = []
 
-    /// Reads what `database` declares, and adds virtual tables that couldn't be made in it.
+    /// Reads the declarations of `database`, and adds virtual tables that couldn't be made in it.
     init(
         of database: SQLiteConnection,
         adding unmade: Objects = [:]
@@ -123,7 +123,7 @@ struct SchemaContent: Sendable {
         }
         virtualTables.merge(unmade) { $1 }
         names.formUnion(unmade.keys)
-        // The module that has a shadow table may be one that only the app has.
+        // Only the app may have the module of a shadow table.
         let owners = virtualTables.keys.map { $0 + "_" }
         for object in ordinary {
             let folded = object.name.foldedSQLName
@@ -160,13 +160,13 @@ struct SchemaContent: Sendable {
 
     mutating func forgetTrigger(_ name: String) { triggers[name] = nil }
 
-    /// Forgets a view with its triggers.
+    /// Forgets a view and its triggers.
     mutating func forgetView(_ name: String) {
         views[name] = nil
         triggers = triggers.filter { $0.value.table != name }
     }
 
-    /// Whether both declare the same, however it is spelled.
+    /// Whether both declare the same, regardless of spelling.
     func isSame(as other: SchemaContent) -> Bool {
         let names = names.union(other.names)
         func areSame(_ ours: Objects, _ others: Objects) -> Bool {
@@ -201,7 +201,7 @@ struct SchemaContent: Sendable {
     }
 }
 
-/// Tables in which a framework keeps what it has done to the store.
+/// Tables in which a framework records what it has done to the store.
 enum Bookkeeping {
     private static let frameworks = [
         "__diesel_schema_migrations": "Diesel", "__drizzle_migrations": "Drizzle",
@@ -272,7 +272,7 @@ extension SchemaContent.Table {
         return columns
     }
 
-    /// A default as SQL that means the same elsewhere; `nil` for NULL.
+    /// A default as SQL that means the same in another schema; `nil` for NULL.
     private static func expression(ofDefault text: String) -> String? {
         let tokens = SQLTokens(text).tokens
         guard tokens.count == 1, let token = tokens.first else { return text }
@@ -347,7 +347,7 @@ extension SchemaContent.UniqueKey {
         expression + " COLLATE " + collation.quotedSQLName
     }
 
-    /// Makes the key of an index from its columns, which have no name where they are expressions.
+    /// Makes the key of an index from its columns; expressions have no name.
     fileprivate init(_ terms: [(name: String?, collation: String)], sql: String) {
         let named = terms.compactMap { term in term.name.map { ($0, term.collation) } }
         let text = SQLTokens(sql)

@@ -2,21 +2,21 @@ internal import MigrationSystem
 
 /// Whether a SQLite store can be brought to a schema without a loss, and by which steps.
 ///
-/// Nothing is guessed: what holds data goes only if it is named in `drops`, and a table or column gets
-/// another name only by `renames`.
+/// Nothing is guessed: tables and columns with data are removed only if `drops` names them, and are
+/// renamed only by `renames`.
 ///
 /// ```swift
 /// let inference = try SchemaInference(of: store, to: schema, renames: ["note.body": "note.text"])
 /// if inference.verdict == .impossible { inference.reasons.forEach { print($0.message) } }
 /// ```
 public struct SchemaInference: Sendable {
-    /// What a schema is to a store.
+    /// How a schema relates to a store.
     public enum Verdict: String, Codable, Sendable {
-        /// The store has the schema, however it is spelled.
+        /// The store has the schema, regardless of spelling.
         case current
-        /// The steps lead there, and nothing is lost.
+        /// The steps bring the store to the schema without a loss.
         case inferred
-        /// Something would be lost, or isn't known.
+        /// Something would be lost, or can't be known.
         case impossible
         /// A newer program made the store: its `user_version` is above the schema's.
         case newer
@@ -33,13 +33,14 @@ public struct SchemaInference: Sendable {
 
         /// What the step does.
         public let kind: Kind
-        /// What it does it to, such as `note` or `note.tags`.
+        /// The table or column that it changes, such as `note` or `note.tags`.
         public let object: String
         /// Its statements, separated by semicolons.
         public var sql: String { statements.joined(separator: ";\n") }
 
         let statements: [String]
-        /// What must be the same before the last statements run and after those before them.
+        /// Queries whose results must be the same before the last statements run and after those
+        /// before them.
         let proof: TableRebuild.Proof?
 
         init(
@@ -54,7 +55,7 @@ public struct SchemaInference: Sendable {
         }
     }
 
-    /// Something that keeps the store from the schema.
+    /// A reason why the store can't be brought to the schema.
     public struct Reason: Hashable, Sendable {
         /// The kinds of reasons.
         public enum Code: String, Codable, Sendable {
@@ -67,19 +68,19 @@ public struct SchemaInference: Sendable {
 
         /// The kind of reason.
         public let code: Code
-        /// What it is about, such as `note` or `note.tags`.
+        /// The table or column that it concerns, such as `note` or `note.tags`.
         public let object: String
         /// The reason in words.
         public let message: String
     }
 
-    /// What the schema is to the store.
+    /// How the schema relates to the store.
     public internal(set) var verdict = Verdict.current
     /// The steps, in their order; none unless they can be inferred.
     public internal(set) var steps: [Step] = []
-    /// Every reason why they can't.
+    /// Every reason why no steps can be inferred.
     public internal(set) var reasons: [Reason] = []
-    /// What the steps do besides that somebody may want to know.
+    /// Notes on side effects of the steps.
     public internal(set) var notes: [String] = []
     /// How many bytes must be free beside the store.
     public internal(set) var bytesNeeded: Int64 = 0
@@ -137,7 +138,7 @@ extension SchemaInference {
     }
 }
 
-/// A schema, with what its author says of the way to it.
+/// A schema, with its author's instructions on how to reach it.
 struct SchemaGoal: Sendable {
     let schema: StoreSchema
     let renames: [String: String]
@@ -160,7 +161,7 @@ struct SchemaGoal: Sendable {
         }
     }
 
-    /// The inference for a database that the caller has opened.
+    /// The inference for an open database.
     func inference(
         for database: SQLiteConnection
     ) throws(StoreMigrationError) -> SchemaInference {
@@ -177,14 +178,14 @@ struct SchemaGoal: Sendable {
         }
     }
 
-    /// The step that leads to the schema, whatever it will be.
+    /// The step to the schema, which is inferred later.
     func step(from version: StoreVersion?) -> StoreStep {
         let version = version ?? "0"
         let target = schema.userVersion.map { StoreVersion("\($0)") } ?? version
         return StoreStep(version, target, .inferred(self))
     }
 
-    /// What `step` does by an inference; `nil` where the database has the schema already.
+    /// The inferred content of `step`; `nil` if the database has the schema already.
     ///
     /// - Throws: ``StoreMigrationError`` with `notInferable` or `newer`.
     func resolve(

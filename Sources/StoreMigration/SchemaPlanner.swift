@@ -2,10 +2,10 @@
 struct SchemaPlanner {
     private let goal: SchemaGoal
     private let database: SQLiteConnection
-    /// What the store declares, with the names that the schema has for it.
+    /// The store's declarations, under the schema's names.
     private var old: SchemaContent
     private var inference = SchemaInference()
-    /// The store's names of tables and columns that get another one.
+    /// The store's names of tables and columns that are renamed.
     private var source = SourceNames()
     private var steps: [SchemaInference.Step.Kind: [SchemaInference.Step]] = [:]
     private var rebuilt: Set<String> = []
@@ -18,7 +18,7 @@ struct SchemaPlanner {
         (self.goal, self.database, old) = (goal, database, content)
     }
 
-    /// The order in which steps run: what stands in the way goes first.
+    /// The order of steps: obstacles are removed first.
     private static let order: [SchemaInference.Step.Kind] = [
         .dropTrigger, .dropView, .renameTable, .renameColumn, .dropIndex, .dropTable,
         .dropVirtualTable, .rebuildTable, .addColumn, .createTable, .createVirtualTable,
@@ -98,7 +98,7 @@ struct SchemaPlanner {
 
     // MARK: Names
 
-    /// Drops views and triggers that don't stay, which could stand in the way of a new name.
+    /// Drops views and triggers that don't stay, because they could prevent a rename.
     private mutating func dropStaleViews() {
         let (names, new) = (names, new)
         for (name, view) in Bookkeeping.removed(from: old.views).sorted(by: { $0.key < $1.key })
@@ -114,7 +114,7 @@ struct SchemaPlanner {
         }
     }
 
-    /// Gives the names that the author said, as far as the store has the old ones.
+    /// Renames tables and columns as the author asked, if the store has the old names.
     private mutating func rename() throws(StoreMigrationError) {
         let wanted = Renames(goal, from: old, to: new, &inference)
         if wanted.statements.isEmpty { return }
@@ -214,7 +214,7 @@ struct SchemaPlanner {
         return missing.isEmpty
     }
 
-    /// Drops a table that holds nothing, or that may go.
+    /// Drops a table that holds no data, or that `drops` names.
     private mutating func drop(
         _ table: SchemaContent.Object,
         _ kind: SchemaInference.Step.Kind,
@@ -257,7 +257,7 @@ struct SchemaPlanner {
         }?.name
     }
 
-    /// What belongs to a table goes with it.
+    /// Objects that belong to a table are dropped with it.
     private mutating func dropIndexesAndTriggers(of table: String) {
         for (name, index) in old.indexes where index.table == table { old.forgetIndex(name) }
         for (name, trigger) in old.triggers where trigger.table == table {
@@ -313,7 +313,7 @@ struct SchemaPlanner {
         }
     }
 
-    /// Judges the rows of a table that becomes another one.
+    /// Judges the rows of a table that gets another declaration.
     private func judge(
         of before: SchemaContent.Table,
         becoming table: SchemaContent.Table
@@ -328,7 +328,7 @@ struct SchemaPlanner {
         )
     }
 
-    /// Whether SQLite has the collations of the columns of a table.
+    /// Whether SQLite has the collations of a table's columns.
     private mutating func hasCollations(of index: String, _ table: String) -> Bool {
         let tokens = SQLTokens(table).tokens
         let terms = zip(tokens, tokens.dropFirst()).filter { $0.0.isWord("collate") }
@@ -336,7 +336,7 @@ struct SchemaPlanner {
         return named.allSatisfy { hasAll(of: index, $0) }
     }
 
-    /// Looks for rows that a new unique index of a table that isn't rebuilt would refuse.
+    /// Looks for rows that a new unique index would refuse, in a table that isn't rebuilt.
     private mutating func judgeUniqueness(
         of index: SchemaContent.Object
     ) throws(StoreMigrationError) {
@@ -352,7 +352,7 @@ struct SchemaPlanner {
         let kept = Bookkeeping.removed(from: old.views)
         for (name, view) in kept.sorted(by: { $0.key < $1.key })
         where !(new.views[name]?.isSame(as: view, knowing: names) ?? false) {
-            // Its text got the new names, and is still another one.
+            // Its text has the new names and still differs.
             steps[.createView, default: []].insert(
                 .init(.dropView, view.name, ["DROP VIEW \(view.name.quotedSQLName)"]),
                 at: 0
@@ -384,7 +384,7 @@ struct SchemaPlanner {
 
     // MARK: Statistics
 
-    /// Counts again what was counted before, of tables and indexes that are new.
+    /// Updates SQLite's statistics for new tables and indexes, if the store had statistics of them.
     private mutating func analyze() throws(StoreMigrationError) {
         let query = "SELECT 1 FROM main.sqlite_schema WHERE name = 'sqlite_stat1'"
         if try database.values(query).isEmpty { return }
@@ -412,7 +412,7 @@ struct Rows: CustomStringConvertible {
 
 // MARK: - New names
 
-/// The names that tables and columns have in the store, by those that the schema has; all folded.
+/// The store's names of tables and columns, by the schema's names; all folded.
 struct SourceNames: Sendable {
     fileprivate(set) var tables: [String: String] = [:]
     /// The columns, by the new name of the table and the new name of the column.
@@ -475,7 +475,7 @@ private struct Renames {
             let message = "--rename \(name)=\(target): name both as table.column"
             return inference.refuse(.unknownName, name, message)
         }
-        // The table may be told by its old name or its new one.
+        // The author may use the old or the new name of the table.
         let stored = source.tables[parts[0]] ?? parts[0]
         let renamed = source.tables.first { $0.value == stored }?.key ?? stored
         let isOfTable = [stored, renamed].contains(targets[0].foldedSQLName)
@@ -504,7 +504,8 @@ private struct Renames {
 }
 
 extension SchemaContent {
-    /// An empty database that declares the same, except virtual tables that only the app can make.
+    /// An empty database with the same declarations, except virtual tables that only the app can
+    /// make.
     fileprivate func clone(
         standIns: StoreSchema.StandIns
     ) throws(StoreMigrationError) -> (clone: SQLiteConnection, unmade: Objects) {

@@ -1,13 +1,13 @@
 internal import CSQLite
 internal import MigrationSystem
 
-/// Watches the statements of a step: it refuses those that would end the step's transaction or have no
-/// effect in it, and tells which tables they are about to change.
+/// Watches the statements of a step: refuses those that would end the step's transaction or have no
+/// effect in it, and reports which tables they are about to change.
 @safe
 final class StatementGuard {
     private enum Use {
         case onCopy, inPlace
-        /// The statements declare a schema; a virtual table's module may do what it needs.
+        /// The statements declare a schema; a virtual table's module may do anything that it needs.
         case schema(isOfModule: Bool)
     }
 
@@ -21,7 +21,7 @@ final class StatementGuard {
     ///
     /// - Parameters:
     ///   - isInPlace: Whether the statements work in the store itself.
-    ///   - willChange: Is called with tables before the first statement runs that changes rows of them.
+    ///   - willChange: Called with tables before the first statement that changes their rows.
     init(
         isInPlace: Bool,
         willChange: @escaping (Set<String>) throws(StoreMigrationError) -> Void = { _ in }
@@ -36,12 +36,12 @@ final class StatementGuard {
         willChange = { _ in }
     }
 
-    /// The error of the statement that was refused; `nil` where none was.
+    /// The error of the refused statement; `nil` if none was refused.
     func refusal(at path: String) -> StoreMigrationError? {
         refused.map { StoreMigrationError(.stepFailed, $0, at: path) }
     }
 
-    /// Tells of the tables that the statement which was just prepared is the first to change.
+    /// Reports the tables that the statement that was just prepared is the first to change.
     func tellChanges() throws(StoreMigrationError) {
         let told = new.subtracting(seen)
         new = []
@@ -97,7 +97,7 @@ final class StatementGuard {
         }
     }
 
-    /// What SQLite calls for each thing that a statement does.
+    /// Called by SQLite for each action of a statement.
     static let authorize:
         @convention(c) (
             UnsafeMutableRawPointer?, CInt, UnsafePointer<CChar>?, UnsafePointer<CChar>?,

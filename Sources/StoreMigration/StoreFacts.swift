@@ -1,14 +1,14 @@
 public import Foundation
 internal import MigrationSystem
 
-/// What can be seen of a store without knowing its plan.
+/// What can be known of a store without its plan.
 public struct StoreFacts: Sendable {
-    /// What a store is made of.
+    /// The kind of a store.
     public enum Kind: String, Codable, Sendable {
         case coreData, directory, json, sqlite
     }
 
-    /// What the store is made of.
+    /// The kind of the store.
     public let kind: Kind
 
     /// The bytes of its files.
@@ -17,29 +17,31 @@ public struct StoreFacts: Sendable {
     /// The number that a SQLite file keeps for the application; `nil` for other stores.
     public private(set) var userVersion: Int?
 
-    /// The value of the key that a JSON document has its version in; `nil` where it hasn't the key.
+    /// The value of the key that holds a JSON document's version; `nil` if the key is missing.
     public private(set) var documentVersion: String?
 
     /// The bytes of a SQLite file's write-ahead log that aren't in the file yet.
     public let logBytes: Int64
 
-    /// What SQLite finds wrong with the structure of its pages, up to a hundred findings; `nil` where they
+    /// Problems with the structure of its pages that SQLite finds, up to a hundred; `nil` if they
     /// are sound.
     public private(set) var damage: String?
 
-    /// Rows that a migration keeps as they are: they break a constraint, or their foreign key refers to
-    /// no row.
+    /// Rows that a migration keeps as they are: they break a constraint, or their foreign key
+    /// refers to a missing row.
     ///
     /// Up to a hundred of the first kind are listed.
     public private(set) var findings: [String] = []
 
-    /// What SQLite can't check here, and why, such as a table with a collation that only the app has.
+    /// The parts that SQLite can't check here, and why, such as a table with a collation that only
+    /// the app has.
     public private(set) var notChecked: [String] = []
 
     /// How many names the file of the store has; a migration refuses one with several.
     public let nameCount: Int
 
-    /// Whether a migration was cut off once the migrated store was in place, and must be completed.
+    /// Whether a migration was interrupted after the migrated store was in place, and must be
+    /// completed.
     public let isInterrupted: Bool
 
     /// The model of a store of Core Data; `nil` for other stores.
@@ -51,7 +53,7 @@ public struct StoreFacts: Sendable {
     ///
     /// - Parameters:
     ///   - url: The path of the store.
-    ///   - key: The key that has the version of a JSON document.
+    ///   - key: The key that holds the version of a JSON document.
     /// - Throws: ``StoreMigrationError`` with `missing`, `storeBusy`, `failed`, or `damaged` where it is
     ///   neither a SQLite file nor a JSON document nor a directory; `CancellationError`.
     public init(of url: URL, key: String = "version") throws {

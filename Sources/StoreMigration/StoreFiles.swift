@@ -1,9 +1,9 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// Copying the files of a store, whatever their names, and seeing whether they change.
+/// Copies the files of a store, whatever their names, and notices changes to them.
 enum StoreFiles {
-    /// Reports how many bytes were copied, and stops the copy by throwing.
+    /// Gets the number of copied bytes, and stops the copy by throwing.
     typealias Report = (_ count: Int64) throws -> Void
 
     /// Copies `name`, a file or a directory with all that is in it, into another directory.
@@ -80,7 +80,7 @@ enum StoreFiles {
         try copy.setModificationTime(status.modificationTime)
     }
 
-    /// Makes `name` and all that is in it survive a power loss.
+    /// Makes `name` and everything in it survive a power loss.
     static func synchronize(
         _ name: [UInt8],
         in directory: borrowing FileDescriptor
@@ -102,17 +102,17 @@ enum StoreFiles {
 // MARK: - Seeing changes
 
 extension StoreFiles {
-    /// How many bytes the files of a store hold, and a number that changes when one of them does.
+    /// The bytes of a store's files, and a number that changes when one of them changes.
     ///
-    /// It stays as it is where the store itself gets another place.
+    /// It stays the same if the store itself is moved.
     struct Survey: Equatable {
         private(set) var bytes: Int64 = 0
         /// A number over the names and the times of the files (FNV-1a).
         private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-        /// When one of the files was changed last.
+        /// When the last of the files was changed.
         private(set) var newest = FileTime(seconds: .min)
 
-        /// Looks at `name` in `directory` and all that is in it.
+        /// Looks at `name` in `directory` and everything in it.
         init(of name: [UInt8], in directory: borrowing FileDescriptor) throws(SystemError) {
             try add(name, in: directory, isTop: true)
         }
@@ -126,7 +126,7 @@ extension StoreFiles {
             for byte in name { add(UInt64(byte)) }
             add(status.identity.inode)
             add(status.size)
-            // A rename changes the second time of what is renamed.
+            // A rename changes the second time of the renamed file.
             for time in [status.modificationTime] + (isTop ? [] : [status.changeTime]) {
                 add(UInt64(bitPattern: time.seconds))
                 add(UInt64(time.nanoseconds))
@@ -192,7 +192,7 @@ extension StoreFiles {
         }
     }
 
-    /// Replaces the content of a file of a copy, which nobody else knows, or makes the file.
+    /// Replaces or makes a file in a copy that nobody else knows.
     static func replace(
         _ path: BytePath,
         with bytes: [UInt8],
@@ -213,7 +213,7 @@ extension StoreFiles {
 }
 
 extension StoreMigrationError {
-    /// Makes the error of a call to the system.
+    /// Makes the error for a failed system call.
     init(_ error: SystemError, message: String, at path: BytePath) {
         let code: Code =
             if error.isOutOfSpace {

@@ -48,7 +48,8 @@ extension StoreMigrationError {
         /// A call to the system or to SQLite failed.
         public static let failed = Code(value: .failed)
 
-        /// A migration was cut off, and the store can't be opened before it is completed or undone.
+        /// A migration was interrupted, and the store can't be opened before it is completed or
+        /// undone.
         public static let interrupted = Code(value: .interrupted)
 
         /// The SQL of a schema does more than declare one, or SQLite refuses it.
@@ -66,7 +67,7 @@ extension StoreMigrationError {
         /// The store needs a migration before it can be opened.
         public static let notCurrent = Code(value: .notCurrent)
 
-        /// The store can't be brought to a schema without a loss, or without being told more.
+        /// The store can't be brought to a schema without a loss, or without more instructions.
         public static let notInferable = Code(value: .notInferable)
 
         /// The hook failed, and the migrated store stays because somebody has written to it since.
@@ -75,7 +76,7 @@ extension StoreMigrationError {
         /// The file system has no room for the copies that a migration needs.
         public static let outOfSpace = Code(value: .outOfSpace)
 
-        /// The file of the store has another name too, under which its log may lie.
+        /// The file of the store has another name too, and its log may be beside that one.
         public static let severalNames = Code(value: .severalNames)
 
         /// Another process or connection uses the store.
@@ -84,13 +85,13 @@ extension StoreMigrationError {
         /// The store changed while it was being migrated.
         public static let storeChanged = Code(value: .storeChanged)
 
-        /// A step left the store in another version than it promises, or left it open.
+        /// A step left the store in another version than its target, or left it open.
         public static let stepFailed = Code(value: .stepFailed)
 
         /// The store has no version, or one that the plan doesn't know.
         public static let unknownVersion = Code(value: .unknownVersion)
 
-        /// The code of a name; `nil` where this release has none of that name.
+        /// The code with this name; `nil` if this release has none.
         package init?(named name: String) {
             guard let value = Value(rawValue: name) else { return nil }
             self.init(value: value)

@@ -29,10 +29,10 @@ public struct StoreMigrationPlan: Sendable {
     /// The version that the program reads and writes.
     public let current: StoreVersion
 
-    /// Makes a store that is missing; `nil` where a missing store is an error.
+    /// Makes a store that is missing; `nil` if a missing store is an error.
     let create: (@Sendable (StoreCopy) throws -> Void)?
 
-    /// The schema that all stores are brought to; `nil` where the steps are written.
+    /// The schema that all stores are brought to; `nil` if the steps are written.
     let goal: SchemaGoal?
 
     private let stepsBySource: [StoreVersion: StoreStep]
@@ -106,7 +106,7 @@ public struct StoreMigrationPlan: Sendable {
         knownVersions = plan.knownVersions
     }
 
-    /// The same steps as far as `target`; the whole plan where that is its current version.
+    /// The same steps up to `target`; the whole plan if that is its current version.
     func ending(at target: StoreVersion) -> StoreMigrationPlan? {
         if target == current { return self }
         return knownVersions.contains(target) ? StoreMigrationPlan(of: self, to: target) : nil
@@ -128,7 +128,7 @@ public struct StoreMigrationPlan: Sendable {
 
     /// Says what the plan can do for a store of a version.
     ///
-    /// A plan whose steps are inferred must see the store to know; here it says that there is a step.
+    /// A plan with inferred steps would have to see the store; here it says that there is a step.
     public func assess(version: StoreVersion) -> Assessment {
         if let goal {
             return version.isNewer(than: current) && goal.schema.userVersion != nil
@@ -183,7 +183,7 @@ public struct StoreMigrationPlan: Sendable {
         version.map { assess(version: $0) } ?? .unknownVersion
     }
 
-    /// The error of a store that the plan can't migrate; `nil` for any other.
+    /// The error for a store that the plan can't migrate; `nil` for any other store.
     func refusal(
         of version: StoreVersion?,
         _ assessment: Assessment,

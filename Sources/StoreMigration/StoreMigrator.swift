@@ -8,9 +8,9 @@ internal import MigrationSystem
 /// step of the file system. A migration that was cut off at any point is completed or undone by the next
 /// one. Steps that work in place need no copy.
 ///
-/// Nobody else may use the store meanwhile. For a SQLite file SQLite itself keeps others away, and an app
-/// that waits for its lock gets the migrated store; a JSON document or a directory that changed is not
-/// replaced.
+/// Nobody else may use the store meanwhile. SQLite itself keeps others away from its files, and an
+/// app that waits for the lock gets the migrated store. A JSON document or a directory that changed
+/// is not replaced.
 ///
 /// ```swift
 /// try StoreMigrator(store).migrate(plan)
@@ -23,7 +23,7 @@ public struct StoreMigrator: Sendable {
         case current
         /// The store was migrated from a version.
         case migrated(from: StoreVersion)
-        /// A migration that was cut off once the migrated store was in place was completed.
+        /// An interrupted migration was completed; its migrated store was in place already.
         case completed
         /// There was no store, and the plan made one.
         case created
@@ -50,7 +50,7 @@ public struct StoreMigrator: Sendable {
         self.afterMigration = afterMigration
     }
 
-    /// Makes a migrator that tells what it infers before anything is changed.
+    /// Makes a migrator that reports what it infers before anything changes.
     package init(
         _ store: VersionedStore,
         inferred: @escaping @Sendable (SchemaInference) -> Void
@@ -69,9 +69,9 @@ public struct StoreMigrator: Sendable {
     ///   - target: The version at which to stop; `nil` for the plan's current one.
     ///   - progress: Updated while it works; its unit is a byte of the store, which the copy, each step
     ///     and the writing of a SQLite file go through once.
-    ///   - findings: Is told what was found in a SQLite file that doesn't keep it from being migrated:
-    ///     rows that break a constraint or refer to no row, and what couldn't be checked. Steps that work
-    ///     in place look for nothing.
+    ///   - findings: Gets the findings in a SQLite file that don't prevent the migration: rows that
+    ///     break a constraint or refer to a missing row, and parts that couldn't be checked. Steps
+    ///     that work in place look for none.
     /// - Returns: How it ended.
     /// - Throws: ``StoreMigrationError`` with `newer`, `unknownVersion`, `missingStep` or `severalNames`
     ///   before anything is touched, with `storeBusy`, `storeChanged`, `stepFailed`, `damaged`,
@@ -112,9 +112,9 @@ public struct StoreMigrator: Sendable {
     ///   - plan: The current version and the steps to it.
     ///   - target: The version at which to stop; `nil` for the plan's current one.
     ///   - progress: Updated while it works, and cancelled with the task.
-    ///   - findings: Is told what was found in a SQLite file that doesn't keep it from being migrated:
-    ///     rows that break a constraint or refer to no row, and what couldn't be checked. Steps that work
-    ///     in place look for nothing.
+    ///   - findings: Gets the findings in a SQLite file that don't prevent the migration: rows that
+    ///     break a constraint or refer to a missing row, and parts that couldn't be checked. Steps
+    ///     that work in place look for none.
     /// - Returns: How it ended.
     /// - Throws: What ``migrate(_:to:progress:findings:)`` throws.
     @discardableResult
@@ -160,7 +160,7 @@ public struct StoreMigrator: Sendable {
 
 // MARK: - One migration
 
-/// What the migration of one store needs to know, whatever the store is.
+/// The properties of one store's migration that don't depend on the kind of store.
 struct MigrationWork: Sendable {
     let store: VersionedStore
     var plan: StoreMigrationPlan
@@ -193,7 +193,7 @@ struct MigrationWork: Sendable {
         }
     }
 
-    /// Whether the store needs nothing, which needs no lock to be seen.
+    /// Whether the store needs nothing, which is found out without a lock.
     private func isCurrent(at place: StorePlace) throws -> Bool {
         let version = try store.version
         guard let goal = plan.goal else { return try steps(from: version, at: place) == nil }
@@ -214,7 +214,7 @@ struct MigrationWork: Sendable {
         return nil
     }
 
-    /// What an inferred step does to a database; `nil` where that has the schema already.
+    /// The inferred content of a step for a database; `nil` if the database has the schema already.
     func resolve(
         _ step: StoreStep,
         to goal: SchemaGoal,
@@ -226,7 +226,7 @@ struct MigrationWork: Sendable {
         return try goal.resolve(step, by: inference, at: database.path)
     }
 
-    /// Says what a step left that led neither to its target nor left the version alone.
+    /// Reports the version that a step left, if it is neither its target nor unchanged.
     func check(
         _ version: StoreVersion?,
         after step: StoreStep,
@@ -242,7 +242,8 @@ struct MigrationWork: Sendable {
 
     // MARK: A store that is missing
 
-    /// Makes the store aside and gives it its name; returns `false` where another process was faster.
+    /// Makes the store aside and renames it into place; returns `false` if another process was
+    /// faster.
     private func create() throws -> Bool {
         let place = try StorePlace(of: store, isNew: true)
         if try place.begin() { try place.clear() }
@@ -282,7 +283,7 @@ struct MigrationWork: Sendable {
         if isCancelled() { throw CancellationError() }
     }
 
-    /// What a step that works on a copy gets.
+    /// The argument of a step that works on a copy.
     func copy(at path: BytePath, progress: Progress, isNew: Bool = false) -> StoreCopy {
         StoreCopy(
             url: URL(fileAtPath: path),
@@ -292,16 +293,16 @@ struct MigrationWork: Sendable {
         )
     }
 
-    /// Counts a store of so many bytes once for each of `passes`.
+    /// Counts a store of `bytes` once for each of `passes`.
     func begin(passes: Int, bytes: Int64) -> Pass {
-        // Sparse files can be said to be larger than what can be counted.
+        // A sparse file can claim more bytes than can be counted.
         let unit = min(max(1, bytes), 1 << 48)
         progress?.totalUnitCount = unit * Int64(passes)
         progress?.completedUnitCount = 0
         return Pass(unit: unit)
     }
 
-    /// One of the times that a migration goes through the bytes of a store.
+    /// One pass of a migration over the bytes of a store.
     struct Pass {
         let unit: Int64
         private(set) var number = 0
@@ -310,7 +311,7 @@ struct MigrationWork: Sendable {
             self.unit = unit
         }
 
-        /// The same, once more.
+        /// Another pass of the same size.
         mutating func next() { number += 1 }
     }
 

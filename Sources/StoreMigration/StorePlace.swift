@@ -3,11 +3,12 @@ internal import MigrationSystem
 
 /// The directory that has a store, with the work directory of a migration beside the store.
 ///
-/// The work directory is called `.<name>.migration`, and a migration of the store holds a lock on it. It
-/// has a directory for the copy and one for the old store, each under the store's name. `state.json` in it
-/// says what is still to be done once the migrated store is in place; without it the rest is of no use.
+/// The work directory is called `.<name>.migration`, and a migration of the store holds a lock on
+/// it. It has a directory for the copy and one for the old store, each under the store's name. Its
+/// `state.json` names the work that remains once the migrated store is in place; without this file
+/// the rest is useless.
 final class StorePlace {
-    /// A file that a migration knows, beside others of that name.
+    /// A file of a migration, which has companions such as a log.
     enum File {
         /// The store under its name.
         case live
@@ -85,7 +86,7 @@ extension StorePlace {
     /// Makes the work directory, or takes over one that was left, and locks it.
     ///
     /// - Returns: Whether the directory was there already.
-    /// - Throws: ``StoreMigrationError`` with `storeBusy` where another process has it.
+    /// - Throws: ``StoreMigrationError`` with `storeBusy` if another process has it.
     func begin() throws(StoreMigrationError) -> Bool {
         try wrapping("can't make a directory beside the store") { () throws(SystemError) in
             while true {
@@ -100,7 +101,7 @@ extension StorePlace {
                     let work = OpenFile(try directory.descriptor.open(workName, .directory))
                     try work.descriptor.lock(.exclusive)
                     let current = try directory.descriptor.status(of: workName).identity
-                    // The process that had it may have removed it meanwhile.
+                    // The previous owner may have removed it meanwhile.
                     guard try work.descriptor.status().identity == current else { continue }
                     self.work = work
                     return isLeft
@@ -120,7 +121,7 @@ extension StorePlace {
         }
     }
 
-    /// Removes what an earlier process has left, and keeps the lock.
+    /// Removes what an earlier process left, and keeps the lock.
     func clear() throws(StoreMigrationError) {
         try wrapping("can't remove what an earlier migration left") { () throws(SystemError) in
             guard let work else { return }
@@ -130,7 +131,7 @@ extension StorePlace {
         }
     }
 
-    /// Removes the work directory with what is left in it.
+    /// Removes the work directory and everything in it.
     func end() throws(StoreMigrationError) {
         guard let work else { return }
         try wrapping("can't remove the directory of the migration") { () throws(SystemError) in
@@ -140,7 +141,7 @@ extension StorePlace {
         self.work = nil
     }
 
-    /// Without the state, the rest is of no use to anybody.
+    /// Removed first: without the state, the rest is useless.
     private func removeState(in work: OpenFile) throws(SystemError) {
         guard try work.descriptor.statusIfPresent(of: Self.stateName) != nil else { return }
         try work.descriptor.removeFile(Self.stateName)
@@ -155,7 +156,7 @@ extension StorePlace {
         }
     }
 
-    /// Makes a file with all that is in it survive a power loss.
+    /// Makes a file and everything in it survive a power loss.
     func synchronize(_ file: File) throws(StoreMigrationError) {
         try wrapping("can't write the copy to the disk") { () throws(SystemError) in
             guard let work, let parent = try parent(of: file) else { return }
@@ -169,7 +170,7 @@ extension StorePlace {
 // MARK: - What is still to be done
 
 extension StorePlace {
-    /// Whether a migration was cut off once the migrated store was in place, or nearly.
+    /// Whether a migration was interrupted when the migrated store was in place, or nearly.
     var isInterrupted: Bool {
         get throws(StoreMigrationError) {
             try wrapping("can't look for a migration that was cut off") { () throws(SystemError) in
@@ -202,7 +203,7 @@ extension StorePlace {
         return state
     }
 
-    /// Writes the state in one step, with the directory of the store as it is now.
+    /// Writes the state in one step, with the current directory of the store.
     func write(_ state: some Encodable) throws(StoreMigrationError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -221,7 +222,7 @@ extension StorePlace {
             try file.synchronize()
             try work.descriptor.rename(Self.newStateName, to: Self.stateName, in: work.descriptor)
             try work.descriptor.synchronize()
-            // The name of the work directory is part of what must survive.
+            // The name of the work directory must survive too.
             try directory.descriptor.synchronize()
         }
     }
@@ -243,8 +244,8 @@ extension StorePlace {
         }
     }
 
-    /// Refuses a store that has other names: its log may lie under one of those, and a new file would
-    /// come under this one alone.
+    /// Refuses a store that has other names: its log may be beside one of those, and a new file
+    /// would get only this name.
     func checkNames() throws(StoreMigrationError) {
         let count = try nameCount
         guard count > 1 else { return }
@@ -254,7 +255,8 @@ extension StorePlace {
         throw StoreMigrationError(.severalNames, message, at: description)
     }
 
-    /// The status of a file, read by its name: closing a descriptor would release SQLite's locks.
+    /// The status of a file, read by its name, because closing a descriptor would release SQLite's
+    /// locks.
     func status(of file: File) throws(StoreMigrationError) -> FileStatus? {
         try wrapping("can't look at the store") { () throws(SystemError) in
             try parent(of: file)?.descriptor.statusIfPresent(of: name)
@@ -291,7 +293,7 @@ extension StorePlace {
         }
     }
 
-    /// Looks at all that a file consists of.
+    /// Looks at everything that belongs to a file.
     func survey(of file: File = .live) throws(StoreMigrationError) -> StoreFiles.Survey {
         try wrapping("can't look at the store's files") { () throws(SystemError) in
             guard let parent = try parent(of: file) else { throw SystemError.missing("lstat") }
@@ -322,7 +324,7 @@ extension StorePlace {
         }
     }
 
-    /// Removes the shared memory that a crash left beside a SQLite file which is locked alone.
+    /// Removes the shared memory that a crash left beside a SQLite file that is locked exclusively.
     func removeSharedMemory() throws(StoreMigrationError) {
         try wrapping("can't remove a file beside the store") { () throws(SystemError) in
             let file = name + [UInt8](utf8: "-shm")
@@ -331,8 +333,9 @@ extension StorePlace {
         }
     }
 
-    /// Removes the rollback journal beside a SQLite file which is locked alone, where its transaction has
-    /// ended: SQLite then overwrites the mark at its start (sqlite.org/fileformat2.html, 3).
+    /// Removes the rollback journal beside a SQLite file that is locked exclusively, if its
+    /// transaction has ended: SQLite then overwrites the mark at its start
+    /// (sqlite.org/fileformat2.html, 3).
     func removeFinishedJournal() throws(StoreMigrationError) {
         try wrapping("can't remove a file beside the store") { () throws(SystemError) in
             let file = name + [UInt8](utf8: "-journal")
@@ -369,12 +372,12 @@ extension StorePlace {
         }
     }
 
-    /// Gives the copy the name of the store; returns `false` where there is a store by now.
+    /// Renames the copy to the store's name; returns `false` if there is a store by now.
     func placeCopy() throws(StoreMigrationError) -> Bool {
         try moveCopy(to: name)
     }
 
-    /// Gives the copy a name beside the store that is free, and returns that name.
+    /// Renames the copy to a free name beside the store, and returns that name.
     func keepCopyBeside() throws(StoreMigrationError) -> String {
         var number = 1
         while true {

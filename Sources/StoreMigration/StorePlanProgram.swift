@@ -21,7 +21,7 @@ public protocol StorePlanProgram: SendableMetatype {
     /// Describes the store at a path.
     static func store(at url: URL) -> VersionedStore
 
-    /// Is called as ``StoreMigrator/init(_:afterMigration:)`` says; `nil` by default.
+    /// Called as ``StoreMigrator/init(_:afterMigration:)`` describes; `nil` by default.
     static var afterMigration: (@Sendable (URL) throws -> Void)? { get }
 }
 
@@ -123,14 +123,14 @@ private final class ProgressReporter: Sendable {
 
 /// A line that a plan's program prints.
 package enum StorePlanMessage: Codable, Sendable {
-    /// So many bytes of so many were gone through.
+    /// This many of so many bytes are done.
     case progress(completed: Int64, total: Int64)
     /// The program has ended well.
     case report(Report)
     /// The program has failed, with the name of a ``StoreMigrationError/Code``.
     case failure(code: String, String)
 
-    /// What was found and done.
+    /// The findings and the result.
     package struct Report: Codable, Sendable {
         /// How it ended, or what a migration would have to do.
         package enum Outcome: String, Codable, Sendable {
@@ -148,8 +148,7 @@ package enum StorePlanMessage: Codable, Sendable {
         package internal(set) var steps: [String]
         /// How it ended.
         package internal(set) var outcome: Outcome
-        /// What was found that doesn't keep the store from being migrated; `nil` where nothing was looked
-        /// for.
+        /// Findings that don't prevent the migration; `nil` if nothing was checked.
         package internal(set) var findings: [String]?
     }
 
@@ -165,7 +164,7 @@ package enum StorePlanMessage: Codable, Sendable {
     fileprivate func send() {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers can be encoded; who no longer reads needs no line.
+        // Texts and numbers can be encoded, and a reader that has gone needs no line.
         guard let line = try? encoder.encode(self) else { return }
         try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
     }

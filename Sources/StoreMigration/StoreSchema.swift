@@ -14,7 +14,7 @@ internal import MigrationSystem
 /// let plan = StoreMigrationPlan(inferredFrom: schema)
 /// ```
 public struct StoreSchema: Sendable {
-    /// What the SQL declares.
+    /// The declarations in the SQL.
     let content: SchemaContent
     /// Virtual tables whose module or tokenizer only the app has, by their folded names.
     let unmade: Set<String>
@@ -29,16 +29,16 @@ public struct StoreSchema: Sendable {
         fileprivate(set) var collations: Set<String> = []
     }
 
-    /// The number that `PRAGMA user_version` sets; `nil` where the SQL doesn't.
+    /// The number that `PRAGMA user_version` sets; `nil` if the SQL doesn't.
     public var userVersion: Int64? { setsVersion ? content.userVersion : nil }
 
-    /// The number that `PRAGMA application_id` sets; `nil` where the SQL doesn't.
+    /// The number that `PRAGMA application_id` sets; `nil` if the SQL doesn't.
     public var applicationID: Int64? { setsApplicationID ? content.applicationID : nil }
 
     /// Reads a schema from a file of SQL.
     ///
     /// - Parameter url: The path of the file, at most 16 MiB.
-    /// - Throws: ``StoreMigrationError`` with `invalidSchema` where the SQL does more than declare a schema
+    /// - Throws: ``StoreMigrationError`` with `invalidSchema` if the SQL does more than declare a schema
     ///   or SQLite refuses it; `missing` or `failed` where the file can't be read.
     public init(contentsOf url: URL) throws {
         let path = BytePath(of: url)
@@ -110,7 +110,7 @@ private struct SchemaReader {
         }
     }
 
-    /// Why a statement doesn't belong into a schema, judged by its first words.
+    /// Why a statement doesn't belong in a schema, judged by its first words.
     private mutating func refusal(of statement: ArraySlice<SQLToken>) -> String? {
         var words = statement.firstWords(4)
         switch words.first {
@@ -167,7 +167,7 @@ private struct SchemaReader {
         }
     }
 
-    /// Keeps a virtual table as it would be written in the store.
+    /// Keeps a virtual table in the form that the store would have.
     private mutating func remember(_ sql: String, _ statement: ArraySlice<SQLToken>) {
         guard let using = statement.firstIndex(where: { $0.isWord("using") }) else { return }
         let name = statement[using - 1].name
@@ -185,7 +185,7 @@ extension StoreMigrationError {
         message.firstMatch(of: /no such function: (.+)$/).map { String($0.1).foldedSQLName }
     }
 
-    /// Whether a virtual table needs what only the app has.
+    /// Whether a virtual table needs something that only the app has.
     var isAboutMissingModule: Bool {
         ["no such module: ", "no such tokenizer: ", "unknown tokenizer: "]
             .contains(where: message.contains)

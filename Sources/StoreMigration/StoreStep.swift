@@ -6,16 +6,16 @@ internal import MigrationSystem
 /// A step made with ``init(from:to:_:)`` works on a copy of the store. A light one for a SQLite file, such
 /// as a new column or index, is made with ``inPlace(from:to:_:verify:)`` and costs no copy.
 public struct StoreStep: Sendable {
-    /// What a step does, and to what.
+    /// The work of a step, and what it works on.
     enum Change: Sendable {
         case copy(@Sendable (StoreCopy) throws -> Void)
         case inPlace(
             @Sendable (StoreStatements) throws -> Void,
             verify: @Sendable (StoreQueries) throws -> Void
         )
-        /// What leads to a schema is found once the steps before have run.
+        /// Brings the store to a schema; inferred once the steps before have run.
         case inferred(SchemaGoal)
-        /// Tables are rebuilt as it was found.
+        /// Rebuilds tables as inferred.
         case rebuild(SchemaInference)
     }
 
@@ -57,7 +57,7 @@ public struct StoreStep: Sendable {
     ///   - source: The version that the step begins at.
     ///   - target: The version that the step leads to.
     ///   - change: Runs statements. It may leave the version as it is.
-    ///   - verify: Looks at what the statements did; an error of it undoes the migration.
+    ///   - verify: Checks the result of the statements; an error undoes the migration.
     /// - Returns: The step.
     public static func inPlace(
         from source: StoreVersion,
@@ -71,7 +71,7 @@ public struct StoreStep: Sendable {
     /// Describes the last step of a plan for a SQLite file, which is found by comparing the store with a
     /// schema.
     ///
-    /// Where it is the only step that a store needs and no table must be rebuilt, it works in place.
+    /// If it is the only step that a store needs and no table must be rebuilt, it works in place.
     ///
     /// - Parameters:
     ///   - source: The version that the step begins at.
@@ -79,7 +79,7 @@ public struct StoreStep: Sendable {
     ///   - schema: The schema that the store should have.
     ///   - renames: New names of tables (`"note": "memo"`) and columns (`"note.body": "note.text"`).
     ///   - drops: Tables and columns that may go with their data.
-    /// - Returns: The step, which fails with `notInferable` where ``SchemaInference`` finds reasons.
+    /// - Returns: The step, which fails with `notInferable` if ``SchemaInference`` finds reasons.
     public static func inferred(
         from source: StoreVersion,
         to target: StoreVersion,
@@ -105,7 +105,7 @@ extension StoreStep: CustomStringConvertible {
 
 /// The copy of a store that a step works on.
 ///
-/// Nobody else knows the copy, and it is thrown away if the step fails or is cut off.
+/// Nobody else knows the copy, and it is thrown away if the step fails or is interrupted.
 public struct StoreCopy: Sendable {
     /// The path of the copy, whose name is that of the store.
     public let url: URL
@@ -119,7 +119,7 @@ public struct StoreCopy: Sendable {
 
     /// Runs SQL statements on a copy of a SQLite file.
     ///
-    /// For a step that needs no more than that; another one opens ``url`` with the library of its choice.
+    /// A step that needs more than SQL opens ``url`` with any library.
     ///
     /// - Parameter statements: SQL statements, separated by semicolons, whose rows are dropped. They are
     ///   one transaction, which they can't end. Foreign keys aren't enforced meanwhile, but checked
@@ -137,7 +137,7 @@ public struct StoreCopy: Sendable {
     }
 }
 
-/// The transaction in which the statements of a step run that works in place.
+/// The transaction for the statements of a step that works in place.
 public struct StoreStatements {
     let database: SQLiteConnection
     let guardian: StatementGuard
@@ -155,7 +155,7 @@ public struct StoreStatements {
 @available(*, unavailable)
 extension StoreStatements: Sendable {}
 
-/// What a step that works in place can ask of the store before its transaction is committed.
+/// The queries that a step that works in place can make before its transaction is committed.
 public struct StoreQueries {
     let database: SQLiteConnection
 

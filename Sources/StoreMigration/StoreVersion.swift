@@ -1,6 +1,6 @@
 /// The version of a store's format, such as `3` or `2.1`.
 ///
-/// Two versions are the same where their texts are. One is newer than another where both consist of
+/// Two versions are the same if their texts are. One is newer than another if both consist of
 /// numbers separated by dots and its numbers are greater, compared from the left.
 public struct StoreVersion: Hashable, Sendable {
     /// The version as it is written in the store.
@@ -13,7 +13,7 @@ public struct StoreVersion: Hashable, Sendable {
 
     /// Whether a store of this version was made by a newer program than one of `other`.
     ///
-    /// - Returns: `false` where either version isn't made of numbers.
+    /// - Returns: `false` if either version isn't made of numbers.
     public func isNewer(than other: StoreVersion) -> Bool {
         guard let numbers, let others = other.numbers else { return false }
         for index in 0..<max(numbers.count, others.count) {

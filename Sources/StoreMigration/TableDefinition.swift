@@ -3,20 +3,20 @@ struct TableDefinition: Sendable {
     /// A column as it is written.
     struct Column: Sendable {
         let name: String
-        /// What follows the name.
+        /// The rest of the declaration, after the name.
         let tokens: ArraySlice<SQLToken>
-        /// The name and what follows it.
+        /// The whole declaration.
         let text: String
     }
 
     let columns: [Column]
-    /// The constraints behind the columns.
+    /// The constraints after the columns.
     let constraints: ArraySlice<SQLToken>
-    /// What follows the parentheses.
+    /// The text after the parentheses.
     let options: ArraySlice<SQLToken>
     private let body: ArraySlice<SQLToken>
 
-    /// Divides a statement; `nil` where it isn't of this form.
+    /// Divides a statement; `nil` if it isn't of this form.
     init?(_ sql: String) {
         let text = SQLTokens(sql)
         let tokens = text.tokens[...]
@@ -63,7 +63,7 @@ struct TableDefinition: Sendable {
         }
     }
 
-    /// Whether the two are the same, however they are spelled.
+    /// Whether the two are the same, regardless of spelling.
     func isSame(as other: TableDefinition, knowing names: Set<String>) -> Bool {
         columns.count == other.columns.count
             && zip(columns, other.columns).allSatisfy { $0.isSame(as: $1, knowing: names) }
@@ -71,10 +71,10 @@ struct TableDefinition: Sendable {
             && options.keys(knowing: names) == other.options.keys(knowing: names)
     }
 
-    /// The columns that this table has behind those of `old`, where nothing else differs and SQLite can
-    /// add them in place; `nil` otherwise.
+    /// The columns that this table has after those of `old`, if nothing else differs and SQLite can
+    /// add them in place; otherwise `nil`.
     func additions(to old: TableDefinition, knowing names: Set<String>) -> [Column]? {
-        // SQLite writes a new column behind the constraints.
+        // SQLite writes a new column after the constraints.
         guard old.constraints.isEmpty, constraints.isEmpty, columns.count > old.columns.count,
             zip(columns, old.columns).allSatisfy({ $0.isSame(as: $1, knowing: names) }),
             options.keys(knowing: names) == old.options.keys(knowing: names),
@@ -90,7 +90,7 @@ extension TableDefinition.Column {
             && tokens.keys(knowing: names) == other.tokens.keys(knowing: names)
     }
 
-    /// The words that are in no parentheses.
+    /// The words outside parentheses.
     private var words: Set<String> {
         var depth = 0
         return Set(
@@ -102,7 +102,7 @@ extension TableDefinition.Column {
         )
     }
 
-    /// Whether `ALTER TABLE … ADD COLUMN` takes it whatever rows there are
+    /// Whether `ALTER TABLE … ADD COLUMN` accepts it whatever rows there are
     /// (sqlite.org/lang_altertable.html, 4).
     fileprivate var canBeAdded: Bool {
         let words = words
@@ -115,7 +115,7 @@ extension TableDefinition.Column {
         return !words.contains("not") || defaultTokens.first.map { !$0.isWord("null") } ?? false
     }
 
-    /// The tokens of the default; none where there is none.
+    /// The tokens of the default; empty if there is none.
     var defaultTokens: ArraySlice<SQLToken> {
         guard let index = tokens.firstIndex(where: { $0.isWord("default") }),
             index + 1 < tokens.endIndex

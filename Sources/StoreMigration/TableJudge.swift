@@ -1,7 +1,8 @@
-/// Looks for what the rows of a table would lose by a new declaration, and what they break.
+/// Finds out what the rows of a table would lose by a new declaration, and which constraints they
+/// break.
 struct TableJudge {
     private let database: SQLiteConnection
-    /// The table as the store has it, under the new names.
+    /// The store's table, under the new names.
     private let old: SchemaContent.Table
     private let new: SchemaContent.Table
     private let source: SourceNames
@@ -9,7 +10,7 @@ struct TableJudge {
     private let newSchema: SchemaContent
     private let drops: Set<String>
 
-    /// Columns whose default takes the place of NULL; folded.
+    /// Columns whose default replaces NULL; folded.
     private(set) var filled: Set<String> = []
     /// Columns whose values get another storage class; folded.
     private(set) var converted: Set<String> = []
@@ -34,7 +35,7 @@ struct TableJudge {
     }
     private var rowid: String { old.rowidName ?? "NULL" }
 
-    /// Looks at all of a table that is rebuilt.
+    /// Judges the whole table if it is rebuilt.
     mutating func judge(into inference: inout SchemaInference) throws(StoreMigrationError) {
         try judgeColumnsThatGo(into: &inference)
         let query = "SELECT EXISTS (SELECT 1 FROM \(stored))"
@@ -49,7 +50,7 @@ struct TableJudge {
         judgeRowids(into: &inference)
     }
 
-    /// How many rows fulfil a condition on the store's columns.
+    /// How many rows meet a condition on the store's columns.
     private func rows(where condition: String) throws(StoreMigrationError) -> Rows {
         try rows(of: "SELECT count(*), min(\(rowid)) FROM \(stored) WHERE \(condition)")
     }
@@ -121,7 +122,7 @@ extension TableJudge {
                 inference.refuse(.notNull, object, message)
             }
         }
-        // SQLite would give such rows a number of their own.
+        // SQLite would give such rows new numbers.
         if let name = new.rowidColumn, old.rowidColumn != name, old.column(name) != nil {
             let object = "\(new.name).\(name)"
             let rows = try rows(where: storedColumn(name).quotedSQLName + " IS NULL")
@@ -134,7 +135,7 @@ extension TableJudge {
 
 // MARK: - Values
 
-/// How SQLite converts what is stored in a column (sqlite.org/datatype3.html, 3.1).
+/// How SQLite converts values for a column (sqlite.org/datatype3.html, 3.1).
 private enum Affinity {
     case none, numeric, real, text
 
@@ -155,7 +156,7 @@ private enum Affinity {
         }
     }
 
-    /// A type that has it.
+    /// A type with this affinity.
     var type: String {
         switch self {
         case .none: ""
@@ -184,7 +185,7 @@ extension TableJudge {
         for column in new.columns where !column.isGenerated {
             guard let before = old.column(column.name) else { continue }
             let affinity = Affinity(of: column, in: new)
-            // The rowid takes whole numbers alone, as a column of that type does.
+            // The rowid accepts only whole numbers, as a column of that type does.
             if Affinity(of: before, in: old) == affinity { continue }
             converted.insert(column.name.foldedSQLName)
             let rows = try rowsChanged(in: storedColumn(column.name).quotedSQLName, by: affinity)
@@ -209,7 +210,7 @@ extension TableJudge {
             CREATE TEMP TABLE migration_values (k, o, n \(affinity.type))
             """
         )
-        // Whole numbers above 2^53 have neighbours that are the same number as a REAL.
+        // Above 2^53, neighboring whole numbers are the same number as a REAL.
         let isChanged = """
             CASE typeof(o) WHEN typeof(n) THEN o IS NOT +n WHEN 'integer' THEN
             CAST(n AS INTEGER) IS NOT o OR (typeof(n) = 'real' AND abs(n) > 9007199254740992.0)
@@ -250,7 +251,7 @@ extension TableJudge {
         }
     }
 
-    /// As many rows are tried at once.
+    /// The number of rows that are tried at once.
     private static let partSize = 2000
 }
 
@@ -279,7 +280,7 @@ extension TableJudge {
         return (!checks.isEmpty || isGenerated) && !sameColumns
     }
 
-    /// Tries the rows on an empty table of the new declaration, in parts.
+    /// Tries the rows in an empty table of the new declaration, in parts.
     private mutating func judgeConstraints(
         into inference: inout SchemaInference
     ) throws(StoreMigrationError) {
@@ -306,7 +307,7 @@ extension TableJudge {
         }
     }
 
-    /// Tries a part at once, and its rows one by one where it doesn't fit.
+    /// Tries a part at once, and if that fails its rows one by one.
     private func tryRows(
         _ insert: String,
         _ part: String,
@@ -375,7 +376,7 @@ extension TableJudge {
         return "(SELECT \(list) FROM \(stored)) AS \(new.name.quotedSQLName)"
     }
 
-    /// The value of a column as the new table has it.
+    /// The value of a column in the new table.
     private func expression(of column: SchemaContent.Column) -> String {
         let name = storedColumn(column.name).quotedSQLName
         let folded = column.name.foldedSQLName
@@ -391,7 +392,7 @@ extension TableJudge {
         }
     }
 
-    /// Looks for rows that are the same by a key that the table didn't have.
+    /// Looks for rows that are equal by a key that the table didn't have before.
     mutating func judgeUniqueKeys(
         into inference: inout SchemaInference
     ) throws(StoreMigrationError) {
@@ -400,7 +401,7 @@ extension TableJudge {
         for key in new.uniqueKeys {
             if old.uniqueKeys.contains(key), key.columns.isDisjoint(with: changed) { continue }
             let unknown = generated.filter { old.column($0) == nil }
-            // What is computed anew is known only once the table is there.
+            // A generated column's values are known only once the table exists.
             if !key.columns.isDisjoint(with: unknown) { continue }
             let condition =
                 key.terms.map { "\($0) IS NOT NULL" } + (key.condition.map { ["(\($0))"] } ?? [])
@@ -443,7 +444,7 @@ extension TableJudge {
         }
     }
 
-    /// The query for the parent of a row; `nil` where the parent has no rows yet.
+    /// The query for the parent of a row; `nil` if the parent has no rows yet.
     private func parentCondition(of key: SchemaContent.ForeignKey) throws(StoreMigrationError)
         -> String?
     {

@@ -1,9 +1,9 @@
-/// The statements that give a table another declaration, and the proof that no value got lost.
+/// The statements that give a table another declaration, and the proof that no value is lost.
 ///
-/// The old table gets another name, the new one is made by the schema's own words, and the rows are copied
-/// (sqlite.org/lang_altertable.html, 7). Triggers and indexes of the old table go with it.
+/// The old table is renamed, the new one is made by the schema's own SQL, and the rows are copied
+/// (sqlite.org/lang_altertable.html, 7). Triggers and indexes of the old table are dropped with it.
 struct TableRebuild {
-    /// Two queries that must return the same, before the old table goes.
+    /// Two queries that must return the same before the old table is dropped.
     struct Proof: Hashable, Sendable {
         let table: String
         let before: String
@@ -29,15 +29,15 @@ struct TableRebuild {
         self.aside = aside
     }
 
-    /// A column of the new table, and what the old one has for it.
+    /// A column of the new table, and the old table's expression for it.
     struct Source {
         let column: String
         let expression: String
     }
 
-    /// What the columns of the new table get that the old one has values for.
+    /// The new table's columns that get values from the old one.
     ///
-    /// In the columns that are `filled` the default takes the place of NULL.
+    /// In the `filled` columns the default replaces NULL.
     static func sources(
         from old: SchemaContent.Table,
         to new: SchemaContent.Table,
@@ -63,7 +63,7 @@ struct TableRebuild {
         if new.rowidColumn == nil, let name = new.rowidName, let rowid = old.rowidName {
             sources.append(Source(column: name, expression: rowid))
         }
-        // Rows of which nothing is left still are rows.
+        // Rows count even if none of their columns remain.
         if sources.isEmpty, let column = new.columns.first(where: { !$0.isGenerated }) {
             let value = column.defaultValue ?? "NULL"
             sources.append(Source(column: column.name, expression: value))
@@ -71,7 +71,7 @@ struct TableRebuild {
         return sources
     }
 
-    /// The step, which fills NULL of some columns and converts the values of others.
+    /// The step, which replaces NULL in some columns and converts the values of others.
     func step(filling filled: Set<String>, converting converted: Set<String>)
         -> SchemaInference.Step
     {
@@ -108,7 +108,7 @@ struct TableRebuild {
         "SELECT migration_digest(\(terms.joined(separator: ", "))) FROM main.\(table)"
     }
 
-    /// Gives the old table another name.
+    /// Renames the old table.
     private func putAside(_ aside: String) -> [String] {
         let table = old.name.quotedSQLName
         // SQLite can't rename a table that a constraint of its own names, without changing others too.
@@ -134,7 +134,7 @@ struct TableRebuild {
             + "WHERE name = \(old.name.quotedSQLText)"
     }
 
-    /// Lets the new table count on where the old one was.
+    /// Lets the new table continue counting where the old one stopped.
     private var keepCounter: [String] {
         let (name, aside) = (new.name.quotedSQLText, aside.quotedSQLText)
         let highest = "SELECT max(seq) FROM sqlite_sequence WHERE name IN (\(name), \(aside))"
@@ -163,7 +163,8 @@ extension SchemaInference {
         try database.transaction {
             for step in steps {
                 let isRename = step.kind == .renameTable || step.kind == .renameColumn
-                // A rename by the author changes what refers to it; one of a rebuild must not.
+                // A rename by the author changes references to the table; a rename by a rebuild
+                // must not.
                 try database.execute("PRAGMA legacy_alter_table = \(isRename ? "OFF" : "ON")")
                 try Self.run(step, in: database)
             }

@@ -8,7 +8,7 @@ struct VersionedDocument {
 
     /// Reads the document at `path`.
     ///
-    /// - Throws: ``StoreMigrationError`` with `damaged` where it isn't a JSON object in UTF-8.
+    /// - Throws: ``StoreMigrationError`` with `damaged` if it isn't a JSON object in UTF-8.
     init(at path: BytePath) throws(StoreMigrationError) {
         self.path = path
         bytes = try StoreFiles.contents(of: path)
@@ -30,7 +30,7 @@ struct VersionedDocument {
             options: .fragmentsAllowed
         )
         if let text = decoded as? String { return text }
-        // A number is taken as it is spelled.
+        // A number counts as it is spelled.
         guard let first = value.first, first == UInt8(ascii: "-") || Self.digits.contains(first)
         else { throw damage("its '\(key)' is neither a text nor a number") }
         return String(decoding: value, as: UTF8.self)
@@ -114,7 +114,7 @@ extension VersionedDocument {
         return min(position + 1, bytes.count)
     }
 
-    /// Where the comma or the bracket is that ends the value at `start`.
+    /// The position of the comma or bracket that ends the value at `start`.
     private func endOfValue(at start: Int) -> Int {
         var (position, depth) = (start, 0)
         while position < bytes.count {

@@ -1,13 +1,13 @@
 public import Foundation
 internal import MigrationSystem
 
-/// A store that says which version its format has: a SQLite file, a JSON document or a directory.
+/// A store that names the version of its format: a SQLite file, a JSON document or a directory.
 ///
 /// ```swift
 /// let store = VersionedStore(at: url, .sqlite(.userVersion))
 /// ```
 public struct VersionedStore: Sendable {
-    /// What a store is, and where in it its version is written.
+    /// The kind of a store, and where its version is written.
     public enum Form: Sendable {
         /// A SQLite file, with its write-ahead log if it has one.
         case sqlite(SQLiteVersion)
@@ -22,10 +22,10 @@ public struct VersionedStore: Sendable {
     /// The path of the store.
     public let url: URL
 
-    /// What the store is, and where in it its version is written.
+    /// The kind of the store, and where its version is written.
     public let form: Form
 
-    /// The version of a store in which none is written, such as one of a first release.
+    /// The version of a store without a written version, such as one of a first release.
     public let unwrittenVersion: StoreVersion?
 
     /// Describes a store, which need not exist.
@@ -64,7 +64,7 @@ public struct SQLiteVersion: Sendable {
         )
     }
 
-    /// What a query returns, and a statement changes to its parameter `?1`.
+    /// The result of a query, which a statement changes to its parameter `?1`.
     ///
     /// - Parameters:
     ///   - query: Returns one row whose first column is the version.
@@ -79,7 +79,7 @@ public struct SQLiteVersion: Sendable {
 
     /// The identifier of the model with which Core Data wrote the store.
     ///
-    /// It is read and never written: a step of such a store must have Core Data migrate it.
+    /// It is never written: a step for such a store must let Core Data migrate it.
     public static let coreDataMetadata = SQLiteVersion(place: .coreDataMetadata)
 
     private static func quoting(_ name: String) -> String {
@@ -229,7 +229,8 @@ extension SQLiteVersion {
         }
     }
 
-    /// The version as SQLite stores the one before it; a program may compare the two as numbers.
+    /// The version in the storage class of the previous one; a program may compare the two as
+    /// numbers.
     private static func value(of version: StoreVersion, like old: SQLiteValue) -> SQLiteValue? {
         let number = Int64(version.text).flatMap { "\($0)" == version.text ? $0 : nil }
         return switch old {

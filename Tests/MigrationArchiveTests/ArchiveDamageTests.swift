@@ -188,7 +188,7 @@ extension ArchiveDamageTests {
         return (file, bytes)
     }
 
-    /// Reads the archive in `file` to its end; `nil` where it is refused.
+    /// Reads the archive in `file` to its end; `nil` if it is refused.
     private func read(_ file: OpenFile) throws -> [Item]? {
         do {
             let input = try ArchiveInput(

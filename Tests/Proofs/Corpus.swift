@@ -134,7 +134,7 @@ struct Corpus {
             return trees.first { tree in trees.count { $0 == tree } > 1 }
         }
 
-        /// The tree that `migrate` has to make; `nil` where the other readers don't agree.
+        /// The tree that `migrate` has to make; `nil` if the other readers don't agree.
         var rightTree: Int? {
             model.flatMap { peers[$0] }?.tree ?? agreedTree
         }

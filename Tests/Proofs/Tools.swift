@@ -30,7 +30,7 @@ struct Tools: Sendable {
 
     /// How a run ended.
     struct Ended: Sendable {
-        /// The exit code; `nil` where a signal ended the process.
+        /// The exit code; `nil` if a signal ended the process.
         let code: Int32?
         let signal: Int32?
         fileprivate(set) var hangs: Bool

@@ -24,7 +24,7 @@ package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
         try await Self.$current.withValue(url) { try await function() }
     }
 
-    /// Removes the tree, with `rm` where Foundation gives up: deep, oddly named and locked ones.
+    /// Removes the tree, with `rm` if Foundation gives up: deep, oddly named and locked ones.
     private static func remove(_ url: URL) {
         // What is left, for whatever reason, is for `rm`.
         if (try? FileManager.default.removeItem(at: url)) != nil { return }

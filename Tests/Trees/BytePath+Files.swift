@@ -92,7 +92,7 @@ extension BytePath {
         try check("utimensat") { utimensat(AT_FDCWD, $0, [time, time], AT_SYMLINK_NOFOLLOW) }
     }
 
-    /// Sets an extended attribute; returns `false` where the file system has none.
+    /// Sets an extended attribute; returns `false` if the file system has none.
     @discardableResult
     package func setAttribute(_ name: String, _ value: [UInt8]) throws -> Bool {
         let result = withPointer { AttributeCalls.set($0, name, value, value.count, 0) }

@@ -6,7 +6,7 @@ package enum BackupItem: Sendable {
     /// Data of the package, with its path as on iOS.
     case data(package: String, domain: StorageDomain, path: EntryPath)
 
-    /// The same of what Android sends only if a rule names it.
+    /// The same for data that Android sends only if a rule names it.
     case neverSent(package: String, StorageDomain, EntryPath)
 
     /// The package's `_manifest`.
@@ -27,8 +27,8 @@ package enum BackupItem: Sendable {
     /// Reads the path of an entry.
     ///
     /// A path that does not begin with `apps/` is from a plain tar file, with paths as on a device
-    /// (`data/data/<package>/files/…`) or as in a raw tree (`files/…`, `_external/…`).
-    /// In it, the directories of packages at the top are taken off.
+    /// (`data/data/<package>/files/…`) or as in a raw tree (`files/…`, `_external/…`). The
+    /// directories of packages at its top are removed from the paths.
     package init(_ entry: BackupEntry, below directories: PackageDirectories = .init()) {
         guard entry.path.count <= Self.pathLimit else {
             self = .unusable(reason: "the path is longer than 4,096 bytes")
@@ -70,7 +70,7 @@ package enum BackupItem: Sendable {
 
     static let neverSentReason = "Android never sends it"
 
-    /// The path of an item in the storage of `name`; `nil` for what is elsewhere.
+    /// The path of an item in the storage of `name`; `nil` for items elsewhere.
     func path(inStorageOf name: String) -> EntryPath? {
         switch self {
         case .data(name, _, let path), .neverSent(name, _, let path): path

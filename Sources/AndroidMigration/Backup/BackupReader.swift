@@ -12,7 +12,7 @@ package struct BackupEntry: Sendable {
     /// Where its content begins in the stream.
     package let contentOffset: UInt64
 
-    /// The entry inside the announced content of which this one was found, as it may be printed.
+    /// The printable path of the entry in whose content this one was found.
     package var holder: String?
 }
 
@@ -61,7 +61,7 @@ package final class BackupReader {
     var foundHeadersInside = false
     /// The headers that were found inside entries' content.
     var headersInside = HeaderIndex()
-    /// Where the zeros at the end of the stream begin, once that was asked for.
+    /// Where the zeros at the end of the stream begin, once that is known.
     private var contentEnd: UInt64?
     /// The last short entry, and where it would end by its header.
     private var shortEntry: (path: String, end: UInt64) = ("", 0)
@@ -226,9 +226,10 @@ extension BackupReader {
 // MARK: - Damage
 
 extension BackupReader {
-    /// Reports what follows no header, up to the next one.
+    /// Reports the bytes that follow no header, up to the next one.
     ///
-    /// A message of a program that got into the stream moves all that follows it off the blocks.
+    /// If a program's message got into the stream, everything after it is out of line with the
+    /// blocks.
     private func skipDamage(from start: UInt64) throws -> LostEntry {
         let next = try findHeader(from: start + 1) ?? stream.size
         position = next
@@ -284,7 +285,7 @@ extension BackupReader {
         return nil
     }
 
-    /// Whether zeros alone follow from `start` to the end of the stream.
+    /// Whether only zeros follow from `start` to the end of the stream.
     func holdsOnlyZeros(from start: UInt64) throws -> Bool {
         if let contentEnd { return start >= contentEnd || start + Self.blockSize > stream.size }
         var end = stream.size

@@ -62,7 +62,7 @@ package struct BackupPlace: Sendable {
     package var device: BytePath?
     package var password: [UInt8]?
 
-    /// The app's package, by which its directory is known in the one that is given.
+    /// The app's package, which is also the name of its directory in the given one.
     package var package: String?
     package var sizePolicy = SizePolicy.refuse
 
@@ -76,7 +76,7 @@ package struct BackupPlace: Sendable {
 }
 
 extension RawTree {
-    /// Opens the app's directory at `path`, or the one in it that has the name of the package.
+    /// Opens the app's directory at `path`, or the one in it that is named after the package.
     fileprivate init(at place: BackupPlace, _ path: BytePath) throws(AndroidMigrationError) {
         let tree = try RawTree(path, external: place.external, device: place.device)
         guard !tree.looksLikeAnApp else {
@@ -84,7 +84,7 @@ extension RawTree {
             return
         }
         if let name = place.package, PackageDirectories.isPackage([UInt8](name.utf8)) {
-            // Without such a directory, the one that is given is the app's.
+            // Without such a directory, the given one is the app's.
             let below = try? RawTree(path / [UInt8](name.utf8))
             if let below, below.looksLikeAnApp {
                 self = below
@@ -152,9 +152,10 @@ package struct BackupContents: Sendable {
     /// The first item that the stream has lost.
     private var loss: LostEntry?
 
-    /// The hashes of paths that were found inside another entry, and of those that come again outside.
+    /// The hashes of paths that were found inside another entry, and of those that come again
+    /// outside.
     ///
-    /// They are enough to tell paths apart, because each process has its own seed.
+    /// Hashes are enough to tell paths apart, because each process has its own seed.
     private var paths: (inside: Set<Int>, outside: Set<Int>) = ([], [])
 
     /// Whether an entry was found inside another one, and comes again behind it.

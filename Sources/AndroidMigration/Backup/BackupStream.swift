@@ -23,7 +23,8 @@ package final class BackupStream {
     /// How to read entries that hold headers of others.
     package var sizePolicy = SizePolicy.refuse
 
-    /// The directories of packages at the top of a plain tar file, which are taken off.
+    /// The directories of packages at the top of a plain tar file, which are removed from the
+    /// paths.
     var packageDirectories = PackageDirectories()
 
     /// Whether a reader has gone through the whole stream, and no content holds headers of others.
@@ -33,7 +34,7 @@ package final class BackupStream {
     private var windowStart: UInt64 = 0
     /// The number of bytes in the window.
     private var windowSize = 0
-    /// How many are read at once: few of a place that was not read up to.
+    /// How many bytes are read at once: few at a place that doesn't continue the last read.
     private var readSize = 0
 
     init(
@@ -176,7 +177,7 @@ extension BackupStream {
         return try spool.finish(form: .plain, damage: nil)
     }
 
-    /// Throws unless a tar stream begins like this: with a header, or with the zeros at its end.
+    /// Throws unless a tar stream can begin like this: with a header, or with the zeros at its end.
     private static func checkStart(_ bytes: ArraySlice<UInt8>) throws(AndroidMigrationError) {
         let start = bytes.prefix(512)
         guard isTar(start) || start.allSatisfy({ $0 == 0 }) else {

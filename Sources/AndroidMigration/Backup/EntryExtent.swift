@@ -1,7 +1,7 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// How to read an entry that holds headers of other entries where two readings are possible.
+/// How to read an entry that contains other entries' headers if two readings are possible.
 package enum SizePolicy: Sendable {
     /// Refuse the backup.
     case refuse
@@ -13,29 +13,33 @@ package enum SizePolicy: Sendable {
 
 /// Where an entry ends.
 ///
-/// Android looks up a file's size before it reads the file. A file that shrinks in between leaves an
-/// entry that is too short, and its size covers the entries that follow. But a file may also hold a
-/// backup, or headers that a stranger wrote into it. So the headers inside an entry count only if they
-/// are in place up to its end, each where the entry before it ends or earlier.
+/// Android looks up a file's size before it reads the file. A file that shrinks in between leaves
+/// an entry that is too short, and its size covers the entries that follow. But a file may also
+/// hold a backup, or headers that a stranger wrote into it. So the headers inside an entry count
+/// only if they form a chain up to its end, in which each begins where the entry before it ends, or
+/// earlier.
 ///
-/// The stream proves one of them only: if the size doesn't fit and more entries follow, the file shrank,
-/// and the header behind it lies inside. If there are several, the first may be the file's content. If
-/// the size fits, or the stream ends inside the entry, all may be. Then the user decides.
+/// The stream proves at most one of them: if the size doesn't fit and more entries follow, the file
+/// shrank, and the next header lies inside. If there are several headers, the first may be the
+/// file's content. If the size fits, or the stream ends inside the entry, all of them may be. Then
+/// the user decides.
 enum EntryExtent {
     case whole
-    /// The entry is too short; the stream goes on at `next`.
+    /// The entry is too short; the stream continues at `next`.
     case short(next: UInt64, reason: String)
 }
 
 extension BackupReader {
-    /// The headers inside an entry's content that are in place: each lies in an entry before it, which
-    /// may itself be too short, or at its end.
+    /// The headers inside an entry's content that form a chain: each lies at the end of the entry
+    /// before it, or inside it if that entry is too short.
     private struct Inside {
         let first: BackupEntry
         let start: UInt64
         let count: Int
-        /// Where these entries end by their headers; zeros follow there up to the end of the stream, or it
-        /// is not before the end of the content.
+        /// Where these entries end according to their headers.
+        ///
+        /// Only zeros follow there up to the end of the stream, or the place isn't before the end
+        /// of the content.
         let end: UInt64
     }
 
@@ -58,7 +62,7 @@ extension BackupReader {
             return try extentBeforeDamage(of: entry, endingAt: end)
         }
         if !fits, inside.count == 1 { return short(entry, at: inside.start) }
-        // A whole tar file has its own end mark, and its size is one of blocks.
+        // A whole tar file has its own end mark, and its size is a whole number of blocks.
         if fits, inside.end + 2 * Self.blockSize <= end, entry.size.isMultiple(of: Self.blockSize),
             end + 2 * Self.blockSize <= stream.size, try holdsOnlyZeros(from: end)
         {
@@ -68,7 +72,7 @@ extension BackupReader {
         return short(entry, at: inside.start)
     }
 
-    /// The extent of an entry in which no headers are in place.
+    /// The extent of an entry without a chain of headers.
     ///
     /// The last file of a stream may have taken blocks of zeros from the end mark, which has two. A
     /// stream of a transport has none.
@@ -102,7 +106,7 @@ extension BackupReader {
         )
     }
 
-    /// Whether the end of an entry is one by what follows it.
+    /// Whether the data after the end of an entry confirms that end.
     private func isInPlace(_ end: UInt64) throws -> Bool {
         guard end + Self.blockSize <= stream.size else { return true }
         let next = try block(at: end)
@@ -127,7 +131,7 @@ extension BackupReader {
 // MARK: - Headers inside
 
 extension BackupReader {
-    /// The earliest header inside `entry` from which all headers up to `end` are in place.
+    /// The earliest header inside `entry` from which all headers up to `end` form a chain.
     private func entriesInside(
         _ entry: BackupEntry,
         upTo end: UInt64,
@@ -158,7 +162,7 @@ extension BackupReader {
                 return inside.end + Self.blockSize > end ? inside : nil
             }
             if try isEnd(inside.end) { return inside }
-            // No header is where the next one must be.
+            // There is no header where the next one must be.
             index = headersInside.index(from: inside.end)
         }
         return nil
@@ -175,14 +179,15 @@ extension BackupReader {
 
     /// Whether `next` may be the first header behind `entry`.
     ///
-    /// Where the entry's size fits, another package must begin as all do; a file may hold parts of
-    /// other packages' backups.
+    /// If the entry's size fits, another package must begin as all packages do, because a file may
+    /// hold parts of other packages' backups.
     private func mayFollow(_ entry: BackupEntry, _ next: BackupEntry, fits: Bool) -> Bool {
         guard fits, let start = BackupPathStart(next.path) else { return true }
         return start == BackupPathStart(entry.path) || start.beginsPackage(next.path)
     }
 
-    /// Whether zeros that end a stream are at `offset`, even if an entry that is too short took one block.
+    /// Whether the zeros at the end of a stream begin at `offset`, even if an entry that is too
+    /// short took one block of them.
     private func isEnd(_ offset: UInt64) throws -> Bool {
         let count = (stream.size - offset) / Self.blockSize
         guard (1...Self.endLimit).contains(count), try block(at: offset).isZero else {
@@ -233,10 +238,10 @@ extension BackupReader {
         )
     }
 
-    /// The extent of an entry behind which there is no header, nor one inside.
+    /// The extent of an entry without a header behind it or inside it.
     ///
-    /// If the next header lies off the blocks, something got into the stream: a message between two
-    /// entries, or bytes inside this one.
+    /// If the next header is out of line with the blocks, something got into the stream: a message
+    /// between two entries, or bytes inside this one.
     private func extentBeforeDamage(
         of entry: BackupEntry,
         endingAt end: UInt64

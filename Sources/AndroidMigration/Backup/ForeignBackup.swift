@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Backups of other programs for Android, which are told apart to say what to do with each.
+/// Other programs' backups of Android apps, recognized in order to say what to do with each.
 enum ForeignBackup {
     private static let gzip: [UInt8] = [0x1F, 0x8B]
     private static let zstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
@@ -10,10 +10,10 @@ enum ForeignBackup {
     private static let marks = ["TWRP", "MIUI BACKUP", "ANDROID BACKUP\r\n"]
         .map { [UInt8]($0.utf8) }
 
-    /// The lines of MIUI before Android's own header are fewer bytes than these.
+    /// The most bytes of MIUI's lines before Android's own header.
     private static let startLimit = 4096
 
-    /// Whether a tar file that begins like this is to be decompressed.
+    /// Whether a tar file that begins like this must be decompressed first.
     static func isCompressed(_ start: ArraySlice<UInt8>) -> Bool {
         start.starts(with: gzip) || start.starts(with: zstd)
             || (start.count >= 4 && start.dropFirst().starts(with: [0x2A, 0x4D, 0x18])

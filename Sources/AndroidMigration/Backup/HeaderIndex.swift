@@ -1,7 +1,7 @@
 /// The headers in a part of a stream, found by one walk through it, whatever entry's content they are in.
 ///
-/// If entries cover each other, the content of each holds the headers of all that follow. To look for them in
-/// each entry's content again would take the square of their number.
+/// If entries cover each other, the content of each holds the headers of all that follow. Looking
+/// for them again in each entry's content would take time by the square of their number.
 package struct HeaderIndex {
     /// A header, in blocks from the start of the part.
     private struct Header {
@@ -10,7 +10,8 @@ package struct HeaderIndex {
         let content: UInt32
         /// Where its entry ends.
         let end: UInt32
-        /// Where the entries end that begin with this one, each where one before it ends or earlier.
+        /// Where the chain of entries ends that begins with this one, each where the one before it
+        /// ends or earlier.
         var chainEnd: UInt32
     }
 
@@ -20,11 +21,11 @@ package struct HeaderIndex {
     private var end: UInt64 = 0
     private var headers: [Header] = []
 
-    /// Makes an index that knows of nothing.
+    /// Makes an empty index.
     package init() {}
 
-    /// Looks for the headers between `offset` and `limit` with `find`, which says for a block that begins a header
-    /// where its content begins and ends.
+    /// Looks for the headers between `offset` and `limit` with `find`, which returns where the
+    /// content of a header's entry begins and ends.
     package mutating func cover(
         from offset: UInt64,
         to limit: UInt64,
@@ -69,7 +70,7 @@ package struct HeaderIndex {
         index < headers.count ? start + UInt64(headers[index].offset) * Self.blockSize : nil
     }
 
-    /// Where the entries end that begin with the one at `index`.
+    /// Where the chain of entries ends that begins at `index`.
     package func chainEnd(at index: Int) -> UInt64 {
         start + UInt64(headers[index].chainEnd) * Self.blockSize
     }
@@ -89,7 +90,7 @@ package struct HeaderIndex {
 
     /// Finds the end of every chain, from that of the last header to that of the first.
     private mutating func linkChains() {
-        // The first header behind each chain: it skips those that the chain has.
+        // The first header behind each chain; headers of the chain itself are skipped.
         var nexts = [Int](repeating: 0, count: headers.count)
         for index in headers.indices.reversed() {
             var (end, next) = (headers[index].end, index + 1)

@@ -4,10 +4,10 @@ internal import MigrationSystem
 /// The directories of packages at the top of a plain tar file, as `tar -C /data/data com.example` makes
 /// them.
 ///
-/// They are told by the directories that Android makes in them. A file with such a directory at its top
-/// has the app's own directory as its root.
+/// They are recognized by the directories that Android makes in them. A file with such a directory
+/// at its top has the app's own directory as its root.
 package struct PackageDirectories: Sendable {
-    /// More names at the top than this are not remembered.
+    /// The most names at the top that are remembered.
     private static let limit = 10_000
 
     private(set) var names: Set<[UInt8]> = []
@@ -54,8 +54,8 @@ package struct PackageDirectories: Sendable {
         RawTree.namesInside.contains { $0.utf8.elementsEqual(name) }
     }
 
-    /// Whether a name is one of a package: words of letters, digits and `_`, at least two (Android,
-    /// "Set the application ID").
+    /// Whether a name has the form of a package's: at least two words of letters, digits and `_`
+    /// (Android, "Set the application ID").
     static func isPackage(_ name: [UInt8]) -> Bool {
         let words = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return words.count > 1

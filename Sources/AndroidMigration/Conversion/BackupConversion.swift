@@ -5,11 +5,11 @@ package import MigrationSystem
 
 /// Converts a backup to an archive, laid out as an iOS app receives it.
 package struct BackupConversion {
-    /// How the entries of the archive are named.
+    /// The names of entries in the archive.
     package enum Layout: String, CaseIterable, Sendable {
-        /// As an iOS app receives them.
+        /// The paths at which an iOS app receives them.
         case ios
-        /// As in Android's backups.
+        /// The paths of Android's backups.
         case android
     }
 
@@ -311,10 +311,10 @@ final class ConvertedEntries {
         inside.append(path.description, because: "inside '\(holder)'")
     }
 
-    /// Whether rules choose what is at `path`.
+    /// Whether rules select the item at `path`.
     func selects(_ path: EntryPath) -> Bool { selected?.contains(path) ?? false }
 
-    /// Why nothing is left, by the first item.
+    /// Why nothing is left, according to the first item.
     var emptiness: String {
         guard let first = lost.items.first ?? omitted.items.first else {
             return "the rules, or what iOS can receive, leave no entry"

@@ -68,7 +68,7 @@ package enum BackupOperations {
 
     /// Lists the entries of a backup or an archive; without `body`, only inspects it.
     ///
-    /// If `paths` holds any, entries elsewhere may be passed over.
+    /// If `paths` holds any, entries elsewhere may be skipped.
     @concurrent
     package static func inspect(
         _ source: ArchiveSource,

@@ -53,6 +53,6 @@ public struct ConversionReport: Sendable {
     /// The items that are lost because the backup is damaged.
     public let lost: List
 
-    /// The entries that were found inside another one that is too short, and which.
+    /// The entries that were found inside another one that is too short, with that one.
     public let inside: List
 }

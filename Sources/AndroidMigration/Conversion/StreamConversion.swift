@@ -123,7 +123,7 @@ package struct StreamConversion {
 private final class DomainSpools {
     private let package: String
     private var files: [StorageDomain: Spool] = [:]
-    /// Android wants a directory before what is in it; an archive has it behind.
+    /// Android expects a directory before its contents; an archive has it after them.
     private var directories: [StorageDomain: [Directory]] = [:]
     private(set) var totals = ArchiveTotals()
     private(set) var omitted = ConversionReport.List()

@@ -13,7 +13,7 @@ public struct RulesLint: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The file's content.
-    ///   - name: The file's name without its suffix, by which the manifest calls it.
+    ///   - name: The file's name without its suffix, by which the manifest refers to it.
     ///   - manifest: The app's settings for backups.
     ///   - tree: The app's storage, to which the rules are applied.
     /// - Returns: The findings; only `not-rules-file` if the file is not a rules file.

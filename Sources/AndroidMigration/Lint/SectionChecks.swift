@@ -6,7 +6,7 @@ struct SectionChecks {
     private let sections: [RulesFile.Section]
     private let rules: [BackupRule]
     private let tree: DataTree?
-    // Made once: a file may have a hundred thousand rules.
+    // Made once, because a file may have a hundred thousand rules.
     private let includes: RuleTargets
     private let excludes: RuleTargets
     private let firstOfPlatform: RulesFile.Section?
@@ -420,7 +420,7 @@ extension SectionChecks {
     }
 }
 
-/// The targets of the valid rules of one kind, found in the time that a path takes to read.
+/// The targets of the valid rules of one kind, found in the time that it takes to read a path.
 struct RuleTargets {
     /// The first rule for each target, by the target's hash.
     private var rules: [Int: (order: Int, rule: BackupRule)] = [:]

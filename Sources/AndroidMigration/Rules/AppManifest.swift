@@ -3,7 +3,7 @@ internal import MigrationSystem
 
 /// The backup settings in an app's `AndroidManifest.xml`.
 public struct AppManifest: Sendable {
-    /// A yes or no, as Android's build tools read it.
+    /// A boolean attribute, as Android's build tools read it.
     enum Setting: Equatable, Sendable {
         case value(Bool)
         /// A resource or a placeholder, which only a build resolves.
@@ -15,7 +15,9 @@ public struct AppManifest: Sendable {
     /// The package's name, if the file has it.
     public let package: String?
 
-    /// Whether the app allows backups, which is the default, also of a setting that isn't known.
+    /// Whether the app allows backups.
+    ///
+    /// That is the default, also if the setting isn't known.
     public var allowsBackup: Bool { backup != .value(false) }
 
     /// The API level that the app targets, if the file has it.
@@ -91,7 +93,7 @@ extension AppManifest {
         text.hasPrefix("@") || text.hasPrefix("?") || text.contains("${")
     }
 
-    /// A reason for which the rules in a file don't count.
+    /// A reason why the rules in a file don't count.
     struct Obstacle: Sendable {
         /// The kind of reason.
         enum Kind: Sendable {
@@ -103,7 +105,7 @@ extension AppManifest {
         let fix: String
     }
 
-    /// The reasons for which the rules in `file` don't count, whatever they say.
+    /// The reasons why the rules in `file` don't count, whatever they say.
     func obstacles(to file: RulesFile) -> [Obstacle] {
         guard applicationLine != nil else {
             let message = "the manifest has no 'application', so it allows and names nothing"
@@ -151,7 +153,7 @@ extension AppManifest {
         return [Obstacle(kind: .rulesNotNamed, message: message, fix: fix)]
     }
 
-    /// The settings that only a build knows, as the manifest writes them.
+    /// The settings that only a build resolves, as the manifest writes them.
     var unknownSettings: [String] {
         var settings: [String] = []
         for (name, setting) in [("allowBackup", backup), ("fullBackupOnly", isFullBackupOnly)] {

@@ -44,7 +44,7 @@ public struct RulesFile: Sendable {
         let abort: Abort?
     }
 
-    /// An attribute of a parameter element that is missing, or not of the form that Apple gives it.
+    /// An attribute of a parameter element that is missing, or doesn't have Apple's form.
     struct FlawedParameter: Sendable {
         let name: String
         /// The attribute as it is; `nil` if it is missing.
@@ -60,7 +60,8 @@ public struct RulesFile: Sendable {
     let isLegacy: Bool
     let line: Int
 
-    /// The name by which a manifest calls the file, without its suffix; `nil` if it isn't known.
+    /// The name by which a manifest refers to the file, without its suffix; `nil` if it isn't
+    /// known.
     package var name: String?
     let sections: [Section]
 

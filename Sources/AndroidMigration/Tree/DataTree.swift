@@ -115,7 +115,7 @@ package struct DataTree: Sendable {
     }
 }
 
-/// A place in an app's storage, from the path that a device has for it.
+/// A place in an app's storage, parsed from its path on a device.
 struct DevicePath {
     /// The names of the path as on iOS.
     let components: [[UInt8]]

@@ -25,7 +25,7 @@ package struct RawTree: Sendable {
     /// The number of bytes of a database or preferences that are searched for secrets.
     package static let headSize = 64 * 1024
 
-    /// Directories of an app's storage, by which the storage is known.
+    /// Directories of an app's storage, by which the storage is recognized.
     static let namesInside = [
         "files", "databases", "shared_prefs", "cache", "no_backup", "code_cache", "_device",
         "_external",

@@ -10,7 +10,7 @@ package struct Domain: Hashable, Sendable {
         case group = "AppDomainGroup"
         case plugin = "AppDomainPlugin"
 
-        /// The directory of a device in which such containers lie, each in one named by a UUID.
+        /// The directory on a device that holds containers of this kind, each named by a UUID.
         var directory: String {
             switch self {
             case .app: "/var/mobile/Containers/Data/Application/"
@@ -28,9 +28,9 @@ package struct Domain: Hashable, Sendable {
         self.identifier = identifier
     }
 
-    /// Reads the domain of a row; `nil` if it isn't that of a container.
+    /// Reads the domain of a row; `nil` if it isn't a container's.
     init?(_ bytes: [UInt8]) {
-        // An identifier may hold the separator too.
+        // An identifier may contain the separator too.
         guard let end = bytes.firstIndex(of: UInt8(ascii: "-")), bytes.count <= 1_024,
             let kind = Kind(rawValue: String(decoding: bytes[..<end], as: UTF8.self)),
             let identifier = String(validating: bytes[(end + 1)...], as: UTF8.self),
@@ -44,7 +44,7 @@ package struct Domain: Hashable, Sendable {
     var bytes: [UInt8] { [UInt8]("\(kind.rawValue)-\(identifier)".utf8) }
 }
 
-/// An app that a backup's lists name.
+/// An app that the backup's lists name.
 struct ListedApp {
     var name: String?
     var version: String?
@@ -61,7 +61,7 @@ struct AppLists {
         }
     }
 
-    /// Adds what `Info.plist` says: the apps that the person installed, and their names.
+    /// Adds the apps in `Info.plist` that the person installed, and their names.
     mutating func add(info: PropertyListValue) {
         for identifier in info["Installed Applications"]?.strings ?? [] {
             apps[identifier] = apps[identifier] ?? ListedApp()
@@ -88,7 +88,7 @@ package struct BackupContents: Sendable {
         package fileprivate(set) var name: String?
         package fileprivate(set) var version: String?
         package fileprivate(set) var files: UInt64 = 0
-        /// The sizes that the backup says, which may be older than the content.
+        /// The sizes in the manifest, which may be older than the content.
         package fileprivate(set) var bytes: UInt64 = 0
         /// Whether the backup holds a file of it.
         package var hasData: Bool { files > 0 }
@@ -110,7 +110,7 @@ package struct BackupContents: Sendable {
 
     mutating func add(_ row: Manifest.Row, in domain: Domain) throws {
         var container = containers[domain] ?? Container(identifier: domain.identifier)
-        // A conversion reports rows with flaws.
+        // A conversion reports damaged rows.
         if row.flags == FileRecord.Kind.file.flags, let size = try? row.size() {
             container.files += 1
             container.bytes.addSaturating(UInt64(clamping: size))

@@ -2,7 +2,7 @@ internal import MigrationArchive
 internal import MigrationSystem
 internal import PropertyLists
 
-/// The directory of a backup, in which nothing is ever written.
+/// The directory of a backup, which is never written to.
 struct BackupDirectory {
     private enum Name {
         static let properties = [UInt8](utf8: "Manifest.plist")
@@ -11,7 +11,7 @@ struct BackupDirectory {
         static let log = [UInt8](utf8: "Manifest.db-wal")
     }
 
-    /// Lists of installed apps hold their icons.
+    /// Lists of installed apps include their icons.
     private static let listLimit: UInt64 = 64 << 20
     private static let listLimits = PropertyListLimits(
         values: 2_000_000,
@@ -24,7 +24,7 @@ struct BackupDirectory {
     private let directory: OpenFile
     /// Whether the manifest is a database.
     ///
-    /// Then stored files lie in directories that are named by the first two digits of their names.
+    /// If so, stored files are in directories named after the first two digits of the files' names.
     private let hasDatabase: Bool
 
     /// Opens the backup at `path`, or the only one in the directory there.
@@ -80,7 +80,7 @@ struct BackupDirectory {
         let listing = try DirectoryListing(of: directory.descriptor)
         var names: [[UInt8]] = []
         for index in 0..<listing.count where names.count < 100 {
-            // What can't be opened as a directory isn't a backup that could be read.
+            // An item that can't be opened as a directory isn't a backup that could be read.
             guard let child = try? directory.descriptor.open(listing[index], .directory),
                 try isBackup(OpenFile(child))
             else { continue }
@@ -91,14 +91,15 @@ struct BackupDirectory {
 
     // MARK: - Property lists
 
-    /// The keys of lists whose values may take megabytes, and say nothing that is asked for.
+    /// Keys whose values may take megabytes and aren't needed.
     private static let largeKeys: Set = [
         "PlaceholderIcon", "ApplicationSINF", "iTunes Files", "iTunes Settings",
     ]
 
     /// Reads a property list of the backup.
     ///
-    /// - Returns: The list; `nil` if there is none, or an empty file, as copies and crashes leave it.
+    /// - Returns: The list; `nil` if there is none, or only an empty file, as copies and crashes
+    ///   leave it.
     /// - Throws: ``ArchiveError`` of code `damaged`.
     func propertyList(_ name: String) throws(ArchiveError) -> PropertyListValue? {
         do {
@@ -135,7 +136,7 @@ struct BackupDirectory {
         case list(OpenFile)
     }
 
-    /// Opens the manifest, in the form that is there.
+    /// Opens the manifest in whichever form exists.
     ///
     /// - Throws: ``ArchiveError`` of code `truncated` if there is none.
     func openManifest() throws(ArchiveError) -> StoredManifest {
@@ -157,7 +158,7 @@ struct BackupDirectory {
         return hasDatabase ? .database(file) : .list(file)
     }
 
-    /// Whether a log of the manifest lies there, which isn't read.
+    /// Whether there is a log of the manifest, which isn't read.
     var hasLog: Bool {
         // A log whose status can't be read can't be read itself.
         guard let log = try? directory.descriptor.statusIfPresent(of: Name.log) else {
@@ -168,7 +169,8 @@ struct BackupDirectory {
 
     // MARK: - Stored files
 
-    /// Opens the stored file of that name, a hash in hex; what lies there may be anything.
+    /// Opens the stored file with that name, a hash in hex; it may be anything, not only a regular
+    /// file.
     func open(_ identifier: [UInt8]) throws(SystemError) -> FileDescriptor {
         guard hasDatabase else { return try directory.descriptor.open(identifier, .reading) }
         let group = try directory.descriptor.open([UInt8](identifier.prefix(2)), .directory)

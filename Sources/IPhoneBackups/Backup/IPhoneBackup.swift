@@ -8,7 +8,7 @@ package final class IPhoneBackup {
     package struct Options {
         /// Asks for the password, which is called once if the backup is encrypted; `nil` if there is none.
         package var password: () throws -> Secret? = { nil }
-        /// Whether a backup is read that the device did not finish.
+        /// Whether to read a backup that the device did not finish.
         package var allowsUnfinished = false
         /// Called before a key is derived, which takes seconds.
         package var onDerivingKey: () -> Void = {}
@@ -21,7 +21,7 @@ package final class IPhoneBackup {
     private let keys: [UInt32: Secret]
     /// Whether the stored files are encrypted.
     ///
-    /// In a copy that another program decrypted they aren't, though the lists still say so.
+    /// In a copy that another program decrypted they aren't, although the lists still say so.
     private let filesAreEncrypted: Bool
     private let apps: AppLists
 
@@ -111,7 +111,7 @@ package final class IPhoneBackup {
         }
     }
 
-    /// Reads a list without which a backup can be used, and which copies often lack.
+    /// Reads a list that isn't necessary for using a backup, and that copies often lack.
     private static func optional(
         _ name: String,
         in directory: BackupDirectory,
@@ -162,7 +162,7 @@ package final class IPhoneBackup {
 
     // MARK: - Apps
 
-    /// Lists the apps, groups and plugins that the backup knows.
+    /// Lists the apps, groups and plugins in the backup.
     package func contents() throws -> BackupContents {
         var contents = BackupContents(apps)
         try manifest.forEachRow { row in
@@ -172,7 +172,7 @@ package final class IPhoneBackup {
         return contents
     }
 
-    /// The version of an app, as the backup's lists say it.
+    /// The version of an app in the backup's lists.
     func version(of app: String) -> String? {
         apps[app]?.version
     }

@@ -14,7 +14,7 @@ final class StoredFile {
     private let decryptor: BlockDecryptor?
     private let digest: [UInt8]?
     private let hash: BackupCipher.RunningHash?
-    /// The stored bytes that were read, and the bytes of content that they gave.
+    /// The number of stored bytes that were read, and the number of content bytes that they gave.
     private var stored: UInt64 = 0
     private var produced: UInt64 = 0
     /// The last stored block, which the next one is decrypted with.
@@ -31,7 +31,7 @@ final class StoredFile {
     /// - Parameters:
     ///   - record: The file's record.
     ///   - descriptor: The stored file, opened without waiting.
-    ///   - key: The file's key; `nil` if it is stored as it is.
+    ///   - key: The file's key; `nil` if it isn't encrypted.
     /// - Throws: ``FlawedRecord`` if the stored file can't be the one that the device wrote.
     init(
         of record: FileRecord,
@@ -51,7 +51,7 @@ final class StoredFile {
         digest = record.digest
         hash = digest == nil ? nil : BackupCipher.RunningHash()
         size = status.size
-        // An empty file may be stored as nothing, or as a block of padding.
+        // An empty file may be stored with no bytes, or as a block of padding.
         guard decryptor != nil, size > 0 else { return }
         guard size % Self.blockSize == 0 else {
             throw FlawedRecord("its stored bytes are cut short: \(size) aren't whole blocks")
@@ -120,7 +120,7 @@ final class StoredFile {
         ready = lead..<lead + content
     }
 
-    /// Checks, behind the last of the content, what can be checked of it.
+    /// Makes the checks that are possible at the end of the content.
     func finish() throws(FlawedRecord) {
         if let digest, let hash {
             while stored < status.size { try refill() }

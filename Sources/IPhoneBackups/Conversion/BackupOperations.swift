@@ -104,7 +104,7 @@ extension ContainerConversion {
         } catch {
             importing.task.cancel()
             importing.endInput()
-            // An import that ended early makes the writing fail, and says why.
+            // If the import ended early, writing fails; the import's own error says why.
             let imported = await importing.task.result
             guard (error as? ArchiveError)?.cause?.isBrokenPipe ?? false,
                 case .failure(let cause) = imported
@@ -114,7 +114,7 @@ extension ContainerConversion {
     }
 }
 
-/// An import from a pipe, and the end that is written to.
+/// An import from a pipe, and the pipe's writing end.
 private final class Importing: Sendable {
     let task: Task<ImportReport, any Error>
     private let input: Monitor<OpenFile?>

@@ -6,9 +6,9 @@ package import MigrationSystem
 package struct ContainerConversion {
     /// The options of a conversion.
     package struct Options: Sendable {
-        /// Whether the rest is archived where files are missing or damaged.
+        /// Whether to archive the rest if files are missing or damaged.
         package var keepsGoing = false
-        /// The version of the data's format; without it, the app's version stands for it.
+        /// The version of the data's format; by default the app's version.
         package var resourcesVersion: String?
         /// The archive of a conversion is usually read once, so it need not be as small as possible.
         package var compressionLevel = 1
@@ -22,7 +22,7 @@ package struct ContainerConversion {
     private let cancellation: CancellationFlag
     private var plan: ContainerPlan
 
-    /// Looks at every row of the container, and at what is stored for each file.
+    /// Looks at every row of the container, and at the stored file of each.
     ///
     /// - Throws: ``ArchiveError`` of code `notFound` if the backup has no such container; of codes
     ///   `damaged`, `sourceChanged` and `sourceUnreadable`; `CancellationError`.
@@ -177,7 +177,7 @@ package struct ContainerConversion {
 
     // MARK: - Hard links
 
-    /// The earlier name of a file; `nil` if there is none, or if its content is another.
+    /// The earlier name of a file; `nil` if there is none, or if the content differs.
     ///
     /// The number in a row is only a hint: a device may use it again between two backups.
     private func firstName(
@@ -201,11 +201,11 @@ package struct ContainerConversion {
         return nil
     }
 
-    /// The rows of files that others may be names of, as many as are compared.
+    /// The rows of files that may be other names of a file, up to a limit.
     private struct EarlierNames {
-        /// Contents that one number may stand for; more than these are not compared.
+        /// The most contents with one number that are compared.
         private static let limit = 8
-        /// Files behind these get their content again, and aren't links.
+        /// Later files are archived with their content, not as links.
         private static let totalLimit = 50_000
 
         private var numbers: [UInt64: [Int64]] = [:]

@@ -2,8 +2,8 @@ internal import MigrationArchive
 
 /// The rows of a container that can be archived, in tree order.
 ///
-/// A container can have a million rows, whose names take more memory than a conversion may. So only
-/// the names that come next are kept, and every further part of them takes a pass over the manifest.
+/// A container can have a million rows, whose names need more memory than a conversion may use. So
+/// only the next part of the names is kept, and each part takes a pass over the manifest.
 struct ContainerOrder {
     struct Item {
         let path: EntryPath
@@ -13,11 +13,11 @@ struct ContainerOrder {
 
     private let manifest: Manifest
     private let domain: [UInt8]
-    /// The numbers of the rows that are lost or left out, in their order.
+    /// The numbers of the rows that are lost or left out, in order.
     private let skipped: [Int64]
     private let first: Part
 
-    /// Makes the order of the rows of `domain`, but for those of `skipped`.
+    /// Makes the order of the rows of `domain`, except those in `skipped`.
     ///
     /// The numbers in `skipped` are in order, and the first part is finished.
     init(of domain: [UInt8], in manifest: Manifest, skipping skipped: [Int64], first: Part) {
@@ -38,7 +38,7 @@ struct ContainerOrder {
         _ body: (Item) throws -> Void
     ) throws {
         var next: Part? = first
-        // The last item that holds no others, and what lies below it in the tree can't be.
+        // The last item that isn't a directory; nothing can lie below it.
         var leaf: EntryPath?
         while let part = next {
             lost(part.twice)
@@ -89,7 +89,7 @@ extension ContainerOrder {
         /// The limit, and the longest name.
         private static let capacity = limit + Int(UInt16.max)
 
-        /// Where the part begins; `nil` at the first name of all.
+        /// Where the part begins; `nil` if it begins with the first name of all.
         private let start: [UInt8]?
         /// The first name of the next part; `nil` if this one is the last.
         private(set) var end: [UInt8]?
@@ -102,7 +102,7 @@ extension ContainerOrder {
             self.start = start
         }
 
-        /// Adds a row, of a number above those of all others, if its name lies in this part.
+        /// Adds a row, whose number is above all others, if its name lies in this part.
         mutating func add(_ name: [UInt8], number: Int64, flags: Int64) {
             if let start, TreeOrder.precedes(name.span, start.span) { return }
             if let end, !TreeOrder.precedes(name.span, end.span) { return }
@@ -114,12 +114,12 @@ extension ContainerOrder {
             if names.count > Self.limit {
                 halve()
             } else if names.count > Self.limit / 2 {
-                // A growing array would take twice as much as it needs.
+                // A growing array would take twice the memory that it needs.
                 names.reserveCapacity(Self.capacity)
             }
         }
 
-        /// Brings the rows into order.
+        /// Sorts the rows.
         mutating func finish() {
             sort()
             keep(rows.count)
@@ -135,7 +135,7 @@ extension ContainerOrder {
             keep(count)
         }
 
-        /// Keeps the first rows, of each name the one that came first.
+        /// Keeps the first rows, and of rows with the same name the one that came first.
         private mutating func keep(_ count: Int) {
             var (kept, rest): ([Row], [UInt8]) = ([], [])
             kept.reserveCapacity(count)

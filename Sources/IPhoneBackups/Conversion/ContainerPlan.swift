@@ -1,16 +1,16 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The rows of one container that can be archived, in tree order, and what is lost of it.
+/// The rows of one container that can be archived, in tree order, and the rows that are lost.
 struct ContainerPlan {
     let order: ContainerOrder
     private(set) var report: ContainerReport
-    /// The numbers of files that several rows have, and a few others.
+    /// The file numbers that several rows have, and a few others.
     let sharedInodes: RepeatedNumbers
     /// The targets of links into the app's own container that are in the backup.
     private let ownTargets: Set<[UInt8]>
 
-    /// Reads the rows of `domain`, and looks at what is stored for each file.
+    /// Reads the rows of `domain`, and looks at the stored file of each.
     ///
     /// - Throws: ``ArchiveError`` of code `notFound` if the backup has no such container.
     init(
@@ -52,16 +52,16 @@ struct ContainerPlan {
         self.report = rows.report
     }
 
-    /// Notes what the archive holds.
+    /// Notes the contents of the archive.
     mutating func finish(_ summary: ArchiveWriter.Summary) {
         report.totals = summary.totals
         report.summary = summary
     }
 
-    /// The target of a link, relative to the link, where the backup names a place in this container.
+    /// The target of a link, made relative to the link, if it is in this container.
     ///
-    /// On the phone, a container lies in a directory that a UUID names. Apps with a web view hold such a
-    /// link; as it is, it leads nowhere on any other device.
+    /// On the phone, a container lies in a directory named by a UUID. Apps with a web view have
+    /// such a link, which leads nowhere on any other device.
     mutating func relink(_ path: EntryPath, to target: [UInt8]) -> [UInt8] {
         guard let rest = report.domain.ownPath(target), rest.isEmpty || ownTargets.contains(rest)
         else { return target }
@@ -69,7 +69,8 @@ struct ContainerPlan {
         var relative = [UInt8](String(repeating: "../", count: depth).utf8) + rest
         if relative.last == UInt8(ascii: "/") { relative.removeLast() }
         if relative.isEmpty { relative = [UInt8(ascii: ".")] }
-        // A link in thousands of directories would be longer than any system takes it.
+        // In thousands of nested directories, a relative link would be longer than the system
+        // allows.
         guard relative.count <= Self.targetLimit else { return target }
         report.relinked.append(path, "now leads to \(PrintableText.escaping(relative))")
         return relative
@@ -110,7 +111,7 @@ private struct ContainerRows {
         skipped.append(row.number)
     }
 
-    /// The first part of the order, which goes over to the caller.
+    /// The first part of the order, which the caller takes over.
     mutating func finishFirst() -> ContainerOrder.Part {
         first.finish()
         defer { first = ContainerOrder.Part() }

@@ -2,7 +2,7 @@ package import MigrationArchive
 
 /// The result of a conversion of a container in a backup.
 package struct ContainerReport: Sendable {
-    /// Paths with a remark, of which the first are kept, and the number of all.
+    /// The first paths with a remark, and the number of all.
     package struct Remarks: Hashable, Sendable, Encodable {
         /// A path, as it may be printed, with a remark.
         package struct Item: Hashable, Sendable, Encodable {
@@ -29,7 +29,7 @@ package struct ContainerReport: Sendable {
 
     package let domain: Domain
 
-    /// The version of the app, as the backup says it.
+    /// The version of the app in the backup's lists.
     package let version: String?
 
     /// The amounts that the archive holds, or would hold.
@@ -44,7 +44,8 @@ package struct ContainerReport: Sendable {
     /// Files that were left out although the backup holds them.
     package internal(set) var omitted = Remarks()
 
-    /// Files whose content has another size than the backup says: they changed while it was made.
+    /// Files whose content differs in size from the manifest: they changed while the backup was
+    /// made.
     package internal(set) var resized = Remarks()
 
     /// Links into the app's own container on the phone, which lead to the same place now.

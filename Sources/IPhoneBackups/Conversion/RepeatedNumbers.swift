@@ -1,5 +1,5 @@
-/// Numbers that came more than once, and some that only seem to have: two bits stand for each number,
-/// and for others too, so that a million of them take no more memory than ten.
+/// The numbers that came more than once, and some that only seem to: each number has two bits that
+/// it shares with others, so a million numbers take no more memory than ten.
 struct RepeatedNumbers {
     private static let bitCount = 23
     private static let wordCount = (1 << bitCount) / UInt64.bitWidth
@@ -22,7 +22,7 @@ struct RepeatedNumbers {
         return !again.isEmpty && again[word] & bit != 0
     }
 
-    /// The place by the golden ratio, which spreads numbers that follow each other.
+    /// Multiplied by the golden ratio, which spreads consecutive numbers.
     private static func place(of number: UInt64) -> (word: Int, bit: UInt64) {
         let hash = Int((number &* 0x9E37_79B9_7F4A_7C15) >> UInt64(UInt64.bitWidth - bitCount))
         return (hash / UInt64.bitWidth, 1 << UInt64(hash % UInt64.bitWidth))

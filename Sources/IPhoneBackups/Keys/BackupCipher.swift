@@ -9,7 +9,7 @@ enum BackupCipher {
     /// The bytes of a block of AES.
     static let blockSize = 16
 
-    /// The hash that a derivation is made with.
+    /// The hash that a derivation uses.
     enum Hash {
         case sha1, sha256
     }
@@ -30,7 +30,7 @@ enum BackupCipher {
                     output.bindMemory(to: UInt8.self).baseAddress
                 ) == 1
             }
-            // Fails only without memory.
+            // Fails only if memory runs out.
             precondition(isDerived, "libcrypto can't derive a key")
         }
     }
@@ -65,7 +65,7 @@ enum BackupCipher {
         }
     }
 
-    /// The bytes of padding at the end of the last block, of which there are one to sixteen (PKCS #7).
+    /// The bytes of padding at the end of the last block, one to sixteen (PKCS #7).
     static func padding(of block: ArraySlice<UInt8>) -> Int? {
         guard let count = block.last, (1...UInt8(blockSize)).contains(count),
             block.suffix(Int(count)).allSatisfy({ $0 == count })
@@ -113,12 +113,12 @@ enum BackupCipher {
     }
 }
 
-/// Decrypts AES in CBC mode from any block on, without looking at the padding.
+/// Decrypts AES in CBC mode from any block on, and ignores padding.
 @safe
 final class BlockDecryptor {
     private let context: OpaquePointer
 
-    /// Makes a decryptor for AES-256, or for AES-128 where the key is so short.
+    /// Makes a decryptor for AES-256, or for AES-128 if the key has that length.
     init(_ key: Secret) {
         guard let context = unsafe EVP_CIPHER_CTX_new() else {
             preconditionFailure("libcrypto can't decrypt")
@@ -136,7 +136,7 @@ final class BlockDecryptor {
         unsafe EVP_CIPHER_CTX_free(context)
     }
 
-    /// Decrypts whole blocks where they lie.
+    /// Decrypts whole blocks in place.
     ///
     /// - Parameters:
     ///   - bytes: The buffer. Its first block is the one before the blocks to decrypt, and stays; for

@@ -2,8 +2,9 @@ internal import MigrationArchive
 
 /// The keys of a backup's protection classes, which its password opens.
 ///
-/// The bag is a list of records: a tag of four characters, a length of four bytes, and the value. What
-/// stands before the second `UUID` describes the bag, and each `UUID` after that begins a class.
+/// The bag is a list of records: a tag of four characters, a length of four bytes, and the value.
+/// The records before the second `UUID` describe the bag, and each `UUID` after that begins a
+/// class.
 struct Keybag {
     private struct ClassKey {
         var number: UInt32?
@@ -18,10 +19,11 @@ struct Keybag {
 
     private static let sizeLimit = 64 << 10
     private static let classLimit = 64
-    /// `TYPE` of a backup's bag, under the bits that count.
+    /// The `TYPE` of a backup's bag, in the relevant bits.
     private static let backupType: UInt32 = 1
     private static let typeMask: UInt32 = 0x3FFF_FFFF
-    /// The most rounds; devices write 10,000,000 and 10,000, and more would only keep a processor busy.
+    /// The most rounds that are accepted; devices write 10,000,000 and 10,000, and more would only
+    /// waste time.
     private static let roundLimits = (first: 50_000_000, second: 1_000_000)
 
     private var salt: [UInt8] = []
@@ -118,10 +120,10 @@ struct Keybag {
 
     // MARK: - Opening
 
-    /// Opens the classes that the password alone protects.
+    /// Opens the classes that only the password protects.
     ///
-    /// The keys of the other classes are also under a key that never leaves the device. No file of an
-    /// app has such a class.
+    /// The keys of the other classes are also wrapped with a key that never leaves the device. No
+    /// file of an app has such a class.
     ///
     /// - Returns: The keys by the numbers of their classes.
     /// - Throws: ``ArchiveError`` of codes `passphraseWrong` and `damaged`.
@@ -155,7 +157,7 @@ struct Keybag {
     }
 }
 
-/// A key that a class of the keybag protects.
+/// A key that is wrapped with the key of a class in the keybag.
 struct WrappedKey: Sendable {
     private static let size = 4 + BackupCipher.keySize + 8
 
@@ -163,7 +165,7 @@ struct WrappedKey: Sendable {
     let protectionClass: UInt32
     private let wrapped: [UInt8]
 
-    /// Reads the number, whose first byte is the lowest, and the key; `nil` for another length.
+    /// Reads the class's number, a little-endian one, and the key; `nil` if the length is wrong.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
         protectionClass = bytes.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }

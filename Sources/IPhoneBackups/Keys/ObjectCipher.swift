@@ -1,8 +1,8 @@
 internal import MigrationArchive
 internal import PropertyLists
 
-/// Decrypts the objects of rows in an encrypted backup of iOS 10.0, which leaves the rest of
-/// `Manifest.db` as it is.
+/// Decrypts the objects of rows in an encrypted backup of iOS 10.0, in which the rest of
+/// `Manifest.db` isn't encrypted.
 ///
 /// The key is the first half of the SHA-1 of the password and a salt. A row holds the object as text in
 /// base64. Two public readers agree on this: dunhamsteve/ios and a fork of iphone-dataprotection.
@@ -17,7 +17,7 @@ final class ObjectCipher {
     ///   - password: The password, which opened the keybag.
     ///   - salt: The salt in the manifest.
     ///   - passwordHash: The SHA-256 of the password and the salt, if the manifest holds it.
-    /// - Throws: ``ArchiveError`` of code `damaged` if that is of another password.
+    /// - Throws: ``ArchiveError`` of code `damaged` if the hash is that of another password.
     init(password: Secret, salt: [UInt8], passwordHash: [UInt8]?) throws(ArchiveError) {
         var salted = unsafe password.withBytes { unsafe [UInt8]($0) } + salt
         defer { Secret.wipe(&salted) }
@@ -31,7 +31,7 @@ final class ObjectCipher {
         Secret.wipe(&hash)
     }
 
-    /// Decrypts an object; `nil` if it doesn't end as the key makes it end.
+    /// Decrypts an object; `nil` if its padding is wrong.
     func decrypt(_ stored: [UInt8]) -> [UInt8]? {
         let size = BackupCipher.blockSize
         let content = Base64.bytes(of: stored) ?? stored

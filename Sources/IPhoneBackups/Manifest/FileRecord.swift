@@ -8,7 +8,7 @@ struct FileRecord {
         case file, directory
         case link(target: [UInt8])
 
-        /// The column `flags` of a row of that kind.
+        /// The value of `flags` in a row of that kind.
         var flags: Int64 {
             switch self {
             case .file: 1
@@ -21,16 +21,16 @@ struct FileRecord {
     /// The path in the container; empty for the container itself.
     var path: [UInt8]
     var kind: Kind
-    /// The permission bits, without those that set the user or the group.
+    /// The permission bits, without set-user-id and set-group-id.
     var permissions: UInt16
     /// When the content was last changed, in seconds since 1970.
     var time: Int64
-    /// The size when the row was written, which isn't that of the content if it changed since.
+    /// The size when the row was written; it is wrong if the content changed since.
     var size: Int64
-    /// The number by which two names of one file may be known; 0 if there is none.
+    /// The number that two names of one file share; 0 if there is none.
     var inode: UInt64
     var key: WrappedKey?
-    /// The SHA-1 of the stored bytes, which only files of the system have.
+    /// The SHA-1 of the stored bytes, which only system files have.
     var digest: [UInt8]?
     /// The attributes in the order of their names, as Linux names them.
     var attributes: [ExtendedAttribute]
@@ -44,7 +44,7 @@ struct FileRecord {
         static let kept: UInt64 = 0o1777
     }
 
-    /// The kind that st_mode says; `nil` for a device or another one.
+    /// The kind in st_mode; `nil` for a device or any other kind.
     static func kind(ofMode mode: UInt64, target: [UInt8]?) -> Kind? {
         switch mode & Mode.typeMask {
         case Mode.file: .file
@@ -85,7 +85,7 @@ struct FileRecord {
     }
 }
 
-/// Why a row of the manifest can't be taken as it is.
+/// Why a row of the manifest can't be used.
 struct FlawedRecord: Error {
     let reason: String
 
@@ -97,7 +97,7 @@ struct FlawedRecord: Error {
 // MARK: - Archives of objects
 
 extension FileRecord {
-    /// Seconds that lie beyond every date that people write.
+    /// More seconds than any date that people write.
     private static let timeLimit: UInt64 = 1 << 38
 
     /// The largest archive of a row's object; real ones have about 500 bytes.
@@ -144,7 +144,7 @@ extension FileRecord {
         }
     }
 
-    /// Reads nothing but the size of a file out of the object of its row.
+    /// Reads only the size of a file from the object of its row.
     static func size(inArchive archive: [UInt8]) throws(FlawedRecord) -> Int64 {
         try KeyedArchive(archive).integer("Size") ?? 0
     }
@@ -169,7 +169,7 @@ extension FileRecord {
     }
 }
 
-/// The root object of an archive of `NSKeyedArchiver`, of which only the wanted fields are read.
+/// The root object of an archive of `NSKeyedArchiver`; only the requested fields are read.
 private struct KeyedArchive {
     static let limits = PropertyListLimits(
         values: 20_000,
@@ -223,7 +223,7 @@ private struct KeyedArchive {
         try value(field, in: "NS.data")?.data
     }
 
-    /// The value of a field, which may lie in an object of its own class, under a key of that.
+    /// The value of a field, which may be under a key of an object of its own class.
     private func value(_ field: String, in key: String) throws(FlawedRecord) -> PropertyListValue? {
         try Self.reading { () throws(PropertyListError) in
             guard let place = try list.member(field, of: root), let object = try resolve(place)
@@ -235,7 +235,7 @@ private struct KeyedArchive {
         }
     }
 
-    /// The object that a number stands for; an object that isn't a number stands for itself.
+    /// The object that a number refers to; any other object stands for itself.
     private func resolve(_ object: Int) throws(PropertyListError) -> Int? {
         guard let number = try list.value(of: object)?.uid else { return object }
         return try list.element(number, of: objects)

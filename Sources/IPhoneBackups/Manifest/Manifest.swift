@@ -6,12 +6,12 @@ enum Manifest {
     case database(ManifestDatabase)
     case list(ManifestList)
 
-    /// A row, of which only what is asked for is read.
+    /// A row; its parts are read on request.
     enum Row {
         case database(ManifestDatabase.Row)
         case list(ManifestList.Row)
 
-        /// The number by which the row is found again.
+        /// The number for finding the row again.
         var number: Int64 {
             switch self {
             case .database(let row): row.number
@@ -33,7 +33,7 @@ enum Manifest {
             }
         }
 
-        /// The kind that the row says by itself: 1 for a file, 2 for a directory, 4 for a link.
+        /// The kind in the row itself: 1 for a file, 2 for a directory, 4 for a link.
         var flags: Int64 {
             switch self {
             case .database(let row): row.flags
@@ -41,7 +41,7 @@ enum Manifest {
             }
         }
 
-        /// Whether the row is of that domain.
+        /// Whether the row is in that domain.
         func isOf(_ domain: [UInt8]) -> Bool {
             switch self {
             case .database(let row): row.isOf(domain)
@@ -49,7 +49,7 @@ enum Manifest {
             }
         }
 
-        /// Reads nothing but the size of a file, which may be older than its content.
+        /// Reads only the size of a file, which may be older than its content.
         func size() throws(FlawedRecord) -> Int64 {
             switch self {
             case .database(let row): try row.size()
@@ -57,7 +57,7 @@ enum Manifest {
             }
         }
 
-        /// Reads all of the row.
+        /// Reads the whole row.
         func record() throws(FlawedRecord) -> FileRecord {
             switch self {
             case .database(let row): try row.record()
@@ -66,7 +66,7 @@ enum Manifest {
         }
     }
 
-    /// Reads every row, in the order in which they lie.
+    /// Reads every row, in the manifest's order.
     func forEachRow(_ body: (Row) throws -> Void) throws {
         switch self {
         case .database(let database): try database.forEachRow { try body(.database($0)) }

@@ -13,14 +13,14 @@ final class ManifestDatabase {
     private let database: OpaquePointer
     private let watch: Watch
     private var hasProperties = false
-    /// Decrypts the objects of the rows, where they are encrypted one by one.
+    /// Decrypts the objects of the rows, if they are encrypted one by one.
     private var cipher: ObjectCipher?
 
     /// The columns that a backup's tables have.
     private static let fileColumns: Set = ["domain", "fileID", "relativePath", "flags", "file"]
     private static let propertyColumns: Set = ["key", "value"]
     private static let lengthLimit: CInt = 2 << 20
-    /// More than any statement of a backup's schema takes.
+    /// More bytes than any statement of a backup's schema has.
     private static let statementLimit: CInt = 4 << 10
 
     /// Opens the manifest.
@@ -65,9 +65,9 @@ final class ManifestDatabase {
         unsafe sqlite3_close_v2(database)
     }
 
-    /// Ends what takes too long, or isn't wanted any more.
+    /// Stops a query that takes too long or was cancelled.
     private final class Watch {
-        /// The instructions of SQLite's machine between two looks.
+        /// The instructions of SQLite's machine between two checks.
         static let period: CInt = 1_000
         /// An object of the schema takes some ten instructions, and a backup's has seven of them.
         private static let openingPeriods = 8
@@ -84,7 +84,7 @@ final class ManifestDatabase {
 
         func endOpening() { isOpening = false }
 
-        /// Whether SQLite has to stop.
+        /// Whether SQLite must stop.
         func look() -> Bool {
             left -= isOpening ? 1 : 0
             return isExhausted || cancellation.isCancelled
@@ -105,8 +105,7 @@ final class ManifestDatabase {
         )
     }
 
-    /// The columns of a plain table, which runs nothing that the file brings along when it is read;
-    /// `nil` if there is no such table.
+    /// The columns of a plain table; `nil` if it is missing, or if reading it would run code of the file.
     private func columns(of table: String) throws -> Set<String>? {
         var found: [(type: String, sql: String)] = []
         let query = "SELECT type, sql FROM sqlite_schema WHERE name = '\(table)' COLLATE NOCASE"
@@ -159,7 +158,7 @@ extension ManifestDatabase {
     /// The salt with which iOS 10.0 encrypts the objects of the rows; `nil` if they aren't encrypted.
     func salt() throws -> [UInt8]? { try property("salt") }
 
-    /// Makes ready for objects that the password encrypts.
+    /// Prepares to decrypt objects that are encrypted with the password.
     ///
     /// - Throws: ``ArchiveError`` of code `damaged` if the manifest was made with another password.
     func open(with password: Secret, salt: [UInt8]) throws {
@@ -187,7 +186,7 @@ extension ManifestDatabase {
 // MARK: - Rows
 
 extension ManifestDatabase {
-    /// A row of the table, of which only what is asked for is read.
+    /// A row of the table; its parts are read on request.
     struct Row {
         fileprivate let statement: Statement
         fileprivate let database: ManifestDatabase
@@ -198,7 +197,7 @@ extension ManifestDatabase {
         var path: [UInt8] { statement.bytes(3) }
         var flags: Int64 { statement.integer(4) }
 
-        /// Whether the row is of that domain.
+        /// Whether the row is in that domain.
         func isOf(_ domain: [UInt8]) -> Bool { statement.holds(domain, at: 1) }
 
         /// Reads the object.
@@ -214,7 +213,7 @@ extension ManifestDatabase {
             return try FileRecord(archive: object(), path: path, flags: flags)
         }
 
-        /// Reads nothing but the size of a file.
+        /// Reads only the size of a file.
         func size() throws(FlawedRecord) -> Int64 { try FileRecord.size(inArchive: object()) }
 
         private func object() throws(FlawedRecord) -> [UInt8] {
@@ -228,13 +227,13 @@ extension ManifestDatabase {
     private static let selection =
         "SELECT _rowid_, domain, fileID, relativePath, flags, file FROM Files NOT INDEXED"
 
-    /// Reads every row, in the order in which they lie.
+    /// Reads every row, in the table's order.
     func forEachRow(_ body: (Row) throws -> Void) throws {
         let statement = try Statement(Self.selection, self)
         var (last, bytes) = (Int64?.none, UInt64(0))
         try statement.forEachRow { row in
-            // In a sound table the numbers rise and no two rows share a byte. Where pages lead back to
-            // each other, one row comes again and again.
+            // In a sound table the numbers rise and no two rows share a byte. If pages refer to
+            // each other in a circle, one row comes again and again.
             let number = row.integer(0)
             for column in 1...5 as ClosedRange<CInt> {
                 bytes.addSaturating(UInt64(row.size(column)))
@@ -275,7 +274,7 @@ extension ManifestDatabase {
     }
 }
 
-/// A query that was compiled.
+/// A compiled query.
 @safe
 private final class Statement {
     private let database: ManifestDatabase
@@ -290,7 +289,7 @@ private final class Statement {
         unsafe sqlite3_finalize(statement)
     }
 
-    /// Runs the query, with a number in the place of its parameter.
+    /// Runs the query with a number as its parameter.
     func forEachRow(with number: Int64? = nil, _ body: (Statement) throws -> Void) throws {
         defer { unsafe sqlite3_reset(statement) }
         if let number { unsafe sqlite3_bind_int64(statement, 1, number) }
@@ -316,12 +315,12 @@ private final class Statement {
     }
 
     func bytes(_ column: CInt) -> [UInt8] {
-        // SQLite may convert the text, so its bytes are asked for before their number.
+        // SQLite may convert the text, so ask for its bytes before their number.
         guard let start = unsafe sqlite3_column_blob(statement, column) else { return [] }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: size(column)))
     }
 
-    /// Whether the column holds those bytes.
+    /// Whether the column has exactly these bytes.
     func holds(_ bytes: [UInt8], at column: CInt) -> Bool {
         guard let start = unsafe sqlite3_column_blob(statement, column) else {
             return bytes.isEmpty

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// `Manifest.db`, plain or encrypted, read at any place.
+/// `Manifest.db`, plain or encrypted, with random access.
 ///
 /// An encrypted one is decrypted page by page, so that no plaintext reaches the disk. A block in CBC
 /// mode needs only the block before it.
@@ -11,7 +11,7 @@ final class ManifestFile {
     static let magic = [UInt8]("SQLite format 3\0".utf8)
 
     private static let blockSize = UInt64(BackupCipher.blockSize)
-    /// The format's versions for writing and reading, which are 2 for a database with a log.
+    /// The versions of the format for writing and reading, which are 2 in a database with a log.
     private static let versionRange = 18..<20
     private static let withoutLog: UInt8 = 1
 
@@ -23,7 +23,7 @@ final class ManifestFile {
     /// The bytes of the database.
     private(set) var size: UInt64
 
-    /// Why SQLite couldn't read, of which it tells no more than that.
+    /// Why SQLite couldn't read; SQLite itself only reports that it couldn't.
     private(set) var problem: ArchiveError?
 
     /// Makes the file.
@@ -52,9 +52,9 @@ final class ManifestFile {
         "the backup's Manifest.db isn't a database"
     )
 
-    /// The length that the header says; `nil` if the header is of an older version than the content.
+    /// The length in the header; `nil` if the header is of an older version than the content.
     ///
-    /// The device pads the file and other programs don't, so the length of the file doesn't tell.
+    /// The device pads the file and other programs don't, so the file's own length isn't reliable.
     private static func length(in header: [UInt8]) -> UInt64? {
         let number = { (offset: Int, size: Int) in
             header[offset..<offset + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -70,12 +70,12 @@ final class ManifestFile {
 
     /// Reads at most `count` bytes at `offset`; fewer at the end.
     ///
-    /// The result lies in the buffer, so it has to go before the next bytes are read.
+    /// The result lies in the buffer, so it must be released before the next bytes are read.
     func read(at offset: UInt64, count: Int) throws(ArchiveError) -> ArraySlice<UInt8> {
         guard offset < size else { return [] }
         let end = min(offset + UInt64(count), size)
         let start = offset - offset % Self.blockSize
-        // The block before the first one comes along, because it is needed to decrypt that.
+        // The block before the first one is read too, because decryption needs it.
         let lead = Int(Self.blockSize)
         let rounded = (end + Self.blockSize - 1) / Self.blockSize * Self.blockSize
         let wanted = Int(min(rounded, max(size, status.size)) - start)
@@ -125,7 +125,7 @@ final class ManifestFile {
         }
     }
 
-    /// Reads for SQLite, which is shown a database without a log: the log can't be read here, and SQLite
+    /// Reads for SQLite, and shows it a database without a log: it can't read the log here, and
     /// would make files in the backup for it.
     ///
     /// - Returns: The number of bytes, fewer than `output` holds at the end; `nil` for a ``problem``.
@@ -151,17 +151,17 @@ final class ManifestFile {
 
 // MARK: - File system
 
-/// A file system for SQLite that holds one manifest, and that nothing can be written to.
+/// A read-only file system for SQLite that contains one manifest.
 @safe
 final class ManifestFileSystem {
-    /// The state that SQLite keeps for an open file; its own part has to be the first.
+    /// The state that SQLite keeps for an open file; SQLite's own part must be first.
     @unsafe
     private struct Open {
         var base: sqlite3_file
         var file: Unmanaged<ManifestFile>
     }
 
-    /// The name of the file system, by which a database is opened in it.
+    /// The name of the file system, which selects it when a database is opened.
     let name: String
     private let system: UnsafeMutablePointer<sqlite3_vfs>
     private let rawName: UnsafeMutablePointer<CChar>
@@ -213,7 +213,7 @@ final class ManifestFileSystem {
             unsafe result?.pointee = 0
             return SQLITE_OK
         }
-        // There is one file, whatever it is called.
+        // There is only one file, whatever name SQLite uses.
         unsafe table.xFullPathname = { _, _, size, output in
             guard let output = unsafe output, size > 1 else { return SQLITE_CANTOPEN }
             unsafe output[0] = CChar(UInt8(ascii: "m"))

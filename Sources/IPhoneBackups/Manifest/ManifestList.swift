@@ -3,8 +3,8 @@ internal import MigrationSystem
 
 /// The records of `Manifest.mbdb`, the manifest of iOS 4 to 9.
 ///
-/// Behind `mbdb` 05 00 lies one record after another. All numbers are big-endian. A text is its length
-/// in two bytes, FFFF for none, and its bytes.
+/// After `mbdb` 05 00, the records follow one another. All numbers are big-endian. A text is its
+/// length in two bytes, FFFF for none, and its bytes.
 final class ManifestList {
     static let magic = [UInt8]("mbdb".utf8) + [5, 0]
 
@@ -15,10 +15,10 @@ final class ManifestList {
     private let file: OpenFile
     private let status: FileStatus
     private let cancellation: CancellationFlag
-    /// Bytes of the file from `start` on.
+    /// A window: the bytes of the file from `start` on.
     private var window: [UInt8] = []
     private var start: UInt64 = 0
-    /// The place of the next byte in the window.
+    /// The position of the next byte in the window.
     private var next = 0
 
     /// Opens the list.
@@ -52,7 +52,7 @@ final class ManifestList {
 
     /// A record, with its domain.
     struct Row {
-        /// The place of the record, by which ``ManifestList/row(at:)`` finds it again.
+        /// The position of the record, by which ``ManifestList/row(at:)`` finds it again.
         let offset: UInt64
         let domain: [UInt8]
         let path: [UInt8]
@@ -61,7 +61,7 @@ final class ManifestList {
         /// The size, which may be older than the content.
         var size: Int64 { Int64(clamping: fields.size) }
 
-        /// The kind, as a row of `Manifest.db` says it; 0 for none that a backup can hold.
+        /// The kind, in the numbers of `Manifest.db`; 0 for a kind that no backup can hold.
         var flags: Int64 {
             FileRecord.kind(ofMode: fields.mode, target: fields.target)?.flags ?? 0
         }
@@ -70,7 +70,7 @@ final class ManifestList {
         func record() throws(FlawedRecord) -> FileRecord { try fields.record() }
     }
 
-    /// Reads every record, in the order in which they lie.
+    /// Reads every record, in the order of the file.
     func forEachRow(_ body: (Row) throws -> Void) throws {
         try move(to: UInt64(Self.magic.count))
         while offset < status.size {
@@ -131,7 +131,7 @@ final class ManifestList {
         return fields
     }
 
-    /// The fields of a record as they lie there.
+    /// The fields of a record in their stored form.
     fileprivate struct Fields {
         var path: [UInt8] = []
         var target: [UInt8]?
@@ -187,7 +187,7 @@ final class ManifestList {
 
     private var offset: UInt64 { start + UInt64(next) }
 
-    /// Makes the window begin at `offset`, so that it holds the record there whole.
+    /// Moves the window to `offset`, so that it contains the whole record there.
     private func move(to offset: UInt64) throws(ArchiveError) {
         let rest = status.size - min(offset, status.size)
         let size = min(UInt64(Self.windowSize + Self.recordLimit), rest)

@@ -11,10 +11,10 @@ package struct ContainerIdentity: Hashable, Sendable {
     private static let version = 1
     private static let sizeLimit = 64 << 10
 
-    /// The bundle identifier of the container's app; `nil` where it isn't known.
+    /// The bundle identifier of the container's app; `nil` if it isn't known.
     package let bundleIdentifier: String?
 
-    /// The platform of the data; `nil` where it isn't known.
+    /// The platform of the data; `nil` if it isn't known.
     package let platform: MigrationPlatform?
 
     package init(bundleIdentifier: String?, platform: MigrationPlatform?) {

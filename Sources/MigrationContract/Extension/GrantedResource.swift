@@ -145,7 +145,7 @@ extension SessionGrants {
 
     /// Finds the granted resource at `path`, or the file there in one that is open.
     ///
-    /// - Throws: `CocoaError` of code `fileReadNoPermission` where the resource isn't open, and
+    /// - Throws: `CocoaError` of code `fileReadNoPermission` if the resource isn't open, and
     ///   `fileNoSuchFile` where no resource is at `path` and nothing in one.
     fileprivate func place(at path: BytePath) throws(CocoaError) -> Place {
         if let grant = grants.first(where: { $0.path == path }) {

@@ -37,7 +37,7 @@ public struct ResumeActivity: Sendable, Equatable {
     ///   - userInfo: What the app needs to go on, of the types that `NSUserActivity` allows: texts,
     ///     numbers, dates, data, URLs, UUIDs, null, and arrays, sets and dictionaries of these. A date
     ///     is kept to the second.
-    /// - Throws: ``MigrationError`` of code `invalidOption` where the type is empty, a value is of
+    /// - Throws: ``MigrationError`` of code `invalidOption` if the type is empty, a value is of
     ///   another type, or all of it takes more than 64 KiB.
     public init(
         activityType: String,

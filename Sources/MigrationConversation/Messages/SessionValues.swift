@@ -128,7 +128,7 @@ public struct ExportDescription: Sendable, Codable {
     /// The names of the options that the extension supports.
     public let options: [String]
 
-    /// What the person was doing, encoded; `nil` where the extension doesn't say.
+    /// What the person was doing, encoded; `nil` if the extension doesn't say.
     package let activity: Data?
 }
 

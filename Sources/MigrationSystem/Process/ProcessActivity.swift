@@ -40,7 +40,7 @@ extension ProcessActivity {
         return isKnown ? sum : nil
     }
 
-    /// The directory of `/proc` for the calling thread; `nil` where there is none.
+    /// The directory of `/proc` for the calling thread; `nil` if there is none.
     package static var placeOfThread: BytePath? {
         do throws(SystemError) {
             return try BytePath(resolvingWhole: "/proc/thread-self")
@@ -49,7 +49,7 @@ extension ProcessActivity {
         }
     }
 
-    /// The activity of the thread with this directory of `/proc`; `nil` where the kernel doesn't show
+    /// The activity of the thread with this directory of `/proc`; `nil` if the kernel doesn't show
     /// it.
     package static func ofThread(at place: BytePath) -> ProcessActivity? {
         guard var activity = counted(in: place) else { return nil }
@@ -83,7 +83,7 @@ extension ProcessActivity {
         return family
     }
 
-    /// Reads the counts in a directory of `/proc` (proc_pid_io(5)); `nil` where they can't be read.
+    /// Reads the counts in a directory of `/proc` (proc_pid_io(5)); `nil` if they can't be read.
     private static func counted(in place: BytePath) -> ProcessActivity? {
         guard let text = text(at: place / "io") else { return nil }
         var activity = ProcessActivity()
@@ -137,7 +137,7 @@ extension ProcessActivity {
 // MARK: - Of a child
 
 extension ChildProcess {
-    /// What the program and all processes that it started have done; `nil` where the kernel doesn't
+    /// What the program and all processes that it started have done; `nil` if the kernel doesn't
     /// show it.
     package var activity: ProcessActivity? { .ofFamily(supervisor) }
 

@@ -342,7 +342,7 @@ struct SelectionTests {
         let testDescription: String
         let section: RuleSection
         let file: String
-        /// The files that are sent; `nil` where the app takes no part.
+        /// The files that are sent; `nil` if the app takes no part.
         let sent: [String]?
 
         init(_ source: String, _ section: RuleSection, _ file: String, _ sent: [String]?) {

@@ -21,7 +21,7 @@ struct MigrateCommand {
 
     /// How a run ended, and what it wrote.
     struct Result {
-        /// The exit code; `nil` where a signal ended the process.
+        /// The exit code; `nil` if a signal ended the process.
         let exitCode: Int32?
         /// The signal that ended the process.
         let signal: Int32?

@@ -136,7 +136,7 @@ extension Workplace {
 }
 
 extension MigrateCommand.Result {
-    /// The one line of standard error; `nil` where it is not exactly one.
+    /// The one line of standard error; `nil` if it is not exactly one.
     var errorLine: String? {
         let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.count == 2 && lines[1].isEmpty ? String(lines[0]) : nil

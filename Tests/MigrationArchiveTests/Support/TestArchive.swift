@@ -144,7 +144,7 @@ struct TestArchive {
         try replacingMarks(ofPiece: piece, withFrame: marks.encoded) { $0.marks = marks }
     }
 
-    /// The archive with `frame` where the marks of `piece` are, and with the hash of the piece that `change`
+    /// The archive with `frame` if the marks of `piece` are, and with the hash of the piece that `change`
     /// makes of it.
     func replacingMarks(
         ofPiece piece: Int,

@@ -6,7 +6,7 @@ struct FrozenExport {
     let exitCode: Int32
     let errors: String
 
-    /// The call after which it stood still; `nil` where it made fewer.
+    /// The call after which it stood still; `nil` if it made fewer.
     let call: String?
 
     /// Whether this machine lets the tests trace, and there is something to be traced.

@@ -20,7 +20,7 @@ struct ContainerUnderTest {
         try Data(text.utf8).write(to: document(name))
     }
 
-    /// The text of a document; `nil` where there is none.
+    /// The text of a document; `nil` if there is none.
     func text(of name: String) -> String? {
         Self.text(at: document(name))
     }
@@ -40,7 +40,7 @@ struct ContainerUnderTest {
         Self.text(at: container.applicationSupportDirectory.appending(path: "source.txt"))
     }
 
-    /// The text of a file; `nil` where there is none.
+    /// The text of a file; `nil` if there is none.
     static func text(at url: URL) -> String? {
         (try? Data(contentsOf: url)).map { String(decoding: $0, as: UTF8.self) }
     }

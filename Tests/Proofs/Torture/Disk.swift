@@ -12,7 +12,7 @@ struct FileSystem: Sendable {
         FileSystem(name: "xfs", size: 320 << 20, maker: ["mkfs.xfs", "-q", "-f"]),
     ]
 
-    /// Why the power can't fail here; `nil` where it can.
+    /// Why the power can't fail here; `nil` if it can.
     func reasonToSkip(_ tools: Tools) -> String? {
         for program in [maker[0], "losetup"] where !Tools.has(program) {
             return "there is no \(program)"

@@ -57,7 +57,7 @@ struct Place: Sendable {
         return path.exists ? Set(try path.names()) : []
     }
 
-    /// What the container holds; `nil` where there is none.
+    /// What the container holds; `nil` if there is none.
     func contents() throws -> TreeSnapshot? {
         container.exists ? try contents(of: container) : nil
     }
@@ -106,7 +106,7 @@ struct Place: Sendable {
             ? ["--threads", "\(threads)", "--progress", "none"] : []
     }
 
-    /// The word with which `migrate status` answers, `nil` where it fails, and how it ended.
+    /// The word with which `migrate status` answers, `nil` if it fails, and how it ended.
     func status() throws -> (word: String?, Tools.Ended) {
         let ended = try migrate(["status", "--container", container.text])
         return (ended.code == 0 ? Container.word(of: ended) : nil, ended)

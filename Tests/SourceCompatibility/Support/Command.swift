@@ -4,7 +4,7 @@ import Foundation
 struct Command {
     /// How a run ended, and what it wrote.
     struct Run {
-        /// The exit code; `nil` where a signal ended the process.
+        /// The exit code; `nil` if a signal ended the process.
         let exitCode: Int32?
         /// Standard output and standard error as text.
         let output: String

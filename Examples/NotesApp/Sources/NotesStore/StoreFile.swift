@@ -18,7 +18,7 @@ public struct StoreFile: Sendable {
         size = (attributes[.size] as? NSNumber)?.intValue ?? 0
     }
 
-    /// The files in `directory`, by name; none where it is missing.
+    /// The files in `directory`, by name; none if it is missing.
     static func all(in directory: URL, under path: String) throws -> [StoreFile] {
         try directory.contents()
             .filter { !$0.isDirectory }

@@ -38,7 +38,7 @@ public enum BackupPromises {
         }
     }
 
-    /// Reads a file and all entries in it; `nil` where it is refused.
+    /// Reads a file and all entries in it; `nil` if it is refused.
     @discardableResult
     private static func read(_ file: [UInt8]) throws -> (bytes: [UInt8], damage: String?)? {
         let stream: BackupStream

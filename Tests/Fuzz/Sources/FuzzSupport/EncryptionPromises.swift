@@ -54,7 +54,7 @@ public enum EncryptionPromises {
         }
     }
 
-    /// The content, read as from a file or from a pipe; `nil` where it is refused.
+    /// The content, read as from a file or from a pipe; `nil` if it is refused.
     private static func content(_ file: [UInt8], isFile: Bool) throws -> [UInt8]? {
         do {
             let source = MemoryBytes(file, isSequential: !isFile)

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// What is in small files; Foundation's own way of reading them leaks a page a file.
 public enum FileContents {
-    /// The bytes of the file at `path`, at most 64 KiB of them; `nil` where it can't be read.
+    /// The bytes of the file at `path`, at most 64 KiB of them; `nil` if it can't be read.
     public static func read(_ path: String) -> Data? {
         let file = open(path, O_RDONLY)
         guard file >= 0 else { return nil }

@@ -1,1 +1,58 @@
-../../../MigrationArchiveTests/Support/MemoryBytes.swift
+@testable internal import MigrationArchive
+
+/// Bytes in memory, read as from a file or, in uneven pieces, as from a pipe.
+final class MemoryBytes: ByteSource {
+    private let bytes: [UInt8]
+    private let isSequential: Bool
+    private var position = 0
+    private var pieceSize = 1
+
+    init(_ bytes: [UInt8], isSequential: Bool) {
+        self.bytes = bytes
+        self.isSequential = isSequential
+    }
+
+    var size: UInt64? { isSequential ? nil : UInt64(bytes.count) }
+
+    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        pieceSize = pieceSize % 70_000 + 777
+        let read = min(count, pieceSize, bytes.count - position)
+        target.replaceSubrange(index..<index + read, with: bytes[position..<position + read])
+        position += read
+        return read
+    }
+
+    func read(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws(ArchiveError) -> Int {
+        let start = min(Int(offset), bytes.count)
+        let read = min(count, bytes.count - start)
+        target.replaceSubrange(index..<index + read, with: bytes[start..<start + read])
+        return read
+    }
+}
+
+extension ByteSource {
+    /// Appends all that there is to `content`, also what comes before a failure.
+    func readAll(into content: inout [UInt8]) throws {
+        var buffer = [UInt8](repeating: 0, count: 100_000)
+        while true {
+            let read =
+                if size == nil {
+                    try readNext(into: &buffer, from: 0, count: buffer.count)
+                } else {
+                    try read(
+                        at: UInt64(content.count),
+                        into: &buffer,
+                        from: 0,
+                        count: buffer.count
+                    )
+                }
+            if read == 0 { return }
+            content += buffer[..<read]
+        }
+    }
+}
