@@ -14,7 +14,7 @@ let settings: [SwiftSetting] = [
 let librarySettings = settings + [.strictMemorySafety()]
 
 #if os(Linux)
-// Apple's systems have this module of their own.
+// Apple's systems have their own module of this name.
 let extensionSupport: [Target.Dependency] = ["ExtensionFoundation"]
 let extensionPrograms: [Target.Dependency] = ["scripted-extension"]
 let testedExtension: [Target.Dependency] = [
@@ -102,7 +102,7 @@ let package = Package(
             ],
             swiftSettings: librarySettings
         ),
-        // Apart from what apps link, because it needs Swift Testing.
+        // Separate from the modules that apps link, because it needs Swift Testing.
         .target(
             name: "AppMigrationTesting",
             dependencies: ["MigrationCore", "MigrationSystem"] + extensionSupport,
@@ -138,7 +138,8 @@ let package = Package(
             exclude: ["Schemas"],
             swiftSettings: settings
         ),
-        // Trees and paths for tests and for programs. Swift Testing is not in a program that is linked statically.
+        // Trees and paths for tests and for programs. A statically linked program has no Swift
+        // Testing.
         .target(
             name: "TestTrees",
             dependencies: ["MigrationSystem"],
@@ -263,7 +264,7 @@ package.targets += [
         dependencies: ["MigrationContract", "MigrationConversation", "MigrationCore"],
         swiftSettings: librarySettings
     ),
-    // What stands for an app's source has the settings of a new package, none.
+    // Targets that stand for an app's source have the settings of a new package: none.
     .executableTarget(
         name: "MinimalExtension",
         dependencies: ["AppMigrationKit"],

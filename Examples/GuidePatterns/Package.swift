@@ -14,7 +14,7 @@ let package = Package(
         .package(name: "migration", path: "../..")
     ],
     targets: patterns.map { pattern in
-        // With the settings of a new package, none, as a guide's code is compiled.
+        // With the settings of a new package (none), because a guide's code is compiled like that.
         .executableTarget(
             name: pattern,
             dependencies: [

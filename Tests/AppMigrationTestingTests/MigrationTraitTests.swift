@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProfileMigration
 
-/// What a person granted to an extension, in tests of it.
+/// The resources that a person granted to an extension, in tests of it.
 @Suite(
     .migration(
         of: ProfileMigration.self,
@@ -24,7 +24,7 @@ struct GrantTraitTests {
     }
 }
 
-/// What the trait gives to each test.
+/// The container and groups that the trait gives to each test.
 @Suite(.migration(of: ProfileMigration.self, applicationGroups: ["group.a", "group/b"]))
 struct MigrationTraitTests {
     private static let seen = Mutex<Set<String>>([])

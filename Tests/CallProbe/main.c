@@ -12,11 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Makes the system calls that a sandbox must deny, and prints what comes of each: its name, the
-// error, and the error that the sandbox must give. The arguments are such that no call harms the
-// machine, and none of them gives that error to the superuser where there is no sandbox.
+// Makes the system calls that a sandbox must deny, and prints the result of each: its name, the
+// error, and the error that the sandbox must give. The arguments are chosen so that no call harms
+// the machine, and none gives that error to the superuser without a sandbox.
 
-// A process, group, user and key that there is not.
+// A process, group, user and key that don't exist.
 enum { nobody = 0x7FFFFFFF };
 
 struct call {
@@ -144,7 +144,7 @@ static const struct call calls[] = {
   {"creat of set-user-id", SYS_creat, EPERM, {1, S_ISUID | 0755}},
   {"open of set-user-id", SYS_open, EPERM, {1, O_CREAT, S_ISUID | 0755}},
 #endif
-  // What looks like one that is denied and is none.
+  // A call that looks denied but isn't.
   {"clone", SYS_clone, EINVAL, {CLONE_SIGHAND}},
   {"prlimit64", SYS_prlimit64, 0, {0, RLIMIT_CPU}},
   {"setpriority", SYS_setpriority, 0, {PRIO_PROCESS, 0, 19}},
@@ -166,7 +166,7 @@ static void probe(const struct call *call) {
 
 static void *do_nothing(void *argument) { return argument; }
 
-/// Starts a thread with attributes that the C library applies to it by its number.
+/// Starts a thread with attributes that the C library applies by the thread's number.
 static int start_thread(void) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

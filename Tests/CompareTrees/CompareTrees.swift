@@ -1,7 +1,8 @@
 import Foundation
 import TestTrees
 
-/// Compares two trees in full, with no help of migrate: 0 where they are alike, 1 where they differ.
+/// Compares two trees in full, without migrate's code: exits with 0 if they are alike, with 1 if
+/// they differ.
 @main
 enum CompareTrees {
     private static let usage = """

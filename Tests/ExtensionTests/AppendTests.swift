@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What an append makes of its item (the decisions where Apple is silent).
+/// How an append treats its item (the decisions where Apple is silent).
 @Suite(.scratchDirectory)
 struct AppendTests {
     @Test(arguments: Hosting.allCases)
@@ -42,7 +42,7 @@ struct AppendTests {
     ) async throws {
         let stage = try Stage("append escaped:a%FF\nappend escaped:d%fe/%80 as deep")
         try (stage.source / "Documents" / [0x61, 0xFF]).write("bytes")
-        // What Foundation would name in its place.
+        // The name that Foundation would use instead.
         try (stage.source / "Documents/a\u{FFFD}").write("another")
         let directory = stage.source / "Documents" / [0x64, 0xFE]
         try directory.makeDirectory()

@@ -3,11 +3,11 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// Whether a sanitizer, which takes memory of its own, is built into this process and the extension.
+/// Whether a sanitizer, which needs memory itself, is built into this process and the extension.
 private let isSanitized =
     dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
 
-/// What an extension's process can take of the machine: each thing has a bound.
+/// The limits on what an extension's process can use of the machine.
 @Suite(.scratchDirectory)
 struct BoundsTests {
     /// A line of 36 characters.

@@ -4,11 +4,11 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// What an extension's process can't do, as it tries to.
+/// Things that an extension's process can't do, although it tries.
 @Suite(.scratchDirectory, .enabled(if: Sandbox.support.isFull, "this kernel can't confine"))
 struct ConfinementTests {
-    /// Expects a note, in which `denied` stands for what an extension gets by Landlock, by a mount that
-    /// can't be written, and by a root that shows no more than it may reach.
+    /// Expects a note in which `denied` stands for any denial: by Landlock, by a read-only mount,
+    /// or by a root that shows only what the extension may reach.
     private func expect(
         _ note: Substring?,
         _ expected: String,

@@ -29,7 +29,7 @@ struct EntitlementTests {
     ) async throws {
         let stage = try Stage("append Documents as a")
         try stage.writeEntitlements(value)
-        // Nothing can be started that isn't there: so nothing was.
+        // A program that doesn't exist can't be started, so nothing was.
         var missing = MigrationExtension.executable(at: URL(filePath: "/nonexistent/program"))
         missing.entitlements = stage.entitlements.url
         let container = try MigrationDataContainer(

@@ -5,7 +5,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What the contract says of exports (reference rules 4 and 8 to 20).
+/// The contract's rules for exports (reference rules 4 and 8 to 20).
 @Suite(.scratchDirectory)
 struct ExportRuleTests {
     @Test(arguments: Hosting.allCases)

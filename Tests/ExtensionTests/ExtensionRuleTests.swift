@@ -7,7 +7,7 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// What the contract says of the extension itself (reference rules 4 to 10).
+/// The contract's rules for the extension itself (reference rules 4 to 10).
 @Suite(.scratchDirectory)
 struct ExtensionRuleTests {
     @Test func `rule 4: does nothing for an extension of the base protocol alone`() async throws {

@@ -42,7 +42,7 @@ struct GrantTests {
         }
     }
 
-    /// Whether `note` says that something was denied, by whatever means of the system.
+    /// Whether `note` reports a denial, by any means of the system.
     private func isDenied(_ note: String) -> Bool {
         ["EACCES", "ENOENT", "EROFS"].contains { note.hasSuffix(" \($0)") }
     }

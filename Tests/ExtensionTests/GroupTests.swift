@@ -6,7 +6,7 @@ import Testing
 /// The app groups that the entitlements declare, and those that a session is given.
 @Suite(.scratchDirectory)
 struct GroupTests {
-    /// What a person gives for the groups `shared` and `other`, which the entitlements declare.
+    /// The person's settings for the groups `shared` and `other`, which the entitlements declare.
     struct Given: Sendable, CustomTestStringConvertible {
         let mapped: [String]
         let omitted: Set<String>
@@ -57,7 +57,7 @@ struct GroupTests {
         try await stage.makeArchive("progress 10 10")
         let archive = try stage.archive.contents()
         try stage.declareGroups(["shared", "other"])
-        // Nothing can be started that isn't there: so nothing was.
+        // A program that doesn't exist can't be started, so nothing was.
         let hosted = try Self.extensionWithoutProgram(stage, given)
         for failure in [
             await #expect(throws: MigrationError.self) { try await stage.export(hosted) },

@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What the contract says of imports (reference rules 21 to 26).
+/// The contract's rules for imports (reference rules 21 to 26).
 @Suite(.scratchDirectory)
 struct ImportRuleTests {
     @Test(arguments: Hosting.allCases)

@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// When what an extension appends is read.
+/// When an extension's appended items are read.
 @Suite(.scratchDirectory)
 struct LateReadTests {
     @Test(arguments: ["remove Documents/a", "write Documents/a another text"])

@@ -3,7 +3,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What an export by an extension does not append, and says so.
+/// Files that an export by an extension does not append, and their report.
 @Suite(.scratchDirectory)
 struct LeftBehindTests {
     private let stage: Stage
@@ -35,7 +35,7 @@ struct LeftBehindTests {
         _ hosting: Hosting = .ownProcess,
         _ options: ExportOptions = ExportOptions()
     ) async throws -> LeftBehind {
-        // The script itself moves too, so that it is not left behind.
+        // The script itself is exported too, so that it is not left behind.
         try (stage.source / "script").write(script + "\nappend script as script")
         let report = try await stage.export(stage.scripted(hosting), options: options)
         return try #require(report.leftBehind)

@@ -5,8 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// By what a host knows that an extension works: it is stopped neither while it does, nor late where
-/// it doesn't (reference rules 11 and 24).
+/// How a host knows that an extension works: it stops none that works, and is not late to stop one
+/// that doesn't (reference rules 11 and 24).
 @Suite(.scratchDirectory)
 struct LivenessTests {
     @Test(
@@ -46,7 +46,7 @@ struct LivenessTests {
         _ hosting: Hosting,
         _ script: String
     ) async throws {
-        // What an extension in this process prints isn't told from what it writes.
+        // For an extension in this process, printed bytes look like written ones.
         if hosting == .inProcess, script.hasPrefix("print") { return }
         let error = try await failure(of: script, hosting, after: .milliseconds(300))
         #expect(error?.code == .extensionHung)
@@ -69,7 +69,7 @@ struct LivenessTests {
         let hosted = scripted
         let progress = Progress(totalUnitCount: -1)
         let importing = Task { try await stage.importArchive(hosted, progress: progress) }
-        // The limit is for what never comes.
+        // The limit only matters if the event never comes.
         let end = ContinuousClock.now.advanced(by: .seconds(1800))
         while !(0.1...0.9).contains(progress.fractionCompleted), ContinuousClock.now < end {
             try await Task.sleep(for: .milliseconds(5))

@@ -7,7 +7,8 @@ import Testing
 private enum OtherUser {
     static let number = 65_533
 
-    /// Whether this process may become that user, who can then read what the tests are built into.
+    /// Whether this process may become that user, and that user can read the tests' build
+    /// directory.
     static let isPossible =
         geteuid() == 0
         && succeeds(
@@ -20,16 +21,17 @@ private enum OtherUser {
     }
 }
 
-/// Root works for the owner of another user's container, and has its extension do so with their rights.
+/// Root works for the owner of another user's container, and runs its extension with their rights.
 @Suite(
     .scratchDirectory,
     .enabled(if: OtherUser.isPossible, "needs root, and a build others can read")
 )
 struct OwnerTests {
-    /// Directories whose paths are shown to the extension as they are, and through a mount of its own.
+    /// Directories whose paths are shown to the extension unchanged, and through a mount of its
+    /// own.
     static let places: [BytePath] = ["plain", "with space"]
 
-    /// Gives `paths` with all in them to the user.
+    /// Gives `paths` and everything in them to the user.
     private func give(_ paths: BytePath...) throws {
         for path in paths {
             try #require(
@@ -40,7 +42,7 @@ struct OwnerTests {
         }
     }
 
-    /// Whose what lies at `path` and below it is, each once.
+    /// The owners of everything at `path` and below it, each once.
     private func owners(of path: BytePath) throws -> Set<Int> {
         let names = try FileManager.default.subpathsOfDirectory(atPath: path.url.path)
         return Set(
@@ -72,7 +74,7 @@ struct OwnerTests {
         )
         try give(stage.source)
         var scripted = stage.scripted()
-        // The sandbox is not what it is about.
+        // This test isn't about the sandbox.
         scripted.confinement = .none
         let report = try await stage.export(scripted)
         let notes = try await stage.archivedText("notes").split(separator: "\n").map(String.init)

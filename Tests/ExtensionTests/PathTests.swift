@@ -3,15 +3,15 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What an extension does by the encoded paths of its URLs, wherever its directories really are.
+/// An extension that uses the encoded paths of its URLs, in directories anywhere.
 @Suite(.scratchDirectory)
 struct PathTests {
-    /// Names of directories that a URL spells otherwise.
+    /// Names of directories that are spelled differently in a URL.
     static let names: [BytePath] = [
         "with space", "jürgen", "a#b?c", "per%41cent", "\u{1F5C2}\u{FE0F}",
     ]
 
-    /// A name that isn't text.
+    /// A name that isn't valid UTF-8.
     static let bytes = BytePath([0x66, 0xFF])
 
     @Test(arguments: Hosting.allCases, names)
@@ -30,7 +30,7 @@ struct PathTests {
         var scripted = stage.scripted(hosting)
         scripted.applicationGroups = ["shared": group.url]
         let report = try await stage.export(scripted)
-        // What a link leads through has its own name again once the link is resolved.
+        // Resolving the link gives the directory's own name again.
         let resolved = hosting == .ownProcess ? " resolved" : ""
         let expected = [
             "look . encoded standardized\(resolved) 5 5 4 5",

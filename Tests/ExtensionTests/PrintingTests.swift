@@ -3,7 +3,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What an extension prints, which a person who runs a command sees.
+/// The output of an extension, which the person who runs the command sees.
 @Suite(.scratchDirectory)
 struct PrintingTests {
     @Test func `a line appears as soon as it is printed`() async throws {
@@ -26,7 +26,7 @@ struct PrintingTests {
     func `what is printed without an end of line appears however the process ends`(
         _ end: String
     ) async throws {
-        // Nobody can write anything for a process that is killed, but what waited for a moment.
+        // A killed process can't write any more; this output had a moment to arrive.
         let pause = end == "kill 9" ? "sleep-on 2000\n" : ""
         let stage = try Stage(
             "append Documents as a\nsay one\nsay-on two and a half\n\(pause)\(end)"

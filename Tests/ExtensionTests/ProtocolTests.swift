@@ -3,10 +3,10 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What a host makes of a process that does not keep to the session's messages.
+/// How a host treats a process that breaks the session's protocol.
 @Suite(.scratchDirectory)
 struct ProtocolTests {
-    /// Programs that write to the session's socket, in the shell's notation, and what is said of each.
+    /// Shell programs that write to the session's socket, and the expected message for each.
     static let rogues: [(String, MigrationError.Code, String)] = [
         (#"printf '\377\377\377\377!' >&3"#, .sessionFailed, "over the limit"),
         (#"printf '\000\000\000\000!' >&3"#, .sessionFailed, "over the limit, or empty"),
@@ -52,7 +52,7 @@ struct ProtocolTests {
         ("(setsid sleep 300 &) ; exec 3>&-; exit 6", .extensionCrashed, "with code 6"),
     ]
 
-    /// A program that says the description `json` of itself, and nothing more.
+    /// A program that sends the description `json` of itself, and nothing more.
     private static func script(saying json: String) -> String {
         "\(ShellMessage.sending(json, as: "!"))\nsleep 60"
     }

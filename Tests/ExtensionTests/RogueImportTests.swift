@@ -3,7 +3,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What a host makes of an import by a process that works against it.
+/// How a host treats an import by a process that works against it.
 @Suite(.scratchDirectory)
 struct RogueImportTests {
     private let stage: Stage
@@ -21,7 +21,8 @@ struct RogueImportTests {
     @Test func `starts no import before the archive is proved whole`() async throws {
         try await stage.makeArchive("", files: ["a": "a"])
         let item = staged("/import/a")
-        // It says that it is done where it finds the archive's item, and takes its place where not.
+        // It reports success if it finds the archive's item, and otherwise puts a file in its
+        // place.
         let hostile = try stage.shell(
             """
             \(ShellMessage.describingImport())

@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// How sessions end that go wrong: nothing is kept, nothing is left running (reference rules 11, 17).
+/// Sessions that fail: nothing is kept, nothing is left running (reference rules 11, 17).
 @Suite(.scratchDirectory)
 struct SessionEndTests {
     @Test(arguments: Hosting.allCases)

@@ -5,10 +5,10 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// What is left of an error that an extension throws, for its app and for its tests.
+/// The parts of an extension's error that its app and its tests get.
 @Suite(.scratchDirectory)
 struct ThrownErrorTests {
-    /// What the app of an import by `script` finds at its launch.
+    /// The status that the app finds at its launch after an import by `script`.
     private func persisted(_ script: String, _ hosting: Hosting) async throws -> NSError {
         let stage = try Stage()
         try await stage.makeArchive(script)
@@ -46,7 +46,7 @@ struct ThrownErrorTests {
                 let controller = try await tester.importController
                 try await controller.registerImportCompletion(with: .failure(error))
                 let status = try persisted(in: container)
-                // What the tester throws is what the status shows.
+                // The tester throws the error that the status shows.
                 #expect(PersistedError(status) == PersistedError(error))
                 return error
             }
@@ -171,7 +171,7 @@ struct ThrownErrorTests {
         }
         #expect(error?.code == .extensionUnsuitable)
         #expect(!stage.destination.exists)
-        // What an earlier import left for the app stays.
+        // The status that an earlier import left for the app stays.
         try await stage.importArchive(stage.scripted())
         let earlier = try stage.container(at: stage.destination).importRecord()
         #expect(earlier?.outcome == .success)

@@ -1,17 +1,17 @@
-// The calls to the system that touch files, by which faults are counted and made.
+// The system calls for files, which are counted and made to fail.
 
 struct call {
   const char *name;
   int number;
-  // Which argument is the path that the call names, or -1.
+  // The index of the argument that is the call's path, or -1.
   int path;
 };
 
 extern const struct call calls[];
 extern const int call_count;
 
-// Returns the index of the call of this number, or -1.
+// Returns the index of the call with this number, or -1.
 int find_call(int number);
 
-// Returns the index of the call of this name, or -1.
+// Returns the index of the call with this name, or -1.
 int find_call_named(const char *name);

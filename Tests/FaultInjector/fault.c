@@ -30,12 +30,12 @@ static ssize_t gather_half(pid_t process, const __u64 *given, char **bytes) {
   size_t count = 0;
   for (size_t i = 0; i < given[2]; i++) count += pieces[i].iov_len;
   *bytes = malloc(count + 1);
-  // Never nothing, which would be tried for ever.
+  // Never zero bytes: the caller would try forever.
   struct iovec target = {*bytes, (count + 1) / 2};
   return process_vm_readv(process, &target, 1, pieces, given[2], 0);
 }
 
-// Writes or reads the first half of what was asked for, in the caller's place.
+// Writes or reads the first half of the request, in place of the caller.
 static void transfer_half(
   const struct seccomp_notif *call,
   pid_t process,

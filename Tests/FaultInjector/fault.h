@@ -1,21 +1,20 @@
 #include <linux/seccomp.h>
 #include <sys/types.h>
 
-// What is made of a call.
+// How a call fails.
 
 enum fault { FAULT_NONE, FAULT_ERROR, FAULT_KILL, FAULT_SHORT, FAULT_POWER_LOSS };
 
 struct plan {
   enum fault fault;
-  // The error that the call gives, for FAULT_ERROR.
+  // The error that the call returns, for FAULT_ERROR.
   int error;
-  // What of a file system outlives FAULT_POWER_LOSS, and a directory on it.
+  // What survives FAULT_POWER_LOSS on a file system, and a directory on it.
   unsigned survivors;
   const char *directory;
 };
 
-// Makes the call fail as planned, and fills in the answer to it; returns 0 where nobody is left who
-// could be answered.
+// Makes the call fail as planned, and fills in the answer to it; returns 0 if the caller is gone.
 int make_fault(
   const struct plan *plan,
   const struct seccomp_notif *call,

@@ -1,4 +1,5 @@
-// The seccomp filter that has a process ask before it makes certain calls.
+// The seccomp filter that makes a process ask before certain calls.
 
-// Has this process ask before each of the calls whose flag is set; returns where it is answered.
+// Makes this process ask before each call whose flag is set; returns the descriptor for the
+// answers.
 int install_filter(const char *asked);

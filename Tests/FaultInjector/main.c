@@ -25,8 +25,9 @@
 // The fault is none, kill, short, error=<errno>, or powerloss=<flags>:<directory>. The calls are
 // counted by kind, from the first on that names a path that begins with <start>, without those of
 // Dispatch's own; those numbered from <first> to <last> get the fault. With -x no two names can be
-// exchanged in one step. The report has a line a kind with the count of its calls, and how many got the
-// fault. The program's end is this program's end; what the injector itself can't do ends in 125.
+// exchanged in one step. The report has a line for each kind with the count of its calls, and how
+// many got the fault. This program ends as the other one does, or with 125 if the injector itself
+// fails.
 
 static struct plan plan;
 static int planned_call, first, last, exchange_is_impossible, has_started, faults;
@@ -53,7 +54,7 @@ static void parse_fault(char *text) {
   }
 }
 
-// Which calls the program has to ask for: where nothing fails all, as they are counted.
+// The calls that the program must ask for: all of them if none fails, because they are counted.
 static void choose_calls(char *asked) {
   for (int index = 0; index < call_count; index++) {
     const char *name = calls[index].name;
@@ -124,8 +125,8 @@ static int names(const char *start, const struct seccomp_notif *call, int index,
   return memcmp(path, start, length) == 0;
 }
 
-// Whether Dispatch looks how a thread is, in /proc/<number>/stat; it does so after a second with work left,
-// and ends the program where it can't.
+// Whether Dispatch looks at the state of a thread, in /proc/<number>/stat. It does so after a
+// second with work left, and ends the program if it can't.
 static int is_of_dispatch(const struct seccomp_notif *call, int index, pid_t process) {
   return names("/proc/", call, index, process) && !names("/proc/self/", call, index, process);
 }
@@ -146,7 +147,7 @@ static void answer(const struct seccomp_notif *call, pid_t process, int listener
     response.flags = 0;
     response.error = -EINVAL;
   }
-  // Fails where a signal ended the caller meanwhile.
+  // Fails if a signal ended the caller meanwhile.
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 

@@ -114,7 +114,7 @@ def entries_of_tree(root):
             yield entry
 
 
-# Changes of one entry, by name: the path is the one that has to be named.
+# Changes of one entry, by name: the path is the one that must be named.
 def flawed(flaw):
     if flaw == "missing": return [Entry("Documents/missing", b"gone", stored=False)]
     if flaw == "other-identifier":
@@ -162,7 +162,7 @@ class Keys:
             bag += record("DPWT", 0) + record("DPIC", 10_000) + record("DPSL", first_salt)
         self.classes = {}
         for number in range(1, 12):
-            # The classes of this device alone are also under a key that never leaves it.
+            # The classes of this device are also wrapped with a key that never leaves it.
             wrapping = 3 if number in (5, 9, 10, 11) else 2
             self.classes[number] = random_bytes(32)
             inner = random_bytes(32) if wrapping == 3 else self.classes[number]

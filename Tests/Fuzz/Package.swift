@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// Builds only as Scripts/fuzz builds it: libFuzzer brings the main function, and what is fuzzed is
+// Builds only through Scripts/fuzz: libFuzzer provides the main function, and the fuzzed code is
 // reached with @testable.
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),

@@ -40,7 +40,7 @@ import Testing
     ) async throws {
         let stage = try PhoneStage()
         try stage.make("encrypted", flaws: [flaw])
-        // The hash of a file is known only once all of it was read.
+        // The hash of a file is known only after reading all of it.
         guard flaw != "digest" else {
             let error = await #expect(throws: ArchiveError.self) { try await stage.convert() }
             #expect(error?.message.contains(reason) == true)
@@ -134,7 +134,7 @@ import Testing
             var changed = sound
             changed[index] ^= 0xFF
             try changed.write(to: place)
-            // Any answer will do, but there has to be one.
+            // Any answer will do, but there must be one.
             _ = try? await stage.convert(keepsGoing: true)
             try? FileManager.default.removeItem(at: stage.url("out"))
         }

@@ -6,9 +6,9 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// A place for backups that Python writes, and for what is taken out of them.
+/// A place for backups that Python writes, and for their conversions.
 struct PhoneStage {
-    /// What the generator put into the app's container.
+    /// The files that the generator put into the app's container.
     struct Entry: Decodable {
         let path: String
         let kind: String
@@ -42,7 +42,7 @@ struct PhoneStage {
         .deletingLastPathComponent()
         .appending(path: "Fixtures/make_iphone_backup.py")
 
-    /// Makes a backup; returns what is in the container of its app.
+    /// Makes a backup; returns the contents of its app's container.
     @discardableResult
     func make(
         _ form: String,
@@ -107,7 +107,7 @@ struct PhoneStage {
         )
     }
 
-    /// Checks that the container `new` holds what the generator put into the backup.
+    /// Checks that the container `new` holds the files that the generator put into the backup.
     func checkTree(_ entries: [Entry], sourceLocation: SourceLocation = #_sourceLocation) throws {
         // An import of an app's data from iOS makes the directories that no export holds.
         let tree = try TreeSnapshot(

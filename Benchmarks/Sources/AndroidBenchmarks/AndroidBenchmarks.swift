@@ -89,9 +89,9 @@ struct Failure: Error {
     let reason: String
 }
 
-/// Writes a stream as Android does: notes, photos that nothing compresses, and databases.
+/// Writes a stream as Android does: notes, incompressible photos, and databases.
 enum BackupMaker {
-    /// Writes about 200 MB, the same each time; returns how many bytes.
+    /// Writes about 200 MB, the same each time; returns the number of bytes.
     static func write(to file: URL) throws -> Int {
         try Data().write(to: file)
         let handle = try FileHandle(forWritingTo: file)

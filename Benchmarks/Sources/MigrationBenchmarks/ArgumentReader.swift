@@ -29,7 +29,7 @@ struct ArgumentReader {
         return number
     }
 
-    /// Words between commas, each of which must mean something.
+    /// Words between commas; each must be valid.
     mutating func list<Element>(
         _ noun: String,
         _ parse: (String) -> Element?

@@ -81,7 +81,7 @@ struct Arguments {
         }
     }
 
-    /// Reads one of the options that say what is measured, and how.
+    /// Reads one of the options for what is measured, and how.
     private mutating func readChoice(
         _ option: String,
         from reader: inout ArgumentReader

@@ -66,7 +66,7 @@ struct Benchmark {
         try scratch.clear("tree")
     }
 
-    /// Makes the tree in another process, whose memory those that are measured don't inherit.
+    /// Makes the tree in another process, so that the measured programs don't inherit its memory.
     private func make(
         _ workload: Workload,
         scale: Double,
@@ -116,7 +116,7 @@ struct Benchmark {
         level: Int,
         _ scratch: ScratchDirectory
     ) -> Contest {
-        // What has no such level would only be measured again.
+        // A peer without compression levels would only be measured again.
         let isFirst = level == arguments.levels.first
         return Contest(
             peers: catalog.installed.filter { isFirst || $0.usesLevel },

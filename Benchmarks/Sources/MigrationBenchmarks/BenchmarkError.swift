@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What stopped a measurement.
+/// Why a measurement stopped.
 enum BenchmarkError: Error, CustomStringConvertible {
     case usage(String)
     case interrupted

@@ -1,4 +1,4 @@
-/// `migrate` alone on more and more of the same, to see that its cost grows as fast and no faster.
+/// Measures `migrate` on larger and larger trees, to show that its cost grows in proportion.
 struct Growth {
     /// Trees of one kind, the smallest first.
     struct Series {
@@ -7,7 +7,7 @@ struct Growth {
         var sections: [Section] = []
     }
 
-    /// What the cost is counted for.
+    /// The unit of the cost: a file or a byte.
     enum Unit: String {
         case file
         case megabyte

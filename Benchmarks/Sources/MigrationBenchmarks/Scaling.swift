@@ -1,4 +1,4 @@
-/// `migrate` alone with more and more threads: what it takes, and what bounds it on more processors
+/// Measures `migrate` with more and more threads: its cost, and what limits it on more processors
 /// than this machine has.
 struct Scaling {
     /// One operation with one number of threads.
@@ -11,7 +11,8 @@ struct Scaling {
     struct Series {
         let workload: Workload
         let operation: Operation
-        /// Seconds of processor time that reading and packing alone takes `tar`, and passing it on `cat`.
+        /// The seconds of processor time that `tar` takes only to read and pack, and `cat` to pass
+        /// it on.
         let tar: Double
         var rows: [Row] = []
     }

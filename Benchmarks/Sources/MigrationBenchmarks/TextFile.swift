@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Reads and writes files as a whole, and says what a path is.
+/// Reads and writes whole files, and finds out what is at a path.
 enum TextFile {
-    /// What lies at a path.
+    /// The kind of file at a path.
     enum Kind {
         case file(size: Int)
         case directory
-        /// A link, something else, or nothing that can be looked at.
+        /// A link, something else, or nothing that can be read.
         case other
     }
 
@@ -33,7 +33,7 @@ enum TextFile {
         }
     }
 
-    /// The path as it is from every directory.
+    /// The absolute path.
     static func absolute(_ path: String) throws(BenchmarkError) -> String {
         guard let resolved = realpath(path, nil) else {
             throw .system(call: "find", subject: path, code: errno)

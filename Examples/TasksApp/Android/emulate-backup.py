@@ -9,7 +9,7 @@ to OUT/1/_full/PACKAGE, as the emulator does below /data/data/com.android.localt
 """
 import os, struct, sys, xml.etree.ElementTree as xml
 
-# In the order in which Android goes through them: the token in the stream, and the directory.
+# In Android's order: the token in the stream, and the directory.
 DOMAINS = {
     "root": ("r", ""), "device_root": ("d_r", "_device"),
     "file": ("f", "files"), "device_file": ("d_f", "_device/files"),

@@ -12,7 +12,8 @@ struct BackupDecryptorTests {
         return decryptor.update([UInt8](repeating: 3, count: 32)[...]) != nil
     }
 
-    /// Threads that have decrypted may end after `exit` has begun, for which libcrypto must be there.
+    /// Threads that have decrypted may end after `exit` has begun; libcrypto must still be there
+    /// for them.
     @Test func `decrypts as long as the process is there`() async {
         await #expect(processExitsWith: .success) {
             // The first handler is the last to be called.

@@ -6,7 +6,7 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// A place for backups that Python writes, and what is made of them.
+/// A place for backups that Python writes, and for their conversions.
 struct BackupStage {
     private let directory: URL
 

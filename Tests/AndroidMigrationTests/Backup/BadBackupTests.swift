@@ -171,7 +171,7 @@ import Testing
         #expect(reasons["app/files/good/below"] == "it lies in what is a file in the backup")
         #expect(reasons["apps/a/zz/unknown"] == "a domain that is not known")
         #expect(report.omitted.count == 6)
-        // What an app on iOS could have received is lost: the command ends with 1.
+        // Data that an app on iOS could have received is lost, so the command ends with 1.
         #expect(report.lost.count == 4)
     }
 

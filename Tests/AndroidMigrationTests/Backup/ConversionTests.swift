@@ -5,7 +5,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// Backups that another program wrote, converted, and what an importer would get.
+/// Backups that another program wrote, converted, and the files that an importer would get.
 @Suite(.scratchDirectory) struct ConversionTests {
     private let place: BackupStage
 
@@ -207,7 +207,7 @@ import Testing
         }
         _ = try await place.convert("tree", force: true) { $0.package = "com.x" }
         #expect(try await place.files() == ["app/files/a": 1])
-        // A file of the app itself can be called so.
+        // A file of the app itself can have this name.
         try place.make("c.tar", ["files/a=1", "com.x/files/b=1"])
         _ = try await place.convert("c.tar", force: true) { $0.package = "com.x" }
         #expect(try await place.files() == ["app/files/a": 1, "app/com.x/files/b": 1])

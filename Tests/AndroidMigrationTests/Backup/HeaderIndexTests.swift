@@ -2,7 +2,8 @@ import AndroidMigration
 import TestSupport
 import Testing
 
-/// The headers inside entries, compared with what a walk through each entry's own content finds.
+/// The headers inside entries, compared with the results of a walk through each entry's own
+/// content.
 struct HeaderIndexTests {
     private static let block: UInt64 = 512
 
@@ -59,7 +60,7 @@ struct HeaderIndexTests {
                 while let start = index.offset(at: number), start < limit {
                     found.append(start)
                     let end = stream.chainEnd(from: start)
-                    // Behind the limit not all is looked at.
+                    // The index doesn't look at everything behind the limit.
                     let known = index.chainEnd(at: number)
                     #expect(end < limit ? known == end : known >= limit)
                     number += 1

@@ -119,7 +119,7 @@ import Testing
         }
         let report = try await place.convert("backup", force: true, sizes: .salvage)
         #expect(report.lost.items.map(\.path) == ["apps/a/f/download"])
-        // What lies outside counts, wherever it is.
+        // Data outside counts, wherever it is.
         #expect(try await place.files()["app/shared_prefs/s.xml"] == (isLast ? 1 : 2))
         let inside =
             isLast ? ["app/shared_prefs/s.xml", "app/files/x"] : ["app/files/x", "app/files/2"]
@@ -178,11 +178,11 @@ import Testing
         )
         #expect(await refusal()?.code == .unclearSizes)
         let report = try await place.convert("backup", force: true, sizes: .salvage)
-        // What the stream has behind the download is the app's.
+        // The stream's data behind the download belongs to the app.
         #expect(try await place.files()["app/shared_prefs/s.xml"] == 2)
         #expect(report.inside.items.map(\.path) == ["app/files/x"])
         #expect(report.omitted.items.map(\.path) == ["app/shared_prefs/s.xml"])
-        // Another package's are of no concern to this one.
+        // Another package's entries don't concern this one.
         let other = Self.tar([("apps/b/sp/s.xml", [9])], blocks: 0)
         try place.write(
             Self.tar([("apps/a/f/download", other), ("apps/a/f/3", [3])], blocks: 2),

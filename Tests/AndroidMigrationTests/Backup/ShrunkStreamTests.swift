@@ -5,10 +5,10 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// Streams of random shape in which files shrank, and into which a stranger wrote headers: no file is
-/// lost without a word, and nothing of the stranger's becomes an entry by itself.
+/// Random streams in which files shrank, and into which a stranger wrote headers: no file is lost
+/// silently, and none of the stranger's headers becomes an entry by itself.
 @Suite(.scratchDirectory) struct ShrunkStreamTests {
-    /// A stream, and what of it is whole.
+    /// A stream, and the parts of it that are whole.
     private struct Stream {
         var tar = RawTar()
         var whole: [String: [UInt8]] = [:]
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// What a reader makes of a stream.
+    /// A reader's view of a stream.
     private struct Reading {
         var files: [String: ArraySlice<UInt8>] = [:]
         var lost: Set<String> = []
@@ -119,7 +119,7 @@ import Testing
             }
             for (path, content) in stream.whole {
                 let found = reading.files[path]?.elementsEqual(content) ?? false
-                // A backup is taken apart only where the person asked for it.
+                // A file that holds a backup is only taken apart if the person asked for it.
                 let isApart =
                     isRefused && reading.lost.contains(path) && stream.backups.contains(path)
                 #expect(found || isApart, "\(seed): \(path), \(isRefused), \(reading.lost)")
@@ -139,7 +139,7 @@ import Testing
                 counts.salvaged += 1
             }
         }
-        // Each outcome occurs, so that the test tries what it says.
+        // Each outcome occurs, so the test covers all of them.
         #expect(counts.clean > 20 && counts.salvaged > 20 && counts.refused > 5, "\(counts)")
     }
 }

@@ -2,7 +2,7 @@ import AndroidMigration
 import MigrationArchive
 import Testing
 
-/// What rules do to the data of an app.
+/// The effect of rules on the data of an app.
 struct DataLintTests {
     private func findings(_ rules: String, _ files: [String: String]) -> [String] {
         var tree = DataTree()

@@ -2,9 +2,9 @@ import AndroidMigration
 import MigrationArchive
 import Testing
 
-/// Each trap of the rules as a finding, with the place that says what Android does.
+/// Each trap of the rules as a finding, with the place that documents Android's behavior.
 struct LintTests {
-    /// What a device's rules look like in which nothing is wrong.
+    /// The rules of a device without a mistake.
     static let clean = """
         <data-extraction-rules>
         <cloud-backup><include domain="file" path="notes"/></cloud-backup>
@@ -370,7 +370,8 @@ struct LintTests {
         #expect(lint.hasErrors == trap.expected.contains { $0.hasPrefix("error") })
     }
 
-    /// What a project generates for an app and somebody then adds to, for old devices and new ones.
+    /// The rules that a project generates for an app, with later additions, for old and new
+    /// devices.
     @Test func `reads rules as projects have them`() throws {
         let rules = """
             <?xml version="1.0" encoding="utf-8"?>

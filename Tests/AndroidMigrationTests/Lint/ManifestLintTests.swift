@@ -1,7 +1,7 @@
 import AndroidMigration
 import Testing
 
-/// The manifest beside the rules: what in it makes them count for nothing.
+/// The manifest beside the rules, and settings in it that make the rules ineffective.
 struct ManifestLintTests {
     private static func manifest(_ application: String?) throws -> AppManifest {
         let element = application.map { "<application \($0)/>" } ?? ""

@@ -2,7 +2,7 @@ import AndroidMigration
 import MigrationArchive
 import Testing
 
-/// The selection of Android's backup agent, each rule with the place that says so.
+/// The selection of Android's backup agent; each rule names its source.
 struct SelectionTests {
     private static let files = [
         "app/a", "app/cache/c", "app/code_cache/c", "app/no_backup/n", "app/lib/l.so",

@@ -1,4 +1,4 @@
-/// Messages of a session that a program of the shell's sends.
+/// Messages of a session that a shell program sends.
 enum ShellMessage {
     /// A command that sends `json` as a message whose kind is that of a character.
     static func sending(_ json: String, as kind: Character) -> String {
@@ -8,7 +8,7 @@ enum ShellMessage {
         return "printf '\(head)%s' '\(json)' >&3"
     }
 
-    /// A command that says that an extension of a name imports.
+    /// A command that says that an extension with this name imports.
     static func describingImport(by name: String = "X") -> String {
         sending(#"{"version":4,"name":"\#(name)","imports":true}"#, as: "!")
     }

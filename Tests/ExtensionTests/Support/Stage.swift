@@ -12,7 +12,7 @@ enum Hosting: CaseIterable, Sendable {
     case ownProcess
 }
 
-/// The containers and the archive of a test, and an extension that does what a script says.
+/// The containers and the archive of a test, and an extension that follows a script.
 struct Stage {
     let root: BytePath
     let source: BytePath
@@ -89,12 +89,12 @@ struct Stage {
         case .ownProcess: scripted = .executable(at: Self.program)
         }
         scripted.entitlements = entitlements.url
-        // All tests may run at once: what hangs is a matter of those that say so.
+        // All tests may run at once, so only tests of hangs set a short limit.
         scripted.hangTimeout = .seconds(600)
         return scripted
     }
 
-    /// An extension that is a program of the shell's, `script`.
+    /// An extension that is the shell program `script`.
     func shell(_ script: String) throws -> MigrationExtension {
         let program = root / "program"
         try program.write("#!/bin/sh\n\(script)\n")
@@ -137,7 +137,8 @@ struct Stage {
     /// Waits until the extension has appended something that `progress` counts, as
     /// ``appendingAtOnce`` does.
     ///
-    /// The limit is long because all tests may run at once, and is there for what never comes.
+    /// The limit is long because all tests may run at once; it only matters if the event never
+    /// comes.
     func waitForAppend(_ progress: Progress) async throws {
         let end = ContinuousClock.now.advanced(by: .seconds(1800))
         while progress.completedUnitCount == 0 {
@@ -204,7 +205,7 @@ struct Stage {
         try MigrationDataContainer(atPath: path)
     }
 
-    /// What lies beside the test's own files, and should not.
+    /// Files beside the test's own, which should not exist.
     func leftovers() throws -> [BytePath] {
         let own: Set<BytePath> = [
             "app.tar.zst", "content", "destination", "entitlements", "group", "source",

@@ -8,7 +8,7 @@
 
 // A library to load before others: of the process's threads, besides the first, no more than
 // THREAD_LIMIT run at once, and the program itself, apart from libraries, starts no more than
-// THREAD_STARTS. As the system does, it refuses the next one with EAGAIN.
+// THREAD_STARTS. Like the system, it refuses further threads with EAGAIN.
 
 static atomic_int running;
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A library to load before others: names in a directory lose their capitals, as on a file system that
-// folds case and lists names as it pleases.
+// A library to load before others: names in a directory lose their capitals, as on a file system
+// that folds case and lists folded names.
 
 static const char *fold(int directory, const char *name, char *folded) {
   if (directory == AT_FDCWD) return name;

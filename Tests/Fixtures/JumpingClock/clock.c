@@ -5,9 +5,9 @@
 #include <sys/time.h>
 #include <time.h>
 
-// A library to load before others: whoever looks at the clock on the wall finds it an hour ahead, and
-// the next time an hour behind. Where CLOCK_OFFSET is set, it is off by as many seconds. The clocks that
-// nobody sets are as they are.
+// A library to load before others: the wall clock is an hour ahead at one look, and an hour behind
+// at the next. If CLOCK_OFFSET is set, it is off by that many seconds. Clocks that can't be set
+// don't change.
 
 static long jump(void) {
   static atomic_uint looks;

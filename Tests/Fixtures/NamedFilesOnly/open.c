@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 
-// A library to load before others: no file is made without a name, as on NFS and FAT.
+// A library to load before others: files without a name can't be made, as on NFS and FAT.
 
 int openat(int directory, const char *path, int flags, ...) {
   if ((flags & O_TMPFILE) == O_TMPFILE) {

@@ -2,8 +2,8 @@ import AppMigrationKit
 import ExtensionFoundation
 import Foundation
 
-/// An app's extension that exports the documents and moves them back in, in a program of its own and in
-/// the tests' process.
+/// An app's extension that exports the documents and moves them back, in its own program and in the
+/// tests' process.
 @main
 struct ProfileMigration: ResourcesExporting, ResourcesImporting {
     let resourcesImportProgress = Progress(totalUnitCount: 100)

@@ -4,7 +4,7 @@ public enum MigrationError: Error {
     case incompatibleVersion(String)
 }
 
-/// A name that this project has too.
+/// A name that this project also has.
 public struct ImportRecord {
     /// How many notes were imported.
     public var count = 0
@@ -13,7 +13,7 @@ public struct ImportRecord {
     public init() {}
 }
 
-/// A name that this project has too, though not for clients.
+/// A name that this project also has, but not for clients.
 public enum ContainerLayout {
     /// All notes in one directory.
     case flat

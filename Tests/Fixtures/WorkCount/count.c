@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A library to load before others: at the end of the process it writes to the file WORK_COUNT how many bytes the
-// process allocated and copied, and how many calls of the system for files it made.
+// A library to load before others: at the end of the process it writes to the file WORK_COUNT how
+// many bytes the process allocated and copied, and how many system calls for files it made.
 
 static atomic_ullong bytes, calls;
 
@@ -46,12 +46,13 @@ void *aligned_alloc(size_t alignment, size_t size) {
   return __libc_memalign(alignment, size);
 }
 
-// Whatever these need of the C library is looked up once, on the first call.
+// The C library's functions are looked up once, on the first call.
 #define REAL(name) \
   static __typeof__(&name) real; \
   if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-// Copies go through memmove alone, since the compiler may make of a loop a call of what it is in.
+// Copies only use memmove: the compiler could turn a loop into a call of the function that contains
+// it.
 void *memmove(void *to, const void *from, size_t size);
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size) {

@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 
-/// Says whether this process may run on a processor.
+/// Whether this process may run on a processor.
 int scheduling_allows(int processor);
 
 /// Lets a thread run on one processor only; returns 0, or -1 with `errno`.

@@ -1,4 +1,4 @@
-/// What one contestant took in one round.
+/// The figures of one contestant in one round.
 struct Attempt {
     /// The number of the round; 0 is the warm-up.
     let round: Int

@@ -5,11 +5,12 @@ enum ChildProcess {
     /// How often a running command's memory is looked at.
     private static let samplingInterval = timespec(tv_sec: 0, tv_nsec: 20_000_000)
 
-    /// The same where the time of each thread counts, of which nothing is left when the thread ends.
+    /// The same if the time of each thread counts, because nothing is left of a thread that has
+    /// ended.
     private static let threadSamplingInterval = timespec(tv_sec: 0, tv_nsec: 3_000_000)
 
-    /// Runs a command to its end; its output and its complaints go to the two files, and its threads
-    /// to the processors as `placement` says.
+    /// Runs a command to its end; standard output and standard error go to the two files, and
+    /// `placement` assigns its threads to processors.
     ///
     /// - Throws: `BenchmarkError` if it cannot be started or does not exit with 0.
     @discardableResult
@@ -55,7 +56,7 @@ enum ChildProcess {
         )
     }
 
-    /// Makes the end of a child something to wait for with a time limit.
+    /// Makes the end of a child an event that can be waited for with a time limit.
     private static func blockChildSignal() -> sigset_t {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -90,7 +91,7 @@ enum ChildProcess {
         }
     }
 
-    /// How a process ended, by its status in the kernel's form.
+    /// How a process ended, from its wait status.
     static func outcome(of status: Int32) -> String {
         let signal = status & 0x7f
         return signal == 0 ? "exited with \(status >> 8)" : "was ended by signal \(signal)"

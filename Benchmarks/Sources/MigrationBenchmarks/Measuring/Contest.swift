@@ -8,19 +8,20 @@ struct Contest {
     let rounds: Int
     /// Seconds after which a peer that only gives context is not run again.
     let patience: Double
-    /// Whether what each import made is compared with the tree, once.
+    /// Whether the result of each import is compared with the tree, once.
     let compares: Bool
-    /// How the threads of what is measured are placed, where the kernel does not decide.
+    /// How threads are placed, if the kernel does not decide.
     let placement: ThreadPlacement?
 
     /// Runs a warm-up and all rounds.
     ///
-    /// - Returns: what each peer took, and why some are missing.
+    /// - Returns: The figures of each peer, and why some are missing.
     func run() throws(BenchmarkError) -> (standings: [Standing], failures: [String]) {
         var standings = peers.map { Standing(peer: $0) }
         var failures: [String] = []
         for round in 0...rounds {
-            // Neighbours swap places, so that neither always finds the other's heat.
+            // Neighbors swap places, so that neither always runs on a processor that the other has
+            // heated.
             let order = round % 2 == 0 ? Array(standings.indices) : standings.indices.reversed()
             for index in order where isStillRunning(standings[index], in: round) {
                 let peer = standings[index].peer
@@ -39,7 +40,7 @@ struct Contest {
 
     private func isStillRunning(_ standing: Standing, in round: Int) -> Bool {
         guard round > 0 else { return true }
-        // One that failed has no attempt of the round before.
+        // A peer that failed has no attempt in the round before.
         guard let last = standing.attempts.last, last.round == round - 1 else { return false }
         let slowest = last.usages.values.map(\.wall).max() ?? 0
         return standing.peer.isEssential || round > 1 || slowest <= patience
@@ -101,7 +102,7 @@ extension Contest {
         }
     }
 
-    /// Holds what came out against what went in.
+    /// Compares the imported tree with the original.
     private func check(
         _ peer: Peer,
         _ ground: PeerGround,

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// What happens when the person, or the system, asks the benchmarks to end.
+/// Ends the benchmarks when the person or the system asks for it.
 enum Interruption {
     /// The process group that is running, or 0.
     private static let runningGroup = Atomic<pid_t>(0)

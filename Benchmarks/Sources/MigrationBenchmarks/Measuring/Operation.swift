@@ -1,7 +1,7 @@
-/// What every contestant does with a tree, in this order.
+/// The operations of every contestant on a tree, in this order.
 enum Operation: String, CaseIterable {
     case export
     case restore = "import"
-    /// Reads the archive to its end and checks it, which not every program can.
+    /// Reads the archive to its end and checks it, which not every program can do.
     case verify
 }

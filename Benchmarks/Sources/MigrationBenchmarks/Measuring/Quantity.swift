@@ -1,4 +1,4 @@
-/// What is measured of a contestant.
+/// A quantity that is measured.
 enum Quantity: Hashable {
     case wall(Operation)
     case processor(Operation)

@@ -11,7 +11,7 @@ struct ScratchDirectory {
         }
     }
 
-    /// Where a command's complaints go.
+    /// The file for commands' standard error.
     var complaints: String { file("complaints") }
 
     func file(_ name: String) -> String {
@@ -32,7 +32,7 @@ struct ScratchDirectory {
         try ChildProcess.run(["rm", "-rf", "--", file(name)], complaints: "/dev/null")
     }
 
-    /// Writes out what earlier commands left in memory, so that no later one waits for it.
+    /// Flushes what earlier commands left in memory, so that no later one waits for it.
     func settle() throws(BenchmarkError) {
         try ChildProcess.run(["sync", "-f", path], complaints: "/dev/null")
     }

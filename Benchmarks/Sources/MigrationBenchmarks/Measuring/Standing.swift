@@ -20,7 +20,8 @@ struct Standing {
         values(quantity).median
     }
 
-    /// The median of the ratios taken round by round, which noise that both saw does not move.
+    /// The median of the ratios taken round by round, so noise that affects both does not change
+    /// it.
     func ratio(_ quantity: Quantity, to baseline: Standing) -> Double? {
         counted.compactMap { attempt in
             let rival = baseline.attempts.first { $0.round == attempt.round }

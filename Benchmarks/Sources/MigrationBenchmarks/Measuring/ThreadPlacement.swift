@@ -1,7 +1,7 @@
 internal import CScheduling
 internal import Glibc
 
-/// Gives the threads of a process tree the processors in turn, each thread one.
+/// Assigns the threads of a process tree to the processors in turn.
 ///
 /// Some kernels keep the threads of a program on one processor while another is idle, which hides
 /// what a program gains by having several.
@@ -25,7 +25,7 @@ struct ThreadPlacement {
         self.start = start
         guard !processors.isEmpty, .now - start >= Self.delay else { return }
         for thread in tree.threads where placed.insert(thread).inserted {
-            // One that has ended meanwhile needs no place.
+            // A thread that has ended meanwhile needs no processor.
             _ = scheduling_place(thread, processors[placed.count % processors.count])
         }
     }

@@ -1,13 +1,13 @@
 /// How much a tree holds.
 struct TreeSize {
-    /// Files, links and directories, less the root.
+    /// Files, links and directories, without the root.
     let entries: Int
-    /// Everything but directories, of which some programs make more than they were given.
+    /// Everything but directories; some programs make more directories than there were.
     let leaves: Int
-    /// The bytes of all files, as their lengths say.
+    /// The sum of the files' lengths.
     let bytes: Double
 
-    /// Counts what is below `path`, less the bookkeeping of an import.
+    /// Counts everything below `path`, without the bookkeeping of an import.
     static func measure(
         _ path: String,
         in scratch: ScratchDirectory

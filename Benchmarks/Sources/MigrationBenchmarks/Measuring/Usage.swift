@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What one command took.
+/// The resources that one command used.
 struct Usage {
     /// Seconds from its start to its end.
     let wall: Double
@@ -11,7 +11,7 @@ struct Usage {
     /// The thread with the most processor time, where threads were watched.
     let busiestThread: (name: String, time: Double)
 
-    /// Takes the larger of what was sampled of all processes and what the kernel says of one.
+    /// Takes the larger of the sampled sum of all processes and the kernel's figure for one.
     ///
     /// The kernel charges a process with the peak of the one that started it, up to `floor`.
     init(wall: Duration, resources: rusage, sampledMemory: Int, floor: Int, threads: ThreadTimes) {

@@ -81,7 +81,7 @@ extension Peer {
                 $0.shell(#"cd "$1" && \#(program) a -bd -bso0 -snl -t7z -mx=1 "$2" ."#)
             },
             restore: { ground in
-                // Links that lead out are kept, as by the others.
+                // Links that lead out are kept, as the other programs keep them.
                 [program, "x", "-bd", "-bso0", "-y", "-snld20", "-o\(ground.destination)"]
                     + [ground.archive]
             },

@@ -1,4 +1,4 @@
-/// What copies bytes and compresses nothing.
+/// Programs that only copy bytes, without compression.
 extension Peer {
     static let plainTar = Peer(
         key: "tar",

@@ -31,7 +31,7 @@ extension Peer {
     private static let resticOnRepository =
         #"RESTIC_PASSWORD=benchmark restic -q --no-cache -r "$2" "#
 
-    /// Keeps its caches and its knowledge of repositories out of the person's home.
+    /// Keeps their caches and lists of repositories out of the person's home.
     private static let borgOnItsOwn =
         #"BORG_BASE_DIR="$2" BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK=yes "#
 }

@@ -1,15 +1,15 @@
-/// A program, or a pipeline of some, that packs a tree into an archive and unpacks it.
+/// A program or a pipeline that packs a tree into an archive and unpacks it.
 struct Peer: Sendable {
     /// How a peer counts in the comparison.
     enum Role: Sendable {
         /// The program that is measured.
         case ours
-        /// What all ratios are taken against.
+        /// The baseline of all ratios.
         case baseline
         case rival
-        /// Also encrypts what it makes.
+        /// Also encrypts its archive.
         case encrypting
-        /// Does less than an archiver must, and shows what the machine can do at most.
+        /// Does less than an archiver must, and shows the most that the machine can do.
         case limit
     }
 
@@ -21,7 +21,7 @@ struct Peer: Sendable {
     var role = Role.rival
     /// The programs that must be installed.
     let programs: [String]
-    /// How its archive's name ends.
+    /// The suffix of its archive's name.
     var suffix = ""
     /// Whether it compresses with zstd at a given level.
     var usesLevel = false
@@ -32,6 +32,6 @@ struct Peer: Sendable {
     /// The command that checks the archive, if the program has one that only reads.
     var verification: @Sendable (PeerGround) -> [String]? = { _ in nil }
 
-    /// Whether there is no comparison without it.
+    /// Whether no comparison is possible without it.
     var isEssential: Bool { role == .ours || role == .baseline }
 }

@@ -5,7 +5,7 @@ struct PeerCatalog {
     let installed: [Peer]
     let missing: [String]
 
-    /// Looks for all peers, or for those of the given keys and what no comparison can be without.
+    /// Looks for all peers, or for those with the given keys and those that every comparison needs.
     init(migrate: String, keys: [String]) throws(BenchmarkError) {
         let sevenZip = ["7z", "7zz", "7za"].first(where: Self.isInstalled) ?? "7z"
         let known: [Peer] = [
@@ -29,7 +29,7 @@ struct PeerCatalog {
         missing = []
     }
 
-    /// The program that is measured, alone.
+    /// Only the program that is measured.
     var withoutOthers: PeerCatalog {
         PeerCatalog(installed: installed.filter { $0.role == .ours })
     }

@@ -1,6 +1,6 @@
 /// Where a peer works.
 struct PeerGround {
-    /// What to export.
+    /// The tree to export.
     let tree: String
     /// The archive to make: a file, or the directory of a repository.
     let archive: String
@@ -9,7 +9,7 @@ struct PeerGround {
     /// The zstd compression level.
     let level: Int
 
-    /// A command line of the shell, to which tree, archive, destination and level are `$1` to `$4`.
+    /// A shell command line; `$1` to `$4` are the tree, the archive, the destination and the level.
     func shell(_ script: String) -> [String] {
         ["bash", "-o", "pipefail", "-c", script, "bash", tree, archive, destination, "\(level)"]
     }

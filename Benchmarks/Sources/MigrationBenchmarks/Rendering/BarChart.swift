@@ -1,4 +1,4 @@
-/// Groups of horizontal bars beside a line at 1, as an SVG that needs nothing else.
+/// Groups of horizontal bars beside a line at 1, as a self-contained SVG.
 struct BarChart {
     /// How a bar looks; the names are those of the style sheet.
     enum Kind: String {
@@ -62,7 +62,7 @@ extension BarChart {
         static let longest = 2.5
     }
 
-    /// What the whole width stands for.
+    /// The value of the whole width.
     private var longest: Double {
         let lengths = groups.flatMap(\.bars).map(\.length)
         return min(max(lengths.max() ?? 1, 1.1), Layout.longest)

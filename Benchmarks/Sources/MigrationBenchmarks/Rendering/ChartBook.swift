@@ -38,7 +38,8 @@ struct ChartBook {
     private var places: [String] { report.sections.map(\.place).uniqued }
     private var levels: [Int] { report.sections.map(\.level).uniqued }
 
-    /// Nothing for the first place and level, whose charts keep their names whatever else is drawn.
+    /// Empty for the first place and level, so that the names of their charts don't depend on the
+    /// others.
     private func suffix(place: String, level: Int) -> String {
         let placeName = place.split(separator: "/").joined(separator: "-")
         return (level == levels.first ? "" : "-level-\(level)")

@@ -1,4 +1,4 @@
-/// What a file or a byte costs in trees of different sizes.
+/// The cost of a file or a byte in trees of different sizes.
 struct GrowthReport {
     let machine: Machine
     let commandLine: [String]

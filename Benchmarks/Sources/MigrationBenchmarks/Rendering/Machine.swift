@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the figures were measured on, and when.
+/// The machine that the figures were measured on, and the date.
 struct Machine {
     let date: String
     let processor: String

@@ -68,7 +68,7 @@ struct MarkdownReport {
 }
 
 extension Section {
-    /// How much more the program that is measured takes where it encrypts too.
+    /// How much more the measured program needs if it encrypts too.
     fileprivate var costOfEncryption: String? {
         guard let ours,
             let encrypting = standings.first(where: { $0.peer.key == "migrate-age" })
@@ -83,6 +83,6 @@ extension Section {
         return "Ratio of `migrate` with encryption to without: \(costs.joined(separator: "; "))."
     }
 
-    /// What tells it from the other sections.
+    /// The properties that differ from the other sections.
     var title: String { "\(subject.name), level \(level), \(place)" }
 }

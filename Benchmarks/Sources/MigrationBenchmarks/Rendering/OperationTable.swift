@@ -1,10 +1,10 @@
-/// What every peer took for one operation.
+/// The figures of every peer for one operation.
 struct OperationTable {
     private let section: Section
     private let operation: Operation
     private let standings: [Standing]
 
-    /// Makes no table of what only one peer can do.
+    /// Makes no table for an operation that only one peer can do.
     init?(_ section: Section, _ operation: Operation) {
         self.section = section
         self.operation = operation

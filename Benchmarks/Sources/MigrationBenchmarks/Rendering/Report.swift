@@ -1,9 +1,9 @@
-/// The outcome of a run, before it takes a form.
+/// The outcome of a run, independent of its form.
 struct Report {
     let machine: Machine
     let commandLine: [String]
     let patience: Double
     var sections: [Section] = []
-    /// What was left out or made smaller.
+    /// Workloads that were left out or made smaller.
     var notes: [String] = []
 }

@@ -30,7 +30,7 @@ struct SVGDrawing {
         )
     }
 
-    /// Draws a bar with round corners, or with an arrow's end where it is cut.
+    /// Draws a bar with round corners, or with an arrow at the end if it is cut.
     mutating func bar(
         x: Double,
         y: Double,

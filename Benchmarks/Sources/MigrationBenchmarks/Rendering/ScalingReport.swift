@@ -1,4 +1,4 @@
-/// What an operation takes with more and more threads.
+/// The cost of an operation with more and more threads.
 struct ScalingReport {
     let machine: Machine
     let commandLine: [String]

@@ -1,5 +1,5 @@
 extension String {
-    /// The text as it stands between the quotes of a JSON string.
+    /// The text escaped for a JSON string.
     var escapedForJSON: String {
         unicodeScalars.map { scalar in
             switch scalar {
@@ -12,12 +12,12 @@ extension String {
         .joined()
     }
 
-    /// The text as it stands in a cell of a Markdown table.
+    /// The text escaped for a cell of a Markdown table.
     var escapedForMarkdown: String {
         map { $0 == "|" ? "\\|" : String($0) }.joined()
     }
 
-    /// The text as it stands between the tags of XML.
+    /// The text escaped for XML.
     var escapedForXML: String {
         map { character in
             switch character {

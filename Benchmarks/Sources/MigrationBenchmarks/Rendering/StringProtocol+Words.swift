@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// What stands between blanks.
+    /// The words between blanks.
     var words: [String] {
         split(whereSeparator: \.isWhitespace).map { String($0) }
     }

@@ -1,4 +1,4 @@
-/// What a real container holds, in the places where apps keep it.
+/// The contents of a real container, in the places where apps keep them.
 struct AppMaker: TreeMaker {
     let bytes: Int
     let smallFiles: Int

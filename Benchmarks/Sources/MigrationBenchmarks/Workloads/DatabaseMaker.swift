@@ -1,6 +1,6 @@
 /// An SQLite database of messages that are real text, with its last changes still in its `-wal`.
 struct DatabaseMaker: TreeMaker {
-    /// How many bytes of the file come of each byte of text.
+    /// The bytes of the file for each byte of text.
     private static let growth = 1.14
     private static let rowsInTransaction = 5000
 

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// The room in a directory for trees, archives and copies.
+/// The space in a directory for trees, archives and copies.
 struct Room {
     let bytes: Int
     let files: Int
 
-    /// Asks the file system, and where that is in memory the kernel too, and leaves a fifth alone.
+    /// Asks the file system, and the kernel too if it is in memory, and leaves a fifth free.
     init(in directory: String) throws(BenchmarkError) {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else {
@@ -20,7 +20,7 @@ struct Room {
         files = status.f_files == 0 ? .max : Int(status.f_favail) / 5 * 4
     }
 
-    /// The largest scale, no larger than the one that is asked for, at which the workload fits.
+    /// The largest scale, up to the requested one, at which the workload fits.
     func scale(_ wanted: Double, for workload: Workload) -> Double {
         let extent = workload.fullExtent
         let byBytes = Double(bytes) / Double(extent.room)
@@ -29,7 +29,8 @@ struct Room {
         return wanted <= fitting ? wanted : (fitting * 100).rounded(.down) / 100
     }
 
-    /// Whether the mount that the directory is on, the longest that leads to it, is a RAM disk.
+    /// Whether the directory is on a RAM disk: that is, whether the mount with the longest matching
+    /// path is one.
     private static func isInMemory(_ directory: String) -> Bool {
         let mounts = String(
             decoding: TextFile.readBytes("/proc/self/mounts", atMost: 1 << 18),

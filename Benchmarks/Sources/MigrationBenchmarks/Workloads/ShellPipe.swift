@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A script of the shell that works for a workload, in this process's own group.
+/// A shell script that works for a workload, in this process's own group.
 struct ShellPipe: ~Copyable {
     private let name: String
     private let stream: UnsafeMutablePointer<FILE>
 
-    /// Starts the script, to which `subject` is the variable `SUBJECT`.
+    /// Starts the script with `subject` as the variable `SUBJECT`.
     init(_ script: String, named name: String, subject: String) throws(BenchmarkError) {
         self.name = name
         setenv("SUBJECT", subject, 1)

@@ -14,7 +14,7 @@ struct SplitMix64: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Bytes that nothing compresses.
+    /// Incompressible bytes.
     mutating func fill(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { buffer in
             for offset in stride(from: 0, to: buffer.count & ~7, by: 8) {

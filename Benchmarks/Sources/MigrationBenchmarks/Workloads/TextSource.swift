@@ -5,7 +5,7 @@ struct TextSource {
         "copyright",
     ]
 
-    /// What lies further apart than this no program finds to be alike.
+    /// Text that repeats after this distance looks new to every program.
     private static let enough = 64 << 20
 
     private var text: [UInt8] = []
@@ -45,7 +45,7 @@ struct TextSource {
         }
     }
 
-    /// Appends what is ASCII, which every program takes for text.
+    /// Appends the ASCII part, which every program takes for text.
     private mutating func append(_ bytes: [UInt8]) {
         text += bytes.filter { (0x20..<0x7f).contains($0) || $0 == 0x0a }
     }

@@ -1,4 +1,4 @@
-/// Files that are smaller than what is written about them.
+/// Files that are smaller than their metadata.
 struct TinyMaker: TreeMaker {
     private static let filesInDirectory = 1000
 

@@ -7,7 +7,7 @@ enum Workload: String, CaseIterable {
     case tiny
     case one
 
-    /// What a person reads about it.
+    /// The description for a person.
     var summary: String {
         switch self {
         case .documents: "a copy of /usr/share"
@@ -19,7 +19,7 @@ enum Workload: String, CaseIterable {
         }
     }
 
-    /// What one that was not made smaller holds.
+    /// The contents at full scale.
     var fullExtent: WorkloadExtent {
         switch self {
         case .documents: DocumentsMaker.extentOfSource

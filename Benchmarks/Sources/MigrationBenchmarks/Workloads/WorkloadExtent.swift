@@ -1,12 +1,12 @@
-/// How much a workload holds.
+/// The size of a workload.
 struct WorkloadExtent {
     /// The lengths of all files.
     let bytes: Int
-    /// What of `bytes` takes no room.
+    /// The part of `bytes` that takes no space.
     var holes = 0
     let files: Int
 
-    /// The bytes that the tree takes together with one archive and one copy of it.
+    /// The space for the tree together with one archive and one copy of it.
     ///
     /// Not all programs keep holes, `cp` makes a copy for an archive, and each file wastes a part of
     /// a page and has an inode.

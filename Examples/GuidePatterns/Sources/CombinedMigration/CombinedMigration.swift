@@ -1,7 +1,7 @@
 import AppMigrationKit
 import Foundation
 
-/// One extension for both directions, which looks whether files are there by `url.path()`.
+/// One extension for both directions, which checks for files by `url.path()`.
 @main
 struct CombinedMigration: ResourcesExporting, ResourcesImporting {
     let resourcesImportProgress = Progress(totalUnitCount: 3)
@@ -38,7 +38,7 @@ struct CombinedMigration: ResourcesExporting, ResourcesImporting {
         ["profile.json", "media"].map { appContainer.documentsDirectory.appending(path: $0) }
     }
 
-    /// Its `path()` leads nowhere, on iOS neither: Application Support has a space.
+    /// Its `path()` leads nowhere, on iOS too: Application Support has a space.
     private var state: URL {
         appContainer.applicationSupportDirectory.appending(path: "state.db")
     }

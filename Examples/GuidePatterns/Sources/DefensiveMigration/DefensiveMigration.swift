@@ -1,7 +1,8 @@
 import AppMigrationKit
 import Foundation
 
-/// Trusts nothing: it begins with an empty container and copies each file to its place by a temporary one.
+/// Trusts nothing: begins with an empty container and copies each file to its place through a
+/// temporary one.
 @main
 struct DefensiveMigration: ResourcesExporting, ResourcesImporting {
     enum Failure: Error {

@@ -2,8 +2,8 @@ import AppMigrationKit
 import Foundation
 import GuideModel
 
-/// Follows the documents to the letter: a progress that is made anew whenever it is asked for, an error
-/// of its own, and paths in the archive that end with a slash.
+/// Follows the documents to the letter: a new progress for each reading, its own error type, and
+/// paths in the archive that end with a slash.
 @main
 struct DocumentedMigration: ResourcesExportingWithOptions, ResourcesImporting {
     typealias OptionsType = MigrationDefaultSupportedOptions

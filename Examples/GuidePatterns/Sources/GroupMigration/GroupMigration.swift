@@ -1,7 +1,8 @@
 import AppMigrationKit
 import Foundation
 
-/// Takes along what the app shares with its widget, and clears the group before it writes there.
+/// Also moves the data that the app shares with its widget, and clears the group before it writes
+/// there.
 @main
 struct GroupMigration: ResourcesExporting, ResourcesImporting {
     enum Failure: Error {

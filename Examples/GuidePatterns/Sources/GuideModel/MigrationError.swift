@@ -1,6 +1,6 @@
 import Foundation
 
-/// The error of an app's own, as the documents declare one, in a module that the app shares with its
+/// An app's own error, as the documents declare one, in a module that the app shares with its
 /// extension.
 public enum MigrationError: LocalizedError {
     case incompatibleVersion(String)

@@ -1,7 +1,7 @@
 import AppMigrationKit
 import Foundation
 
-/// Gives each platform the files that the app there has a use for.
+/// Gives each platform the files that the app there can use.
 @main
 struct PlatformMigration: ResourcesExporting, ResourcesImporting {
     enum Failure: Error {

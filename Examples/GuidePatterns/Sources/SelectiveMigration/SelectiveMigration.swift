@@ -6,7 +6,7 @@ enum ExportChoice: String, CaseIterable, Sendable {
     case withoutDrafts
 }
 
-/// Exports what the options of the request ask for.
+/// Exports the data that the options of the request ask for.
 @main
 struct SelectiveMigration: ResourcesExportingWithOptions, ResourcesImporting {
     typealias OptionsType = ExportChoice

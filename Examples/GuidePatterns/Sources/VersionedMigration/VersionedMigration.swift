@@ -1,7 +1,7 @@
 import AppMigrationKit
 import Foundation
 
-/// Data of several formats: it is exported as it is, and brought to the current one when imported.
+/// Data in several formats: exported as it is, and converted to the current format when imported.
 @main
 struct VersionedMigration: ResourcesExporting, ResourcesImporting {
     enum Failure: Error {
@@ -43,7 +43,7 @@ struct VersionedMigration: ResourcesExporting, ResourcesImporting {
         resourcesImportProgress.completedUnitCount = 1
     }
 
-    /// Makes a file of each line, as the current format has them.
+    /// Makes a file for each line, in the current format.
     private func importList(_ file: URL) throws {
         try FileManager.default.createDirectory(at: entries, withIntermediateDirectories: true)
         let lines = try String(contentsOfFile: file.path(), encoding: .utf8).split(separator: "\n")

@@ -2,9 +2,9 @@ import Foundation
 import MigrationCore
 import Testing
 
-/// Guides' patterns, moved from one container to another wherever those lie.
+/// The patterns of guides, moved from one container to another in odd directories.
 @Suite struct GuidePatternsTests {
-    /// The directories that hold the containers; a URL spells the names of most otherwise.
+    /// The directories that hold the containers; most names differ in a URL.
     static let directories = ["plain", "with space", "jürgen", "a#b?c", "per%41cent", "📦"]
 
     @Test(arguments: Pattern.all, directories)
@@ -101,7 +101,7 @@ struct Place {
         return hosted
     }
 
-    /// Exports what the old device has, and imports it to the new one.
+    /// Exports the data of the old device, and imports it on the new one.
     func move(_ pattern: Pattern) async throws -> ImportReport {
         for (path, data) in pattern.files {
             let file = url(of: path, in: source, oldGroup)

@@ -1,7 +1,7 @@
 import Foundation
 import MigrationCore
 
-/// An extension as guides write it, what its app has on the old device, and what it has on the new one.
+/// An extension as guides write it, and its app's files on the old and on the new device.
 struct Pattern: Sendable, CustomStringConvertible {
     /// The name of the program.
     let program: String
@@ -9,7 +9,7 @@ struct Pattern: Sendable, CustomStringConvertible {
     /// Files on the old device, by their paths; those in `group/` are the app group's.
     let files: [String: Data]
 
-    /// Files on the new one, all of them.
+    /// All files on the new device.
     let imported: [String: Data]
 
     /// The options of the export, by name.
@@ -20,7 +20,7 @@ struct Pattern: Sendable, CustomStringConvertible {
 
     var description: String { program }
 
-    /// An app's files of several sizes, none of which is the size of another.
+    /// An app's files, all of different sizes.
     private static func files(_ paths: [String]) -> [String: Data] {
         var files: [String: Data] = [:]
         for (index, path) in paths.enumerated() {

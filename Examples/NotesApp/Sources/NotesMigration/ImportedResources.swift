@@ -3,7 +3,7 @@ import NotesStore
 
 /// The files that the system brought for an import, and where they belong.
 struct ImportedResources {
-    /// A file on its way.
+    /// A file and its destination.
     struct File {
         let source: URL
         let path: String
@@ -23,7 +23,7 @@ struct ImportedResources {
         FileManager.default.fileExists(atPath: directory.appending(path: "Documents").path)
     }
 
-    /// The version of the format that a whole container says; `nil` for files that an export brought.
+    /// The version of the format in a whole container; `nil` for files that an export brought.
     func containerVersion() throws -> String? {
         guard isContainer else { return nil }
         let documents = directory.appending(path: "Documents")
@@ -32,8 +32,8 @@ struct ImportedResources {
 
     /// The files that belong in the store, by path.
     ///
-    /// - Throws: ``NotesMigrationError/unknownFile(_:)`` where one has no place in it. A whole container
-    ///   also holds files of the system, which stay behind.
+    /// - Throws: ``NotesMigrationError/unknownFile(_:)`` if one has no place in it. A whole
+    ///   container also holds files of the system, which stay behind.
     func files() throws -> [File] {
         let isContainer = isContainer
         return try paths().sorted().compactMap { path in
@@ -52,7 +52,7 @@ struct ImportedResources {
         }
     }
 
-    /// Moves a file to its place: a renaming, which takes no room.
+    /// Moves a file to its place by renaming it, which needs no space.
     ///
     /// - Throws: ``NotesMigrationError/notMoved(_:reason:)``.
     func move(_ file: File) throws {

@@ -4,17 +4,18 @@ import Foundation
 import NotesStore
 import StoreMigration
 
-/// Moves a person's notes to the app on Android, and from there.
+/// Moves a person's notes to the app on Android and back.
 @main
 struct NotesMigration: ResourcesExporting, ResourcesImporting {
     /// One object for the whole import: the system observes the one that it gets.
     let resourcesImportProgress = Progress(totalUnitCount: 1)
 
-    /// Notes are text, and by far the most of what there is.
+    /// Notes are text, and most of the data.
     let resourcesCompressible = true
 
-    /// The format that the files are in, which is an earlier one where the app was not opened since
-    /// its update: they are exported as they are.
+    /// The format of the files, which are exported as they are.
+    ///
+    /// It is an earlier one if the app was not opened since its update.
     var resourcesVersion: String {
         (try? layout.version) ?? NotesFormat.currentVersion.text
     }
@@ -34,17 +35,18 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
         guard request.destinationPlatform == .android else {
             throw NotesMigrationError.noAppThere(request.destinationPlatform.rawValue)
         }
-        // A cancelled archiver throws, and that must pass: nothing is caught here.
+        // A cancelled archiver throws. Don't catch that error.
         for file in try layout.transportableFiles() {
             try await archiver.appendItem(at: file.url, pathInArchive: file.path)
         }
     }
 
     func importResources(at url: URL, request: ResourcesImportRequest) async throws {
-        // Everything that can be refused is refused before anything is touched.
+        // Refuse everything that can be refused before anything is touched.
         try TrustedSource.check(request.sourceAppIdentifier)
         let resources = ImportedResources(in: url, for: layout)
-        // The version of an archive out of a backup is the app's, and the container says that of its notes.
+        // In an archive made from a backup, the version is the app's; the container has that of its
+        // notes.
         let version = try resources.containerVersion() ?? request.sourceVersion
         try NotesFormat.check(version)
         let files = try resources.files()

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Why notes can't be moved, in words that a person who sees them at the next launch understands.
+/// Why notes can't be moved, in words for the person who reads them at the next launch.
 enum NotesMigrationError: Error, Equatable {
     /// There is no Notes app on that platform.
     case noAppThere(String)
 
-    /// The notes come from an app that they are not taken from.
+    /// The notes come from an app that isn't trusted.
     case untrustedSource(String, platform: String, store: String)
 
-    /// A file came along that belongs nowhere.
+    /// There is a file that belongs nowhere.
     case unknownFile(String)
 
     /// A file could not be put in its place.

@@ -1,6 +1,6 @@
 import AppMigrationKit
 
-/// The apps that notes are taken from.
+/// The apps from which notes are accepted.
 enum TrustedSource {
     private static let sources = [
         MigrationAppIdentifier(
@@ -8,7 +8,7 @@ enum TrustedSource {
             bundleIdentifier: "com.example.notes",
             platform: .android
         ),
-        // The app itself, out of a backup of an iPhone.
+        // The app itself, from a backup of an iPhone.
         MigrationAppIdentifier(
             storeIdentifier: .appStore,
             bundleIdentifier: "com.example.notes",

@@ -7,7 +7,7 @@ struct NoteVersion1 {
     let text: String
     let created: Date
 
-    /// Reads the note in `file`, whose modification time is all that tells when it was written.
+    /// Reads the note in `file`; only its modification time says when it was written.
     init(from file: URL) throws {
         let contents = try String(contentsOf: file, encoding: .utf8)
         let lines = contents.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads and writes values as the app's files keep them.
+/// Reads and writes values in the form of the app's files.
 enum JSONFile {
     static func read<Value: Decodable>(_ type: Value.Type, from file: URL) throws -> Value {
         let decoder = JSONDecoder()
@@ -8,7 +8,7 @@ enum JSONFile {
         return try decoder.decode(type, from: Data(contentsOf: file))
     }
 
-    /// Writes `value` in place of what the file holds, all of it or nothing.
+    /// Replaces the content of the file with `value`, completely or not at all.
     static func write(_ value: some Encodable, to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601

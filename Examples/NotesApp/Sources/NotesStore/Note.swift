@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A note, as format 3.0 keeps it.
+/// A note in format 3.0.
 public struct Note: Codable, Equatable, Identifiable, Sendable {
-    /// The folder of notes without a folder.
+    /// The folder of notes that are in no folder.
     public static let defaultFolder = "Notes"
 
     /// The note's identifier, which is also the name of its file.

@@ -5,11 +5,11 @@ internal import StoreMigration
 public struct NotesStore: Sendable {
     private let layout: StoreLayout
 
-    /// Opens the store in `layout`, brought to the current format where it is in an earlier one.
+    /// Opens the store in `layout`, after migrating it to the current format if necessary.
     ///
     /// - Parameters:
     ///   - layout: Where the notes lie.
-    ///   - progress: Updated while they are brought to the current format.
+    ///   - progress: Updated while they are migrated.
     /// - Throws: ``StoreError/unknownVersion(_:)`` with the store untouched; errors of files.
     public init(in layout: StoreLayout, progress: Progress? = nil) throws {
         self.layout = layout
@@ -41,7 +41,7 @@ public struct NotesStore: Sendable {
         return note
     }
 
-    /// Keeps a note, in place of the one of that identifier.
+    /// Stores a note in place of the one with its identifier.
     public func save(_ note: Note) throws {
         // Notes without a version are of format 1.0.
         try layout.write(version: NotesFormat.currentVersion.text)
@@ -58,7 +58,7 @@ public struct NotesStore: Sendable {
         let name = file.lastPathComponent
         let copy = layout.attachmentsDirectory.appending(path: "\(id)/\(name)")
         try copy.makeParent()
-        // Copying the file itself would fail for one of another owner.
+        // Copying the file itself would fail if it belonged to another user.
         try Data(contentsOf: file).write(to: copy, options: .withoutOverwriting)
         note.attachments.append(name)
         try save(note)
@@ -72,14 +72,14 @@ public struct NotesStore: Sendable {
         return try JSONFile.read(Settings.self, from: layout.settingsFile)
     }
 
-    /// Keeps what the person has set.
+    /// Stores the person's settings.
     public func save(_ settings: Settings) throws {
         try JSONFile.write(settings, to: layout.settingsFile)
     }
 
     private func note(in file: URL) throws -> Note {
         let name = file.lastPathComponent
-        // The identifier becomes a path again, which must be the file's own.
+        // The identifier is used as a path again, so it must be the file's own name.
         guard let note = try? JSONFile.read(Note.self, from: file), "\(note.id).json" == name else {
             throw StoreError.unreadableNote(name)
         }

@@ -5,7 +5,7 @@ public struct Settings: Codable, Equatable, Sendable {
         /// By their titles.
         case title
 
-        /// The latest first.
+        /// The newest first.
         case created
     }
 

@@ -9,7 +9,7 @@ public struct SharedGroup: Sendable {
 
     private var snapshotFile: URL { directory.appending(path: "widget.json") }
 
-    /// The group whose directory the system says.
+    /// The group in the directory that the system names.
     public init(in directory: URL) {
         self.directory = directory
     }
@@ -21,7 +21,7 @@ public struct SharedGroup: Sendable {
         }
     }
 
-    /// Shows the widget the notes that were made last.
+    /// Shows the newest notes in the widget.
     public func update(with notes: [Note]) throws {
         let latest = notes.sorted { $0.created > $1.created }.prefix(3)
         try JSONFile.write(WidgetSnapshot(titles: latest.map(\.title)), to: snapshotFile)

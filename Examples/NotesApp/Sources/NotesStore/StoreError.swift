@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why the notes can't be used as asked.
+/// Why the notes can't be used.
 public enum StoreError: Error, Equatable, Sendable {
     /// The notes are in a format that no step leads from.
     case unknownVersion(String)

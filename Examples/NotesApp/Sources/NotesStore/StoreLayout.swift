@@ -14,7 +14,7 @@ public struct StoreLayout: Sendable {
 
     private static let versionName = "format-version"
 
-    /// Lays a store out in the container's two directories for what the app keeps.
+    /// Lays out a store in the two directories of the container that the app uses.
     public init(documents: URL, applicationSupport: URL) {
         notesDirectory = documents.appending(path: "Notes", directoryHint: .isDirectory)
         attachmentsDirectory = documents.appending(path: "Attachments", directoryHint: .isDirectory)
@@ -36,7 +36,7 @@ public struct StoreLayout: Sendable {
 extension StoreLayout {
     /// The version of the format that the notes are in.
     ///
-    /// Format 1.0 had no file that says it. Where there are no notes at all it is the current one.
+    /// Format 1.0 had no file for it. If there are no notes at all, it is the current version.
     public var version: String {
         get throws {
             let hasNotes = FileManager.default.fileExists(atPath: notesDirectory.path)
@@ -60,7 +60,8 @@ extension StoreLayout {
         return files
     }
 
-    /// The destination of a transported file, by its old path; `nil` for a file of no store.
+    /// The destination of a transported file, by its old path; `nil` if it doesn't belong to the
+    /// store.
     public func destination(of path: String) -> URL? {
         if path == "settings.json" { return settingsFile }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -71,7 +72,8 @@ extension StoreLayout {
         }
     }
 
-    /// The destination of a file of a whole container, by its path there; `nil` for a file of no store.
+    /// The destination of a file of a whole container, by its path there; `nil` if it doesn't
+    /// belong to the store.
     public func destination(inContainer path: String) -> URL? {
         if path == "Library/Application Support/settings.json" { return settingsFile }
         let documents = "Documents/"
@@ -79,7 +81,7 @@ extension StoreLayout {
             ? destination(of: String(path.dropFirst(documents.count))) : nil
     }
 
-    /// Writes the version down, where it is not written already.
+    /// Writes the version, unless it is written already.
     public func write(version: String) throws {
         guard try writtenVersion != version else { return }
         try versionFile.makeParent()

@@ -3,8 +3,8 @@ import NotesStore
 
 /// The directories in which the app finds its data.
 ///
-/// On iOS the system says it, by `URL.documentsDirectory` and the like; here `migrate run` does, by the
-/// environment.
+/// On iOS the system provides them as `URL.documentsDirectory` and so on; here `migrate run` names
+/// them in the environment.
 enum AppContainer {
     static var layout: StoreLayout {
         get throws {

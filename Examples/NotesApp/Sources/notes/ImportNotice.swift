@@ -3,7 +3,7 @@ import Foundation
 
 /// The message that the app shows once, at its first launch after a migration.
 enum ImportNotice {
-    /// Shows how the import ended, and then clears it: the person was told.
+    /// Shows how the import ended, and then clears the status, because the person has seen it.
     static func showOnce(by show: (String) -> Void) {
         guard let status = MigrationStatus.importStatus else { return }
         show(text(for: status))

@@ -1,7 +1,7 @@
 import Foundation
 import NotesStore
 
-/// A notes app of few words.
+/// A small notes app.
 @main
 struct Notes {
     static func main() {

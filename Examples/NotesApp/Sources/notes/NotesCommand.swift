@@ -1,7 +1,7 @@
 import Foundation
 import NotesStore
 
-/// The request that the person makes of the app.
+/// A request of the person to the app.
 enum NotesCommand: Equatable {
     case list
     case show(String)
@@ -39,7 +39,7 @@ enum NotesCommand: Equatable {
         }
     }
 
-    /// Does what is asked, and returns the lines of the answer.
+    /// Carries out the request, and returns the lines of the answer.
     func run(in store: NotesStore, sharing group: SharedGroup?) throws -> [String] {
         switch self {
         case .list: return try store.notes().map(\.line)
@@ -72,7 +72,7 @@ extension Note {
         return "\(id)  \(folder)/\(title)\(marks)\(clips)"
     }
 
-    /// All of the note.
+    /// The whole note.
     fileprivate var page: [String] {
         [line, "", text] + attachments.map { "attached: \($0)" }
     }

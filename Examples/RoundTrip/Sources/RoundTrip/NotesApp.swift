@@ -1,7 +1,7 @@
 import Foundation
 import MigrationCore
 
-/// An app that keeps notes in its container, and what it can make again in its caches.
+/// An app that keeps notes in its container, and files that it can make again in its caches.
 enum NotesApp {
     static let note = "Water the plants. Die Blumen gießen. 花に水をやる。\n"
 

@@ -20,8 +20,9 @@ struct RoundTrip {
     private static func moveContainer(in scratch: URL) async throws {
         let archive = scratch.appending(path: "notes.tar.zst")
 
-        // A container is any directory. The identifier says which app's it is; left out, it is read
-        // from the files that Apple's systems leave in a container, else it is the directory's name.
+        // A container is any directory. The identifier names its app. Without it, it is read from
+        // the files that Apple's systems leave in a container, or else taken from the directory's
+        // name.
         let old = try MigrationDataContainer(
             at: scratch.appending(path: "old", directoryHint: .isDirectory),
             bundleIdentifier: "com.example.notes"
@@ -63,7 +64,7 @@ struct RoundTrip {
         try check(try NotesApp.readNote(in: new) == NotesApp.note, "the note is another one")
         print("compared  no differences")
 
-        // Status: what the app asks at its first launch, and clears once it has told the person.
+        // Status: the app reads it at its first launch, and clears it once the person has seen it.
         MigrationStatus.containerDirectory = new.containerRootDirectory
         guard case .success = MigrationStatus.importStatus else {
             throw RoundTripError(description: "the app is not told that its data arrived")
@@ -78,7 +79,7 @@ struct RoundTrip {
     }
 }
 
-/// Something that is not as it must be after a round trip.
+/// Something that differs after a round trip.
 struct RoundTripError: Error, CustomStringConvertible {
     let description: String
 }

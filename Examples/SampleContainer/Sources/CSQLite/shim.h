@@ -3,7 +3,7 @@
 
 #include <sqlite3.h>
 
-// Variadic functions and cast macros, which Swift cannot call.
+// Variadic functions and cast macros, which Swift can't call.
 
 /// Keeps the write-ahead log as it is when the last connection closes.
 static inline int sample_keep_log_on_close(sqlite3 *database) {

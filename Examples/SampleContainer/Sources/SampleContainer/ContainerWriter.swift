@@ -1,11 +1,11 @@
 internal import CSampleShims
 internal import Glibc
 
-/// Writes entries below one directory by name in bytes, and gives every one a time of its own.
+/// Writes entries below one directory, with names in bytes, and gives each its own time.
 struct ContainerWriter {
     let root: String
     private(set) var fileCount = 0
-    /// The bytes written, holes not among them.
+    /// The bytes written, without holes.
     private(set) var byteCount = 0
     /// Whether the file system refused an extended attribute.
     private(set) var lacksAttributes = false
@@ -14,7 +14,7 @@ struct ContainerWriter {
     private var known: Set<EntryPath> = []
     private var directories: [(path: EntryPath, mode: mode_t)] = []
 
-    /// Makes `root`, or takes it as it is if it is an empty directory.
+    /// Makes `root`, or uses it if it is an empty directory.
     init(root: String, seed: UInt64) throws {
         self.root = root
         clock = SeededGenerator(seed: seed, part: "clock")
@@ -24,7 +24,7 @@ struct ContainerWriter {
         }
     }
 
-    /// Adds a directory and the ones above it; `mode` holds from `finish` on.
+    /// Adds a directory and its parents; `mode` applies from `finish` on.
     mutating func addDirectory(_ path: EntryPath, mode: mode_t = 0o755) throws {
         guard known.insert(path).inserted else { return }
         if let parent = path.parent {
@@ -34,7 +34,7 @@ struct ContainerWriter {
         directories.append((path, mode))
     }
 
-    /// Adds a file of its own, and the directories above it.
+    /// Adds a file and its parent directories.
     mutating func addFile(
         _ path: EntryPath,
         _ contents: [UInt8],
@@ -47,7 +47,7 @@ struct ContainerWriter {
         byteCount += contents.count
     }
 
-    /// Adds a file of `length` bytes that is a hole but for `extents`.
+    /// Adds a file of `length` bytes that is a hole except for `extents`.
     mutating func addSparseFile(
         _ path: EntryPath,
         length: Int,
@@ -93,7 +93,7 @@ struct ContainerWriter {
         lacksAttributes = true
     }
 
-    /// Gives a file that something else wrote its mode and time, and counts it.
+    /// Sets the mode and time of a file that other code wrote, and counts it.
     mutating func adopt(_ path: EntryPath, length: Int) throws {
         try check("chmod", path) { chmod($0, 0o644) }
         try setTime(of: path, to: .random(using: &clock))
@@ -101,7 +101,7 @@ struct ContainerWriter {
         byteCount += length
     }
 
-    /// Sets what adding entries would have changed again: the modes and times of directories.
+    /// Sets the modes and times of directories, which adding entries would change again.
     consuming func finish() throws {
         for (path, mode) in directories.reversed() {
             try check("chmod", path) { chmod($0, mode) }

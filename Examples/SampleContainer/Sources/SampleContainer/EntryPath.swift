@@ -19,7 +19,7 @@ struct EntryPath: Hashable, ExpressibleByStringInterpolation {
         bytes.lastIndex(of: UInt8(ascii: "/")).map { EntryPath(bytes: Array(bytes[..<$0])) }
     }
 
-    /// The path as text for messages, with what is no UTF-8 replaced.
+    /// The path as text for messages; bytes that aren't valid UTF-8 are replaced.
     var text: String {
         String(decoding: bytes, as: UTF8.self)
     }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The search index of the app: an SQLite database whose last changes are only in its log.
+/// The app's search index: an SQLite database whose last changes are only in its log.
 ///
 /// A migration that left the `-wal` file behind would lose them.
 struct NotesDatabase {

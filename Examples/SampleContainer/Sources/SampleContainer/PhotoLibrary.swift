@@ -1,4 +1,4 @@
-/// Photos: files that are most of the bytes and that compression makes no smaller.
+/// Photos: incompressible files, which are most of the bytes.
 struct PhotoLibrary {
     private static let start: [UInt8] = [
         0xff, 0xd8, 0xff, 0xe0, 0x00, 0x10, 0x4a, 0x46, 0x49, 0x46, 0x00, 0x01, 0x01, 0x00, 0x00,

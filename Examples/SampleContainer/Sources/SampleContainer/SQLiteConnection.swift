@@ -5,8 +5,8 @@ struct SQLiteConnection: ~Copyable {
     private let handle: OpaquePointer
 
     init(creating file: String) throws {
-        // The log's salts come from SQLite's random numbers: fixed, the same notes give the same
-        // bytes.
+        // The log's salts come from SQLite's random numbers. They are fixed, so the same notes give
+        // the same bytes.
         _ = sample_seed_randomness(1)
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(
@@ -26,7 +26,7 @@ struct SQLiteConnection: ~Copyable {
         sqlite3_close(handle)
     }
 
-    /// Runs statements that answer nothing that matters.
+    /// Runs statements and ignores their results.
     func run(_ statements: String) throws {
         try check(sqlite3_exec(handle, statements, nil, nil, nil))
     }

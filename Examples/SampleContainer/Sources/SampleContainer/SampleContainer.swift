@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// Makes the data container of a notes app that never was, for trying a migration on.
+/// Makes the data container of an imaginary notes app, for trying out a migration.
 @main
 struct SampleContainer {
     static func main() {
@@ -19,7 +19,7 @@ struct SampleContainer {
         }
     }
 
-    /// Makes the container, and returns a line that says what it holds.
+    /// Makes the container, and returns a line that describes it.
     private static func make(_ arguments: Arguments) throws -> String {
         let seed = arguments.seed
         var container = try ContainerWriter(root: arguments.directory, seed: seed)

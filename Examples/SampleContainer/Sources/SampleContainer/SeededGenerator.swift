@@ -1,8 +1,8 @@
-/// Random numbers that one seed decides (SplitMix64), the same on every machine.
+/// Random numbers from a seed (SplitMix64), the same on every machine.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Starts the sequence of one `part`, so that no part's numbers depend on another's.
+    /// Starts the sequence of one `part`, so that the numbers of parts don't depend on each other.
     init(seed: UInt64, part: StaticString) {
         state = part.withUTF8Buffer { bytes in
             bytes.reduce(seed) { hash, byte in (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -17,7 +17,7 @@ struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number in `range`, by a mapping that no version of the standard library changes.
+    /// A number in `range`, mapped without the standard library, whose mapping may change.
     mutating func number(in range: ClosedRange<Int>) -> Int {
         range.lowerBound + Int(next() % UInt64(range.count))
     }
@@ -27,7 +27,7 @@ struct SeededGenerator: RandomNumberGenerator {
         choices[number(in: 0...choices.count - 1)]
     }
 
-    /// `count` bytes that no compressor makes smaller.
+    /// `count` incompressible bytes.
     mutating func bytes(count: Int) -> [UInt8] {
         let words = (0..<(count + 7) / 8).map { _ in next().littleEndian }
         return words.withUnsafeBytes { [UInt8]($0.prefix(count)) }

@@ -7,7 +7,7 @@ struct UnusualNames {
         "買い物リスト.txt",
         "قائمة المهام.txt",
         "👩‍👩‍👧 🌍 ideas.txt",
-        // The same word twice: one letter, and a letter followed by an accent.
+        // The same word twice: composed, and with a combining accent.
         "caf\u{e9}.txt",
         "cafe\u{301}.txt",
         "README",

@@ -6,7 +6,7 @@ import FoundationXML
 
 /// The values in a file of Android's `SharedPreferences`.
 struct SharedPreferences {
-    /// A value of one of the six types that there are.
+    /// A value of one of the six types.
     enum Value: Equatable {
         case string(String)
         case set(Set<String>)

@@ -5,7 +5,7 @@ public struct Settings: Codable, Equatable, Sendable {
     /// The sort order of the list.
     public var sortOrder = "title"
 
-    /// Whether the list shows what is done.
+    /// Whether the list shows finished to-dos.
     public var showsDone = true
 
     /// The number of minutes between a reminder and the time when a to-do is due.

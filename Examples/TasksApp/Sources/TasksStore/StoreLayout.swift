@@ -16,7 +16,7 @@ public struct StoreLayout: Sendable {
     /// The database of all to-dos; its -wal and -journal belong to it.
     public var tasks: URL { applicationSupport.appending(path: "tasks.db") }
 
-    /// The database of when to remind of what.
+    /// The database of reminders.
     public var reminders: URL { applicationSupport.appending(path: "reminders.db") }
 
     /// The person's settings.

@@ -56,7 +56,7 @@ public struct TasksDatabase: ~Copyable {
         }
     }
 
-    /// Everything there is to do, in the order of its making.
+    /// All to-dos, in the order in which they were made.
     public var toDos: [ToDo] {
         get throws {
             try rows("SELECT title, done, attachment FROM todo ORDER BY id") { row in

@@ -15,7 +15,7 @@ struct AndroidDevice {
     private static let project = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Android", directoryHint: .isDirectory).standardized
 
-    /// The `migrate` that `MIGRATE` names, else the one that was built beside the tests.
+    /// The `migrate` that `MIGRATE` names, or else the one that was built beside the tests.
     private static let program =
         ProcessInfo.processInfo.environment["MIGRATE"]
         .map { URL(filePath: $0) } ?? Bundle.main.bundleURL.appending(path: "migrate")

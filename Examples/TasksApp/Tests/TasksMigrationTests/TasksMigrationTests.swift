@@ -21,7 +21,7 @@ struct TasksMigrationTests {
                 importRequest: .fromAndroid(),
                 progress: progress
             )
-            // Only the preferences, which were read, are left; nothing came that has no place.
+            // Only the preferences, which were read, are left; every other file has a place.
             #expect(
                 try resources.files.keys.sorted() == [
                     "app/shared_prefs/settings.xml", "device/app/shared_prefs/alarms.xml",
@@ -169,7 +169,7 @@ private struct ImportedTasks {
             toDos == [
                 ToDo("Draw a plan of the garden", isDone: true, attachment: plan),
                 ToDo("Die Blumen gießen"),
-                // This one was in the -wal alone.
+                // This one was only in the -wal.
                 ToDo("花に水をやる"),
             ]
         )

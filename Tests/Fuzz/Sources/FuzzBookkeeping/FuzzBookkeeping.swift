@@ -3,10 +3,11 @@ internal import FuzzSupport
 
 private let ground = BookkeepingGround()
 
-/// Asks for the import status of a container whose status file and import journal say anything.
+/// Asks for the import status of a container with arbitrary bytes as status file and import
+/// journal.
 ///
 /// The first byte says which of the two there are: bit 0 the status, bit 1 the journal; bit 2, that
-/// something is staged. Where there are both, a zero byte stands between them.
+/// something is staged. If there are both, a zero byte is between them.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.run(data, count) { bytes in

@@ -1,6 +1,6 @@
 internal import FuzzSupport
 
-/// Opens encrypted files: armor, headers, and payloads whose chunks lie as the input says.
+/// Opens encrypted files: armor, headers, and payloads whose chunks the input arranges.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.run(data, count) { try EncryptionPromises.check($0) }

@@ -2,7 +2,7 @@ internal import FuzzSupport
 
 private let ground = EntitlementGround()
 
-/// Reads property lists that say whose a container is.
+/// Reads property lists that name the owner of a container.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.run(data, count) { try ground.read($0) }

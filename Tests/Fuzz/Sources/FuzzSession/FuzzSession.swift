@@ -2,7 +2,7 @@ internal import FuzzSupport
 
 private let ground = SessionGround()
 
-/// Takes what a host or an extension's process sends.
+/// Reads the messages of a host or of an extension's process.
 ///
 /// Bits 0 and 1 of the first byte: messages of an extension's process, alone or with what they append;
 /// messages of a host. Bit 2: the rest is the bytes themselves instead of a script. Bit 3: they come many
@@ -16,7 +16,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         if bytes[0] & 8 != 0 {
             messages = Array(repeatElement(messages, count: 40).joined())
         }
-        // The longest pieces are longer than what a session reads at once by then.
+        // By then the longest pieces are longer than a session reads at once.
         let size = bytes[1] < 128 ? Int(bytes[1]) : Int(bytes[1]) * 97
         switch bytes[0] & 3 {
         case 0: try ground.takeAsHost(messages, inPiecesOf: size)

@@ -78,7 +78,7 @@ public enum ArchiveForge {
         return archive + entryIndex + index.encoded
     }
 
-    /// What another program makes of `stream` with zstd.
+    /// `stream` as another program compresses it with zstd.
     public static func compressed(_ stream: [UInt8]) throws -> [UInt8] {
         let (input, output) = (tools.input, tools.output)
         input.count = input.put([UInt8](stream.prefix(FrameFormat.chunkSize)).span, at: 0)
@@ -115,7 +115,7 @@ private struct Survey {
                 _ = entries.add(entry, offset: reader.entryOffset, place: reader.place)
             }
         } catch {
-            // The archive is as wrong as its stream; how much came before is all that counts.
+            // The archive is as wrong as its stream; only the entries before the error count.
         }
         tables[last] = entries.takeTable()
         totals = reader.totals

@@ -1,12 +1,12 @@
-/// How an archive is made of an input: the first byte says it, the rest is the material.
+/// How an archive is made from an input: the first byte selects the form, the rest is the material.
 public struct ArchiveInputForm {
-    /// What becomes of the material.
+    /// The form of the material.
     public enum Kind: String, CaseIterable, Sendable {
         /// The archive as it is.
         case bare = "any bytes"
-        /// An own archive, whose hashes are put right.
+        /// One of our archives, whose hashes are corrected.
         case sealed = "own archive with hashes put right"
-        /// A tar stream, of which an own archive is made.
+        /// A tar stream, from which one of our archives is made.
         case own = "own archive made of a tar stream"
         /// A tar file.
         case tar = "tar file"
@@ -22,7 +22,7 @@ public struct ArchiveInputForm {
     /// The bits of the first byte that mean nothing here, for the target to use.
     public let choice: Int
 
-    /// What became of the material.
+    /// The form that the material got.
     public let kind: Kind
 
     /// Makes the archive of `bytes`.

@@ -1,7 +1,7 @@
 @testable internal import MigrationArchive
 @testable internal import MigrationSystem
 
-/// Puts right what proves an archive whole, so that what was changed in it is looked at.
+/// Corrects the proofs of an archive, so that readers look at the changed parts.
 enum ArchiveSeal {
     private static let digestSize = 32
     private static let frameCountOffset = 16
@@ -45,7 +45,7 @@ enum ArchiveSeal {
         return bytes
     }
 
-    /// Where the last thing begins that looks like an integrity frame.
+    /// Where the last part begins that looks like an integrity frame.
     private static func endStart(of bytes: [UInt8]) -> Int? {
         let last = bytes.count - digestsOffset - 2 * digestSize
         guard last >= 0 else { return nil }
@@ -55,7 +55,7 @@ enum ArchiveSeal {
         }
     }
 
-    /// Where the last thing before `end` begins that looks like an index of entries.
+    /// Where the last part before `end` begins that looks like an index of entries.
     private static func entryIndexStart(of bytes: [UInt8], before end: Int) -> Int? {
         guard end >= EntryIndex.headSize else { return nil }
         return (0...end - EntryIndex.headSize).last { start in

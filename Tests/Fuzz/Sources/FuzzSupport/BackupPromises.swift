@@ -4,7 +4,7 @@ internal import CZlib
 @testable internal import MigrationArchive
 @testable internal import MigrationSystem
 
-/// What holds of every `.ab` file.
+/// Promises about every `.ab` file.
 public enum BackupPromises {
     private static let plain = "plain file that was opened"
     private static let inflated = "compressed file that was opened"
@@ -92,7 +92,7 @@ public enum BackupPromises {
     fileprivate static var passwordBytes: [UInt8] { password }
 }
 
-/// Makes `.ab` files, with one round so that the fuzzer gets on.
+/// Makes `.ab` files with a single round, so that the fuzzer is fast.
 struct BackupForge {
     private static let salt = [UInt8](repeating: 0x5A, count: 64)
     private static let vector = [UInt8](repeating: 3, count: 16)

@@ -1,4 +1,5 @@
-/// A binary property list whose objects are given, so that a mutation changes one and not the table.
+/// A binary property list with given objects, so that a mutation changes an object and not the
+/// table.
 enum BinaryPropertyList {
     /// Takes the objects, of which the first is the list, from between the separators in `material`.
     static func list(of material: [UInt8]) -> [UInt8] {

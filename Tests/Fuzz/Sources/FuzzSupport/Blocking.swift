@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Calls what is asynchronous from libFuzzer, which is not.
+/// Calls asynchronous code from libFuzzer, which is synchronous.
 public enum Blocking {
     private final class Outcome<Value: Sendable>: Sendable {
         let result = Mutex<Result<Value, any Error>?>(nil)

@@ -3,7 +3,7 @@ public import Foundation
 @testable internal import MigrationConversation
 @testable internal import MigrationCore
 
-/// A container in memory with one file of data, and bookkeeping that says anything.
+/// A container in memory with one file of data and arbitrary bookkeeping.
 public struct BookkeepingGround: Sendable {
     private static let data = Data("data".utf8)
 

@@ -3,7 +3,7 @@ internal import Foundation
 @testable internal import MigrationConversation
 @testable internal import MigrationCore
 
-/// Places in memory in which property lists say whose a container is.
+/// Places in memory with property lists that name the owner of a container.
 public struct EntitlementGround: Sendable {
     private static let entitled = "entitlement of one app"
     private static let recorded = "container that says whose it is"

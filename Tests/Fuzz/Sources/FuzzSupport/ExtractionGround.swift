@@ -2,13 +2,13 @@ public import Foundation
 @testable internal import MigrationCore
 @testable internal import MigrationSystem
 
-/// A directory in memory with a place to extract to, and beside it what must stay as it is.
+/// A directory in memory with a place to extract to, beside files that must not change.
 public struct ExtractionGround: Sendable {
     private static let secret = Data("kept".utf8)
 
     private let path: String
 
-    /// Where entries are restored; not there before.
+    /// Where entries are restored; it doesn't exist before.
     public var place: URL { URL(filePath: path).appending(path: "place") }
 
     /// Makes the ground of this process.
@@ -21,11 +21,11 @@ public struct ExtractionGround: Sendable {
         } catch {
             fatalError("no ground to extract on: \(error)")
         }
-        // Relative paths that lead out end where it is seen.
+        // Relative paths that lead out end where the harness notices it.
         guard chdir(path) == 0 else { fatalError("no ground to stand on") }
     }
 
-    /// Checks that nothing but the place changed, and the place only where that `isAllowed`.
+    /// Checks that nothing but the place changed, and the place only if that `isAllowed`.
     public func check(placeIsAllowed isAllowed: Bool) {
         let outside = names(in: path).filter { $0 != "canary" && !(isAllowed && $0 == "place") }
         FuzzTarget.require(outside.isEmpty, "nothing appears outside: \(outside)")
@@ -40,7 +40,7 @@ public struct ExtractionGround: Sendable {
         FuzzTarget.require(contents == Self.secret, "what is there keeps its content")
     }
 
-    /// Removes the place, which must be possible whatever is in it.
+    /// Removes the place, which must be possible whatever it contains.
     public func clear() {
         do {
             let ground = try FileDescriptor.open(BytePath(path), .directory)

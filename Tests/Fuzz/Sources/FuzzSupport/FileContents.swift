@@ -1,7 +1,7 @@
 public import Foundation
 internal import Glibc
 
-/// What is in small files; Foundation's own way of reading them leaks a page a file.
+/// The contents of small files; Foundation's own way of reading them leaks a page for each file.
 public enum FileContents {
     /// The bytes of the file at `path`, at most 64 KiB of them; `nil` if it can't be read.
     public static func read(_ path: String) -> Data? {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What a fuzz target does with one input.
+/// The work of a fuzz target on one input.
 public enum FuzzTarget {
-    /// The directory that `FUZZ_GROUND` names, in which a target may do what it likes.
+    /// The directory that `FUZZ_GROUND` names, which a target may fill.
     static let groundPath: String = {
         guard let path = ProcessInfo.processInfo.environment["FUZZ_GROUND"] else {
             fatalError("FUZZ_GROUND must name a directory")
@@ -10,7 +10,7 @@ public enum FuzzTarget {
         return path
     }()
 
-    /// Calls `body` with the bytes that libFuzzer made; returns what libFuzzer wants to hear.
+    /// Calls `body` with libFuzzer's bytes; returns the result that libFuzzer expects.
     public static func run(
         _ data: UnsafePointer<UInt8>?,
         _ count: Int,
@@ -39,7 +39,7 @@ public enum FuzzTarget {
         return 0
     }
 
-    /// Ends the process, which libFuzzer takes for a finding, unless `isTrue`.
+    /// Ends the process unless `isTrue`, which libFuzzer takes for a finding.
     public static func require(
         _ isTrue: Bool,
         _ message: @autoclosure () -> String,

@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// Makes what gzip makes of a tar file.
+/// Compresses a tar file as gzip does.
 enum GzipForge {
     /// 15 for the largest window there is, and 16 for gzip's header (zlib.h).
     private static let windowBits: CInt = 15 + 16

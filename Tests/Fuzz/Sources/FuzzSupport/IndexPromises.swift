@@ -12,7 +12,7 @@ public enum IndexPromises {
         guard let choice = bytes.first else { return }
         var rest = [UInt8](bytes.dropFirst())
         guard rest.count >= 8 else { return }
-        // The length would keep most of what is tried from being looked at.
+        // A wrong length would keep most inputs from being read.
         let length = UInt32(rest.count - 8)
         for index in 0..<4 { rest[4 + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
         if choice == 255 { try checkTable(rest) } else { try checkIndex(rest, pieces: Int(choice)) }

@@ -15,7 +15,7 @@ public enum InputDescriptor {
         return number
     }
 
-    /// A file that holds `bytes`, good until the next call.
+    /// A file that holds `bytes`, valid until the next call.
     public static func file(holding bytes: [UInt8]) -> CInt {
         guard ftruncate(file, 0) == 0, pwrite(file, bytes, bytes.count, 0) == bytes.count else {
             fatalError("the file can't be written")
@@ -23,7 +23,7 @@ public enum InputDescriptor {
         return file
     }
 
-    /// Calls `body` with the end of a pipe out of which `bytes` come; too many are cut off.
+    /// Calls `body` with the end of a pipe that delivers `bytes`; excess bytes are cut off.
     public static func withPipe(holding bytes: [UInt8], _ body: (CInt) throws -> Void) rethrows {
         var ends: [CInt] = [0, 0]
         let setPipeSize: CInt = 1031

@@ -14,7 +14,8 @@ public enum KeybagPromises {
 
     private static let password = [UInt8]("secret".utf8)
 
-    /// Reads a keybag, with one round each so that the fuzzer gets on, and opens it.
+    /// Reads a keybag with a single round in each derivation, so that the fuzzer is fast, and opens
+    /// it.
     public static func check(_ bytes: [UInt8]) throws {
         let bag: Keybag
         do {

@@ -13,7 +13,7 @@ public enum ManifestListPromises {
     /// The milestones that the seeds must reach.
     public static let milestones = [row, attributed, flawed, whole, broken]
 
-    /// Reads a list, and every record once more by its place.
+    /// Reads a list, and every record once more by its position.
     public static func check(_ bytes: [UInt8]) throws {
         let number = InputDescriptor.file(holding: bytes)
         let file = OpenFile(try FileDescriptor.duplicate(ofNumber: number))

@@ -36,7 +36,7 @@ enum MessageFeed {
         }
     }
 
-    /// Checks that `message` is what comes next in the bytes that were sent.
+    /// Checks that `message` is the next one in the bytes that were sent.
     private static func check(
         _ message: Message,
         against expected: inout ArraySlice<UInt8>,

@@ -10,7 +10,7 @@
 enum MessageScript {
     private static let kind: UInt8 = 34
 
-    /// The bytes that a process sends which means `text`.
+    /// The bytes that a process sends for the script `text`.
     static func bytes(of text: some Collection<UInt8>, container: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         for line in text.split(separator: UInt8(ascii: "\n")) {

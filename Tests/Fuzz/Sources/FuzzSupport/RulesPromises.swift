@@ -1,7 +1,7 @@
 @testable internal import AndroidMigration
 @testable internal import MigrationArchive
 
-/// What holds of every file of rules, and of both kinds of manifest.
+/// Promises about every file of rules, and about both kinds of manifest.
 public enum RulesPromises {
     private static let linted = "rules that were read"
     private static let previewed = "transfer that sends something"

@@ -1,4 +1,4 @@
-/// What the fuzzer starts from: small, and of every kind that the readers tell apart.
+/// The inputs that the fuzzer starts from: small, and of every kind that the readers distinguish.
 public enum Seeds {
     private static let scripts = [
         "d|Documents|755|1.5\nf|Documents/a|5|644|-3.25\n"

@@ -5,7 +5,7 @@ internal import Foundation
 @testable internal import MigrationCore
 @testable internal import MigrationSystem
 
-/// A container in memory, what lies outside of it, and the messages that reach for both.
+/// A container in memory, files outside of it, and messages that reach for both.
 public struct SessionGround: Sendable {
     private static let secret = "what no extension may export"
     private static let identifier = "com.example.fuzz"
@@ -47,7 +47,7 @@ public struct SessionGround: Sendable {
         MessageScript.bytes(of: script, container: containerPath)
     }
 
-    /// Takes what an extension's process sends as a host does, but for the process.
+    /// Handles an extension's messages as a host does, but without a process.
     public func takeAsHost(_ bytes: [UInt8], inPiecesOf size: Int) throws {
         let limit = SessionChannel.hostLimit
         let progress = ReportedProgress(in: Progress(totalUnitCount: -1))
@@ -62,7 +62,7 @@ public struct SessionGround: Sendable {
         }
     }
 
-    /// Takes what a host sends as an extension's process does.
+    /// Handles a host's messages as an extension's process does.
     public func takeAsExtension(_ bytes: [UInt8], inPiecesOf size: Int) throws {
         let limit = SessionChannel.extensionLimit
         try MessageFeed.feed(bytes, inPiecesOf: size, limit: limit) { kind, payload in
@@ -80,7 +80,8 @@ public struct SessionGround: Sendable {
 // MARK: - Appends
 
 extension SessionGround {
-    /// Archives what the messages append, and checks that nothing else gets into the archive.
+    /// Archives the items that the messages append, and checks that nothing else gets into the
+    /// archive.
     public func archive(_ bytes: [UInt8], inPiecesOf size: Int) throws {
         let pool = WorkerPool(threadCount: 1, cancellation: CancellationFlag())
         let file = Self.emptyFile()
@@ -112,7 +113,7 @@ extension SessionGround {
         do {
             try intake.append(source, as: name)
         } catch {
-            // The process hears of an error after which the export may go on.
+            // The process gets an error after which the export may continue.
             guard intake.failure == nil else { throw error }
         }
     }

@@ -3,7 +3,7 @@
 @testable internal import MigrationCore
 @testable internal import MigrationSystem
 
-/// What must hold of the messages of a session, whatever their bytes.
+/// Promises about the messages of a session, whatever their bytes.
 public enum SessionPromises {
     static let itemArchived = "item appended and archived"
     private static let extensionRead = "message of an extension read"
@@ -12,13 +12,13 @@ public enum SessionPromises {
     /// The milestones that the seeds must reach.
     public static let milestones = [itemArchived, extensionRead, hostRead]
 
-    /// Checks that what was read can be written, and read again.
+    /// Checks that a message that was read can be written and read again.
     static func check(_ message: ExtensionMessage) {
         checkRoundTrip(try message.encoded(), ExtensionMessage.init(kind:payload:))
         Milestones.reach(extensionRead)
     }
 
-    /// Checks that what was read can be written, and read again.
+    /// Checks that a message that was read can be written and read again.
     static func check(_ message: HostMessage) {
         checkRoundTrip(try message.encoded(), HostMessage.init(kind:payload:))
         Milestones.reach(hostRead)

@@ -3,7 +3,7 @@ public enum SessionSeeds {
     private static let error =
         #"{"kind":"migration","path":"p","error":{"domain":"d","code":3,"description":"no"}}"#
 
-    /// What an extension's process says.
+    /// The messages of an extension's process.
     private static let fromExtension = [
         "!" + #"{"version":4,"name":"N","exports":{"sizeEstimate":1,"resourcesVersion":"1","#
             + #""isCompressible":true,"options":["o"]},"imports":true}"#,
@@ -16,14 +16,14 @@ public enum SessionSeeds {
         "a|@/Documents/a|a",
     ]
 
-    /// What an extension's process appends.
+    /// The appends of an extension's process.
     private static let appends = [
         "a|@/Documents/a|a\ns|@/Documents/d/b|d/b\ns|@/c|c", "a|@|all", "a|@/Documents|Documents",
         "a|@/out/secret|s", "s|@/out|s", "a|@/../outside/secret|s", "a|@/.migration/secret|s",
         "s|@/.migration|m", "a|@/c|../c", "a|@/c|c\na|@/c|c", "a|@/c|c/d\ns|@/c|c",
     ]
 
-    /// What a host says.
+    /// The messages of a host.
     private static let fromHost = [
         "\u{1}" + #"{"version":2,"container":"L2Rldg==","bundleIdentifier":"b","#
             + #""temporaryDirectory":"L3RtcA==","groups":{"g":"L3Zhcg=="},"appendPolicy":"ahead"}"#,

@@ -3,7 +3,7 @@
 @testable internal import MigrationCore
 @testable internal import MigrationSystem
 
-/// What holds of every stream of Android's, and of what is made of it.
+/// Promises about every Android stream, and about its conversion.
 public enum StreamPromises {
     private static let converted = "stream that became an archive"
     private static let salvaged = "damaged stream that became an archive"

@@ -1,7 +1,7 @@
 @testable internal import MigrationArchive
 @testable internal import MigrationSystem
 
-/// What must hold of the readers of tar streams, whatever the stream.
+/// Promises about the readers of tar streams, whatever the stream.
 public enum TarPromises {
     private static let headerRead = "header written and read again"
     private static let streamRead = "stream that both readers read to its end"
@@ -12,7 +12,7 @@ public enum TarPromises {
     /// The milestones that the seeds must reach.
     public static let milestones = [headerRead, streamRead]
 
-    /// Checks one header: what parses strictly is encoded so that it parses to the same.
+    /// Checks one header: if the strict parser accepts it, encoding and parsing it gives the same.
     public static func checkHeader(_ bytes: [UInt8]) {
         var header = [UInt8](bytes.prefix(512))
         header += repeatElement(0, count: 512 - header.count)
@@ -25,7 +25,7 @@ public enum TarPromises {
         checkTime([UInt8](bytes.prefix(32)))
         guard let entry = StrictEntryParser.parse(block, records: records, all),
             entry.violation == nil, entry.mismatch(with: all) == nil,
-            // Fractions of a second lie beside the stream.
+            // Fractions of a second are beside the stream.
             entry.modificationTime.nanoseconds == 0
         else { return }
         checkRoundTrip(of: entry)
@@ -56,8 +56,8 @@ public enum TarPromises {
         Milestones.reach(headerRead)
     }
 
-    /// Checks a stream of entries: what the strict reader takes, the lenient one reads alike, and
-    /// what either one gives is within bounds.
+    /// Checks a stream of entries: the lenient reader reads whatever the strict one accepts in the
+    /// same way, and the results of both are within bounds.
     public static func checkStream(_ entries: [UInt8]) {
         let stream = ArchiveForge.stream(of: entries)
         let (strict, isComplete) = read(strict: stream)
@@ -76,7 +76,7 @@ public enum TarPromises {
                 _ = foreign.takeOmissions()
             }
         } catch {
-            // Whatever was read before the error still counts.
+            // Entries before the error still count.
         }
         guard isComplete else { return }
         let isSame = lenient.elementsEqual(strict, by: isSame)
@@ -84,7 +84,7 @@ public enum TarPromises {
         Milestones.reach(streamRead)
     }
 
-    /// Compares but for what the lenient reader drops on purpose.
+    /// Compares, except for what the lenient reader drops on purpose.
     private static func isSame(_ left: ArchiveEntry, _ right: ArchiveEntry) -> Bool {
         left.path == right.path && left.kind == right.kind && left.permissions == right.permissions
             && left.modificationTime == right.modificationTime

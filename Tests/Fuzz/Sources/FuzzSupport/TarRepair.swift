@@ -1,4 +1,5 @@
-/// Puts right what a mutation of a tar stream breaks by chance, so that the rest is looked at.
+/// Repairs the parts of a tar stream that a mutation breaks by chance, so that readers look at the
+/// rest.
 public enum TarRepair {
     private static let block = 512
     private static let checksum = 148..<156

@@ -1,6 +1,6 @@
 internal import FuzzSupport
 
-/// Reads tar streams and single headers from memory and checks what must hold of them.
+/// Reads tar streams and single headers from memory and checks the promises about them.
 ///
 /// The first byte says what the rest is: a header with records, a stream of entries that is repaired
 /// first, one that is not, or a script.

@@ -37,7 +37,7 @@ struct HostedMigration {
         )
     }
 
-    /// Archives the old device's whole container, as `migrate ios convert` does out of a backup.
+    /// Archives the old device's whole container, as `migrate ios convert` does with a backup.
     func exportContainer() async throws {
         _ = try await MigrationHost().export(container(at: oldRoot), to: .file(archiveFile))
     }
@@ -67,14 +67,14 @@ struct HostedMigration {
 }
 
 extension ImportSource {
-    /// The app that notes are taken from, in the version that the archive says.
+    /// The app that notes come from, in the archive's version.
     static var androidApp: ImportSource {
         var source = ImportSource()
         source.platform = .android
         return source
     }
 
-    /// The app itself, in the version that a backup says.
+    /// The app itself, in the version of a backup.
     static var backup: ImportSource {
         var source = ImportSource()
         source.platform = .iOS

@@ -45,7 +45,7 @@ struct HostedMigrationTests {
             try Data("of the system".utf8).write(to: other)
             try await migration.exportContainer()
             let imported = try await migration.importNotes(from: .backup)
-            // The system's file stays behind, and the host says so.
+            // The system's file stays behind, and the host reports it.
             let findings = try #require(imported.appExtension).findings
             #expect(findings.map(\.code) == [.resourcesUnread])
             #expect(findings.first?.message.contains("Library/Preferences/app.plist") == true)

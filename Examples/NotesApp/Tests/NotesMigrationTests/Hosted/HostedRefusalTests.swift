@@ -6,9 +6,9 @@ import Testing
 
 @testable import NotesMigration
 
-/// Imports that the extension refuses, and what the person is told of them.
+/// Imports that the extension refuses, and the message for the person.
 struct HostedRefusalTests {
-    /// A source that notes are not taken from.
+    /// A source from which notes are not accepted.
     enum Untrusted: CaseIterable {
         case app, platform, store
 
@@ -62,7 +62,7 @@ struct HostedRefusalTests {
             let shared = migration.group.appending(path: "widget.json")
             try Data("as it was".utf8).write(to: shared)
             try await migration.exportNotes()
-            // A container that is there keeps the status, for the app to read.
+            // An existing container keeps the status for the app to read.
             try FileManager.default.createDirectory(
                 at: migration.newRoot,
                 withIntermediateDirectories: true

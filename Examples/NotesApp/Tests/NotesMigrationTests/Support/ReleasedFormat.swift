@@ -63,7 +63,7 @@ enum ReleasedFormat: String, CaseIterable {
         try Data("\(rawValue)\n".utf8).write(to: version)
     }
 
-    /// Gives the notes the times that are all that format 1.0 knows of their age.
+    /// Gives the notes their times, the only sign of their age in format 1.0.
     private func setTimes(in notes: URL) throws {
         let times = ["c0ffee01": Self.creation, "c0ffee02": Self.laterCreation]
         for (id, date) in times {

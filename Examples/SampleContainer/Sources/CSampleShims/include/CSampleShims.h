@@ -5,7 +5,7 @@
 
 #pragma clang assume_nonnull begin
 
-/// Sets one extended attribute of the entry at `path`, never of what a symbolic link leads to.
+/// Sets one extended attribute of the entry at `path`; a symbolic link is not followed.
 int sample_set_attribute(
     const char *path, const char *name, const void *_Nullable value, size_t count);
 
