@@ -6,7 +6,7 @@ import Testing
 
 /// A damaged archive is never taken for another one, however it is read.
 ///
-/// What zstd leaves unused in a frame is covered by no hash: a flipped bit there changes nothing.
+/// No hash covers the bits that zstd leaves unused in a frame; a flipped bit there changes nothing.
 @Suite(.scratchDirectory)
 struct ArchiveDamageTests {
     private static let items = [
@@ -15,7 +15,7 @@ struct ArchiveDamageTests {
         Item(.symbolicLink("d/l", to: "a")),
     ]
 
-    /// Reads `bytes` through by `route`; returns the code of the error that it must end in.
+    /// Reads all of `bytes` by `route`; returns the code of the error that must end it.
     private func failure(_ bytes: [UInt8], _ route: TestArchive.Route) -> ArchiveError.Code? {
         do {
             _ = try TestArchive(bytes: bytes).items(route, threadCount: 1)
@@ -61,7 +61,7 @@ struct ArchiveDamageTests {
         }
     }
 
-    /// Whether an archive that differs by a bit is refused by `route`, or says the same as `sound`.
+    /// Whether `route` refuses an archive that differs by a bit, or reads the same as `sound`.
     private func isHarmless(
         _ bytes: [UInt8],
         _ sound: TestArchive,
@@ -228,7 +228,7 @@ extension ArchiveDamageTests {
 
     @Test func `refuses every length but its own`() throws {
         let (file, bytes) = try makeArchive()
-        // Longer ones first: what is cut off comes back as zeros.
+        // Longer ones first, because the cut-off part comes back as zeros.
         let shorter = stride(from: bytes.count - 1, through: 0, by: -1)
         let sizes = [bytes.count + 1, bytes.count + 512] + shorter
         var taken = 0

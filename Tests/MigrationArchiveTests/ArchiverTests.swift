@@ -76,7 +76,7 @@ struct ArchiverTests {
         return items
     }
 
-    /// Checks that `items` are all there are, a directory after what is in it.
+    /// Checks that `items` are complete, and that each directory comes after its contents.
     private func expectAll(_ items: [(entry: ArchiveEntry, content: [UInt8])]) {
         let expected = [1, 2, 0, 3, 4].map { Self.items[$0] }
         #expect(items.map(\.entry) == expected.map(\.entry))
@@ -327,7 +327,7 @@ extension ArchiverTests {
             _ = try reader.next()
             withUnsafeCurrentTask { $0?.cancel() }
             #expect(throws: CancellationError.self) { try reader.next() }
-            // The same error comes again, whatever is called.
+            // Every later call throws the same error.
             try reader.readContent { _, _ in }
         }
         await #expect(throws: CancellationError.self) { try await task.value }

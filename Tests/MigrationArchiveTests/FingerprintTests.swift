@@ -5,7 +5,7 @@ import Testing
 
 @testable import MigrationArchive
 
-/// The fingerprint stands for the data alone.
+/// The fingerprint depends only on the data.
 @Suite(.scratchDirectory)
 struct FingerprintTests {
     private static let items = [
@@ -20,7 +20,7 @@ struct FingerprintTests {
     private static let golden =
         "c7fbb17a08e604c42e85374766be8685c1019d0b639ecddf6510961ac89cbfe8"
 
-    /// A file among those that programs of earlier days wrote.
+    /// A file that an earlier version of the program wrote.
     private static func stored(_ name: String) throws -> [UInt8] {
         let directory = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../Fixtures/Archives").standardizedFileURL
@@ -135,7 +135,7 @@ struct FingerprintTests {
         }
     }
 
-    /// The layout of a whole archive, for which a change of the format needs another version.
+    /// The layout of a whole archive; changing it needs another version of the format.
     @Test func `of an archive's bytes is always the same where nothing is compressed`() throws {
         let archive = try TestArchive(Self.items, header: Self.header(isCompressible: false))
         #expect(archive.bytes == (try Self.stored("format-2.tar.zst")))

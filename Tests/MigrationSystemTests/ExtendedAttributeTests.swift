@@ -3,9 +3,9 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// What the file system of the temporary directory can do.
+/// The abilities of the temporary directory's file system.
 private enum AttributeSupport {
-    /// Whether files in the temporary directory may have attributes of users.
+    /// Whether files in the temporary directory may have user attributes.
     static let isThere: Bool = {
         let directory = BytePath(FileManager.default.temporaryDirectory.path)
         let attribute = ExtendedAttribute(name: [UInt8]("user.a".utf8), value: [1])

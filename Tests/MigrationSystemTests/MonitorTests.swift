@@ -3,7 +3,7 @@ import MigrationSystem
 import Testing
 
 struct MonitorTests {
-    /// The flag of `futex(2)` by which a wait ends at a time of the clock that people set.
+    /// The flag of `futex(2)` that makes a wait end by the wall clock.
     private static let waitsByWallClock = 0x100
 
     #if arch(x86_64)
@@ -14,8 +14,8 @@ struct MonitorTests {
 
     private static let threads = "/proc/self/task"
 
-    /// The operation of `futex(2)` by which the thread of a name waits, once it does, and whether
-    /// that ends by itself at some time.
+    /// The operation of `futex(2)` in which the thread with this name waits, and whether the wait
+    /// has a time limit.
     private func futexOperation(
         ofThread name: String
     ) async throws -> (operation: Int, hasEnd: Bool) {

@@ -2,7 +2,7 @@ import Foundation
 import MigrationSystem
 import Testing
 
-/// What the kernel is asked to do with the memory of secrets.
+/// The flags that the kernel has for the memory of secrets.
 struct SecretMemoryTests {
     @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/proc/self/smaps")))
     func `is empty in forked processes, and in no core dump`() throws {

@@ -14,12 +14,12 @@ struct WorkerPoolTests {
         WorkerPool(threadCount: threadCount, cancellation: cancellation)
     }
 
-    /// Takes a time that differs from item to item, so that threads overtake each other.
+    /// Takes a different time for each item, so that threads overtake each other.
     private static func dawdle(_ number: Int) {
         if number % 7 == 0 { usleep(UInt32(number % 5) * 100) }
     }
 
-    /// A step whose results are taken, of what a source counts up to `count`.
+    /// A step whose results the test takes, from a source that counts up to `count`.
     private static func counting(
         to count: Int,
         on pool: WorkerPool,
@@ -130,7 +130,7 @@ struct WorkerPoolTests {
         return "/proc/\(link ?? "")"
     }
 
-    /// How often the threads have gone to sleep.
+    /// How often the threads went to sleep.
     private static func switches(of tasks: Set<String>) -> [String] {
         tasks.sorted().map { task in
             let text = (try? String(contentsOfFile: "\(task)/status", encoding: .utf8)) ?? ""
@@ -290,7 +290,7 @@ struct WorkerPoolTests {
             }
         }
         try step.settle()
-        // One was passed on and not yet counted here.
+        // One was passed on but not yet counted here.
         #expect(held.withLock { $0.most } <= 3)
         #expect(results.withLock { $0.count } == 300)
     }
@@ -302,7 +302,7 @@ struct WorkerPoolTests {
             return number
         }
         for _ in 0..<5 { _ = try step.next() }
-        // The sixth needs a place, which nobody has given back.
+        // The sixth needs a place, and none has been freed.
         let hasReadMore = read.wait(atMost: 0.1) { $0 > 5 }
         #expect(!hasReadMore)
         step.release()
@@ -507,7 +507,7 @@ struct WorkerPoolTests {
 
     // MARK: - Everything at once
 
-    /// What goes wrong in a round.
+    /// The failure of a round.
     private enum Trouble: CaseIterable {
         case none, failingWork, failingSink, failingSource, cancellation, abandonment
     }
@@ -561,7 +561,8 @@ struct WorkerPoolTests {
                 try middle.settle()
                 try output.settle()
             }
-            // First what hands on, as a writer does, and then what it hands on to.
+            // First the step that passes on, as a writer does, and then the step that it passes on
+            // to.
             for step in [source, middle, output] { step.abandon() }
             let written = results.withLock { $0 }
             #expect(written == Array(0..<written.count))

@@ -1,7 +1,7 @@
 import Foundation
 import TestTrees
 
-/// Makes the allocations of an operation fail, one after the other, and looks at what is there then.
+/// Makes the allocations of an operation fail, one after the other, and checks the result.
 struct Allocations {
     private let tools: Tools
     private let points: Int?
@@ -94,7 +94,7 @@ struct Allocations {
         return try tools.run(words(of: operation), environment: environment)
     }
 
-    /// Makes what the operation starts from.
+    /// Makes the places from which the operation starts.
     private func prepare(_ operation: Operation) throws {
         for path in [app, out, place / "out.partial", place / ".app.migration-staging"] {
             try path.removeAll()
@@ -106,7 +106,7 @@ struct Allocations {
         }
     }
 
-    /// Makes a container whose commit was cut off after the first of two moves.
+    /// Makes a container whose commit was interrupted after the first of two moves.
     private func makeCutCommit() throws {
         let token = "0E9D7A52-6C0B-4B39-9A57-3B1D6F1C2E44"
         try old.copyAll(to: app)
@@ -125,7 +125,7 @@ struct Allocations {
         )
     }
 
-    /// Fails one allocation, and returns what is not as promised.
+    /// Fails one allocation, and returns the promises that were broken.
     private func attempt(
         _ operation: Operation,
         _ number: Int,

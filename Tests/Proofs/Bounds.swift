@@ -1,13 +1,13 @@
 import Foundation
 import TestTrees
 
-/// Runs `migrate` on archives that try to take memory, and measures the most that each run holds.
+/// Runs `migrate` on archives that try to take memory, and measures the peak of each run.
 struct Bounds {
     private static let limit = 64 * 1024
     private static let frameSize = 4 << 20
 
     private let tools: Tools
-    /// How large a share of what could be in an archive there is in it: one of so many.
+    /// The share of an archive's possible content that there is in it: one in this many.
     private let share: Int
     private var failures = 0
 
@@ -19,7 +19,7 @@ struct Bounds {
     private var archive: BytePath { tools.scratch / "archive" }
     private var out: BytePath { tools.scratch / "out" }
 
-    /// Returns how many runs took too much, or ended otherwise than they must.
+    /// Returns how many runs took too much memory, or ended in a wrong way.
     mutating func run() throws -> Int {
         print("".padded(to: 52) + "MiB".padded(to: -6) + "CPU".padded(to: -8))
         for tar in tars() {
@@ -70,7 +70,7 @@ struct Bounds {
 
     // MARK: - Tar files
 
-    /// Tar files of other programs, and how many of something they hold.
+    /// Tar files of other programs, and how many items of a kind they hold.
     private struct Tar {
         let count: Int
         let name: String
@@ -142,7 +142,7 @@ struct Bounds {
         tar.add("f", content: map)
     }
 
-    /// Writes a compressed tar file of `count` times what `entry` adds.
+    /// Writes a compressed tar file with `count` times the entry that `entry` adds.
     private func write(_ count: Int, _ entry: (Int, inout RawTar) -> Void) throws {
         let zstd = Process()
         let pipe = Pipe()
@@ -164,7 +164,7 @@ struct Bounds {
     }
 }
 
-/// A migration archive of zeros, of whose frames others are made; all their hashes are right.
+/// A migration archive of zeros, whose frames are used to make other archives with correct hashes.
 ///
 /// Its frames are the header's, and those of a first, a middle and a last piece.
 private struct OwnArchive {
@@ -172,7 +172,8 @@ private struct OwnArchive {
     private let sizes: [UInt32]
     /// The content of the frame with the hashes, behind the magic and the size.
     private let hashes: Data
-    /// What the index of entries says of the one frame of the table of large files: piece, size and hash.
+    /// The record in the index of entries of the one frame of the table of large files: piece, size
+    /// and hash.
     private let largeFiles: Data
 
     /// Whether this frame lies behind the first piece, and not behind the last one.

@@ -11,7 +11,7 @@ struct Corpus {
     private struct Decision {
         let verdict: String
         let reason: String
-        /// The reader that makes the right tree, where the others agree on another one.
+        /// The reader that makes the right tree although the others agree on another one.
         var model: Reader?
     }
 
@@ -63,7 +63,8 @@ struct Corpus {
         directories = options.takeOperands().map { BytePath($0) }
     }
 
-    /// Runs the corpora, without any the project's own, and returns how often `migrate` is wrong.
+    /// Runs the corpora, or the project's own if none is given, and returns how often `migrate` is
+    /// wrong.
     func run() throws -> Int {
         var directories = directories
         if directories.isEmpty {
@@ -115,7 +116,7 @@ struct Corpus {
         }
     }
 
-    /// One archive, and what the readers made of it.
+    /// One archive, and the results of the readers.
     private struct Case: Sendable {
         let name: String
         let path: BytePath
@@ -134,7 +135,7 @@ struct Corpus {
             return trees.first { tree in trees.count { $0 == tree } > 1 }
         }
 
-        /// The tree that `migrate` has to make; `nil` if the other readers don't agree.
+        /// The tree that `migrate` must make; `nil` if the other readers don't agree.
         var rightTree: Int? {
             model.flatMap { peers[$0] }?.tree ?? agreedTree
         }
@@ -145,15 +146,16 @@ struct Corpus {
     private enum Reader: String, CaseIterable {
         case migrate, tar = "GNU tar", bsdtar, python = "Python"
 
-        /// What reads, into the directory that is the current one.
+        /// A reader, which extracts into the current directory.
         func words(_ tools: Tools, _ archive: BytePath, _ target: BytePath) -> [String] {
             let program =
                 """
                 import sys, tarfile
                 with tarfile.open(sys.argv[1]) as t: t.extractall(sys.argv[2], filter='data')
                 """
-            // Keeps readers without bounds of their own from filling the disk (blocks of 512 bytes a
-            // file), even where the signal for it came ignored, as from Python.
+            // Prevents readers without limits of their own from filling the disk (blocks of 512
+            // bytes for each file), even if the signal for it was inherited as ignored, as from
+            // Python.
             let limited = [
                 "env", "--default-signal=XFSZ", "sh", "-c", "ulimit -f 819200; exec \"$@\"", "sh",
             ]
@@ -170,11 +172,11 @@ struct Corpus {
         }
     }
 
-    /// How one reader fared with one archive.
+    /// The result of one reader with one archive.
     private struct Outcome: Sendable {
         let ended: Tools.Ended
         let kilobytes: Int
-        /// Stands for what it made; what a peer leaves when it fails is its own affair.
+        /// Identifies the tree that it made; a peer may leave anything when it fails.
         let tree: Int?
         let isOutside: Bool
 
@@ -188,7 +190,7 @@ struct Corpus {
         reader != .migrate && (reader != .bsdtar || Tools.has("bsdtar"))
     }
 
-    /// Has every reader try every archive, as many at a time as there are processors.
+    /// Lets every reader try every archive, as many at a time as there are processors.
     private func run(_ cases: [Case]) throws -> [Case] {
         let done = Mutex<[Int: Result<Case, any Error>]>([:])
         DispatchQueue.concurrentPerform(iterations: cases.count) { index in
@@ -235,7 +237,7 @@ struct Corpus {
         )
     }
 
-    /// All that a reader must leave as it is, links to what is outside included.
+    /// Everything that a reader must not change, including links to outside.
     private struct Surroundings: Equatable {
         private let planted: [Bool]
         private let tree: TreeSnapshot
@@ -250,7 +252,7 @@ struct Corpus {
         }
     }
 
-    /// Stands for a tree: names, kinds, contents and links, but no modes and times.
+    /// Identifies a tree by names, kinds, contents and links, without modes and times.
     private func outline(of target: BytePath) throws -> Int {
         var hasher = Hasher()
         let nodes = try TreeSnapshot(of: target, excluding: [".migration"]).nodes
@@ -266,7 +268,7 @@ struct Corpus {
 
     // MARK: - Judging
 
-    /// What is wrong with what `migrate`, or a peer, did; the rules of an import are not asked of peers.
+    /// The mistakes of `migrate` or a peer; peers need not follow the rules of an import.
     private func faults(_ ran: Case, _ outcome: Outcome, isPeer: Bool) -> [String] {
         let verdict = isPeer ? ran.tarVerdict : ran.verdict
         let hasTaken = outcome.ended.code == 0
@@ -283,7 +285,7 @@ struct Corpus {
         return isPeer ? faults : faults + brokenPromises(ran, outcome)
     }
 
-    /// What `migrate` promises beyond what other readers do.
+    /// The promises of `migrate` beyond those of other readers.
     private func brokenPromises(_ ran: Case, _ outcome: Outcome) -> [String] {
         var broken: [String] = []
         let code = outcome.ended.code

@@ -17,7 +17,7 @@ struct Encryption {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Returns how many archives did not come out as they went in.
+    /// Returns how many archives were changed on the way.
     func run() throws -> Int {
         try reading() + writing()
     }
@@ -58,8 +58,8 @@ struct Encryption {
         return failures
     }
 
-    /// Exports bytes that don't compress, and compares what `age` decrypts with the same export
-    /// without encryption.
+    /// Exports incompressible bytes, and compares the archive that `age` decrypts with the same
+    /// export without encryption.
     private func writing() throws -> Int {
         // The cipher ends with an error when `head` has read enough.
         try call(

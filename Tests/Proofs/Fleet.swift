@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import TestTrees
 
-/// Moves many small containers with GNU parallel or Slurm, as `Examples/Fleet` does, while runs and the
-/// scheduler are killed and the system's calls fail, and compares every tree.
+/// Moves many small containers with GNU parallel or Slurm, as `Examples/Fleet` does, while runs and
+/// the scheduler are killed and system calls fail, and compares every tree.
 struct Fleet {
     /// The program that starts the runs.
     enum Scheduler: String {
@@ -21,8 +21,8 @@ struct Fleet {
     private var node: SlurmNode?
     private var killed = 0
 
-    /// Prepares a proof in which runs are killed and calls fail; where it is not disturbed, only the time
-    /// is measured.
+    /// Prepares a proof in which runs are killed and calls fail; if it is not disturbed, only the
+    /// time is measured.
     init(
         _ tools: Tools,
         jobs: Int,
@@ -46,7 +46,7 @@ struct Fleet {
         }
     }
 
-    /// Returns how many containers did not arrive as they were.
+    /// Returns how many containers did not arrive unchanged.
     mutating func run() throws -> Int {
         // The array of Slurm uses it inside a task.
         guard Tools.has("parallel") else {
@@ -111,8 +111,8 @@ struct Fleet {
         for (name, text) in manifests { try (place / BytePath(name + ".tsv")).write(text) }
     }
 
-    /// Writes a command in place of `migrate` that makes a call to the system fail in every third run, once
-    /// or from then on.
+    /// Writes a command in place of `migrate` that makes a system call fail in every third run,
+    /// once or from then on.
     private func writeUnreliableCommand() throws {
         let text = """
             #!/bin/bash
@@ -132,7 +132,7 @@ struct Fleet {
 
     // MARK: - Moving
 
-    /// Starts the scheduler again and again, as an operator would, until every job has ended well.
+    /// Starts the scheduler again and again, as an operator would, until every job has succeeded.
     private mutating func move(_ operation: String, from name: String) throws {
         if isDisturbed { for _ in 0..<3 { _ = try runScheduler(operation, name, disturbed: true) } }
         for _ in 0..<5 where try runScheduler(operation, name, disturbed: false) == 0 { return }
@@ -204,7 +204,7 @@ struct Fleet {
         let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
         guard let sums = value as? [String: Any], sums["jobs"] as? Int == 2 * jobs,
             sums["failed"] as? Int == 0,
-            // A run that is killed while it appends its line leaves a part of it.
+            // A run that is killed while it appends its line leaves a part of the line.
             let parts = sums["unreadable"] as? Int, parts <= killed
         else { throw ProofError("the results say something else: \(text)") }
     }

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import TestTrees
 
-/// Uploads exports into an S3 server with the real client, kills them at random bytes, and looks which
-/// objects are there.
+/// Uploads exports into an S3 server with the real client, kills them at random bytes, and checks
+/// which objects exist.
 struct ObjectStore {
     private static let megabytes = 20
 
@@ -62,7 +62,7 @@ struct ObjectStore {
         return failed + (try moveWhole(server) ? 0 : 1)
     }
 
-    /// Shows what this proof looks for: that a pipe of the shell publishes a cut archive.
+    /// Shows the failure that this proof looks for: a shell pipe publishes a cut archive.
     private func checkPipeOfShell(_ server: Server) throws {
         let upload = "head -c 300000 \"$0\" | aws s3 cp --only-show-errors - s3://proof/pipe"
         try Tools.call(["sh", "-c", upload, whole.text], environment: server.environment)
@@ -90,7 +90,7 @@ struct ObjectStore {
         case 0: kill(number, SIGKILL)
         case 1: for child in Tools.children(of: number) { kill(child, SIGKILL) }
         default:
-            // Without a group of its own it is ended alone.
+            // Without a group of its own, only it is killed.
             let group = getpgid(number) == number ? -number : number
             kill(group, SIGKILL)
         }
@@ -183,7 +183,7 @@ private struct Server {
 
     func stop() { kill(process.processIdentifier, SIGKILL) }
 
-    /// What the client needs to reach it.
+    /// The client's settings to reach it.
     var environment: [String: String] {
         [
             "AWS_ACCESS_KEY_ID": "proof", "AWS_SECRET_ACCESS_KEY": "proof",

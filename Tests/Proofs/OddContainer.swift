@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestTrees
 
-/// Proves that a container of oddities comes back, and says what other readers make of it.
+/// Proves that a container of oddities comes back, and reports how other readers handle it.
 struct OddContainer {
     private let tools: Tools
 
@@ -13,7 +13,7 @@ struct OddContainer {
     private var odd: BytePath { tools.scratch / "odd" }
     private var archive: BytePath { tools.scratch / "archive" }
 
-    /// Returns how many differences there are that nothing explains.
+    /// Returns the number of unexplained differences.
     func run() throws -> Int {
         umask(0o022)
         try Oddities(odd).make()
@@ -49,7 +49,8 @@ struct OddContainer {
         for difference in wrong.prefix(20) { print("  WRONG: \(difference.prefix(400))") }
     }
 
-    /// Exports a tree that is too deep for an archive, which must fail by name and leave nothing.
+    /// Exports a tree that is too deep for an archive; this must fail with a named error and leave
+    /// nothing.
     private func refusesDepth(_ levels: Int) throws -> Bool {
         let (deep, none) = (tools.scratch / "deep", tools.scratch / "none")
         try deep.makeDirectory()
@@ -76,7 +77,7 @@ struct OddContainer {
         let omissions: Omissions
     }
 
-    /// Runs `migrate`, which must succeed, and returns what it says was not carried.
+    /// Runs `migrate`, which must succeed, and returns its report of things that were not carried.
     private func omissions(of words: [String]) throws -> [Omission] {
         let answer = try Tools.call([tools.migrate] + words + ["--json"])
         return try JSONDecoder().decode(Report.self, from: Data(answer.utf8)).omissions.items
@@ -84,7 +85,7 @@ struct OddContainer {
 
     // MARK: - Readers
 
-    /// Another program that restores archives, and what it does not give back whatever wrote them.
+    /// Another program that restores archives, and the properties that it never restores.
     private struct Reader {
         let name: String
         let words: [String]
@@ -122,7 +123,7 @@ struct OddContainer {
         case composedName = "composed name", equalsSign = "equals sign"
     }
 
-    /// Has another program extract the archive; returns how many differences nothing explains.
+    /// Has another program extract the archive; returns the number of unexplained differences.
     private func unexplained(_ reader: Reader, _ expected: TreeSnapshot) throws -> Int {
         let target = tools.scratch / BytePath(reader.name)
         try target.makeDirectory()
@@ -151,7 +152,7 @@ struct OddContainer {
         _ found: TreeSnapshot,
         _ expected: TreeSnapshot
     ) -> [(difference: String, limit: Limit?)] {
-        // Fewer blocks for runs of zeros don't count as a loss.
+        // Fewer blocks because of runs of zeros don't count as a loss.
         let holes = expected.blocks.filter { path, count in found.blocks[path] ?? 0 > count }
         return holes.keys.sorted().map { ("\($0): holes", .holes) }
             + found.differences(from: expected).map { difference in
@@ -187,7 +188,7 @@ struct OddContainer {
 }
 
 extension TreeSnapshot {
-    /// The snapshot less what reports say was not carried.
+    /// The snapshot without the things that reports say were not carried.
     fileprivate func without(_ omissions: [OddContainer.Omission]) throws -> TreeSnapshot {
         var expected = self
         for omission in omissions {

@@ -99,7 +99,7 @@ enum Proofs {
         }
     }
 
-    /// Runs the proof, and returns how much of it failed.
+    /// Runs the proof, and returns the number of failures.
     private static func run(
         _ proof: String,
         _ tools: Tools,
@@ -250,7 +250,7 @@ struct Options {
         return operands
     }
 
-    /// Fails where a word is left that no proof has asked for.
+    /// Fails if a word is left that no proof has asked for.
     func finish() throws {
         if let word = operands.first ?? values.keys.first.map({ "--" + $0 }) {
             throw ProofError("'\(word)' is not understood\n\(Proofs.usage)")
@@ -268,7 +268,7 @@ struct ProofError: Error, CustomStringConvertible {
 }
 
 extension String {
-    /// The text with spaces behind it, or with a negative width in front of it.
+    /// The text padded with spaces at its end, or with a negative width at its start.
     func padded(to width: Int) -> String {
         let spaces = String(repeating: " ", count: max(0, abs(width) - count))
         return width < 0 ? spaces + self : self + spaces

@@ -1,7 +1,7 @@
 import Foundation
 import TestTrees
 
-/// Proves on whole trees that what comes out of an archive is what went in.
+/// Proves on whole trees that an archive restores what it was made from.
 struct RoundTrip {
     private static let leftOut: [BytePath] = [
         "Library/Caches", "tmp", "SystemData", ".migration",
@@ -20,7 +20,7 @@ struct RoundTrip {
     private var archive: BytePath { tools.scratch / "archive" }
     private var copy: BytePath { tools.scratch / "copy" }
 
-    /// Proves every tree, without any large ones of this machine; a failure is thrown.
+    /// Proves every tree, or large ones of this machine if none is given; throws a failure.
     func run() throws {
         for tree in trees { try prove(tree, tree.text) }
         guard trees.isEmpty else { return }
@@ -71,7 +71,7 @@ struct RoundTrip {
         }
     }
 
-    /// Has every installed reader list the archive, without a word of complaint.
+    /// Has every installed reader list the archive, without a warning.
     private func readByOthers(_ entries: Int) throws -> [String] {
         let python =
             """
@@ -99,7 +99,8 @@ struct RoundTrip {
         }
     }
 
-    /// Compares with `diff`, which can't leave out a path: its lines that name one are dropped.
+    /// Compares with `diff`, which can't leave out a path, so its lines about omitted paths are
+    /// dropped.
     private func compareByDiff(_ tree: BytePath) throws {
         let ended = try Tools.run(
             ["diff", "-r", "--no-dereference", tree.text, copy.text],
@@ -138,7 +139,8 @@ struct RoundTrip {
         return BytePath(resources == suffix ? resources : String(resources.dropLast(suffix.count)))
     }
 
-    /// Makes a container without what an export leaves out by name, so that all of it is compared.
+    /// Makes a container without the files that an export leaves out by name, so that all of it is
+    /// compared.
     private func makeSmallFiles(_ path: BytePath) throws {
         let package = ["--package-path", Tools.root + "/Examples/SampleContainer"]
         try Tools.call(

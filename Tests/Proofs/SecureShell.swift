@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import TestTrees
 
-/// An SSH server on the loopback that lets in the user of this process alone, and a client that knows it.
+/// An SSH server on the loopback that accepts only the user of this process, and a client that
+/// knows it.
 ///
 /// Everything that belongs to them lies in one directory.
 struct SecureShell {
@@ -20,7 +21,7 @@ struct SecureShell {
         }
     }
 
-    /// It starts itself again, and so must be named by its path.
+    /// It starts itself again, and so must be started by its path.
     private static var serverPath: String? {
         let search = "PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin command -v sshd"
         guard let answer = try? Tools.call(["sh", "-c", search]) else { return nil }
@@ -51,7 +52,7 @@ struct SecureShell {
             """
         )
         try (place / "bin/ssh").setMode(0o755)
-        // The server of root demands a directory that otherwise only the service makes.
+        // Root's server needs a directory that otherwise only the service makes.
         if getuid() == 0, mkdir("/run/sshd", 0o755) != 0, errno != EEXIST {
             throw CallFailure("mkdir /run/sshd")
         }
@@ -128,7 +129,7 @@ struct SecureShell {
     }
 
     func stop() {
-        // It can only fail where it is closed already.
+        // It can only fail if it is closed already.
         try? life.fileHandleForWriting.close()
         keeper.waitUntilExit()
     }
@@ -139,10 +140,10 @@ struct SecureShell {
         return ["PATH": "\(path("bin")):\(search)", "SSH_LOG": log]
     }
 
-    /// The URL of a file, of whose path nothing needs an escape.
+    /// The URL of a file; its path needs no escapes.
     func url(of file: BytePath) -> String { "ssh://127.0.0.1:\(port)\(file.text)" }
 
-    /// The bytes that a client sent, by what it wrote to `log`; `nil` if it was killed.
+    /// The bytes that a client sent, according to its log; `nil` if it was killed.
     static func sentBytes(log: BytePath) throws -> Int? {
         let text = String(decoding: try log.contents(), as: UTF8.self)
         guard let range = text.range(of: "Transferred: sent ") else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestTrees
 
-/// A cluster of Slurm that is this machine alone, in a directory of its own.
+/// A Slurm cluster of only this machine, in a directory of its own.
 struct SlurmNode {
     /// How many lines of the manifest a task takes.
     static let chunk = 100
@@ -70,10 +70,10 @@ struct SlurmNode {
         )
     }
 
-    /// What a client of the cluster needs to find it.
+    /// The settings of a client to find the cluster.
     var environment: [String: String] { ["SLURM_CONF": configuration.text] }
 
-    /// Ends what runs, as the loss of a node would.
+    /// Ends the running jobs, as the loss of a node would.
     func cancelJobs() throws {
         try Tools.call(["scancel", "--user", "root"], environment: environment)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestTrees
 
-/// Mixes all operations at random, disturbed at random, and compares what is there with a model.
+/// Mixes all operations at random, with random faults, and compares the results with a model.
 struct Soak {
     /// The tree that an archive contains.
     private struct Archive {
@@ -46,7 +46,7 @@ struct Soak {
         case clear = "status --clear", recover, diff
     }
 
-    /// Runs until the time is over or something failed, and returns how many steps failed.
+    /// Runs until the time is over or a step failed, and returns the number of failed steps.
     mutating func run() throws -> Int {
         print("seed \(seed)")
         let end = Date(timeIntervalSinceNow: Double(seconds))
@@ -90,7 +90,7 @@ struct Soak {
 // MARK: - Steps
 
 extension Soak {
-    /// Changes the source: each of its states is another one.
+    /// Changes the source, so that each of its states differs.
     private mutating func change() throws {
         changes += 1
         let directories: [BytePath] = ["Documents", "Documents/a", "Library", "Library/b"]
@@ -129,7 +129,7 @@ extension Soak {
         }
         if earlier != nil, bytes == nil { problems.append("the older archive is gone") }
         while archives.count > 6 { try archives.removeFirst().path.removeFile() }
-        // The next export to the name removes what a killed one left.
+        // The next export to the name removes the file of a killed one.
         let partial = BytePath(path.bytes + [UInt8](".partial".utf8))
         if partial.exists {
             if ended.code != nil, !disturbed { problems.append("a .partial is left") }
@@ -165,7 +165,8 @@ extension Soak {
             problems.append("it succeeds, and the container is not new")
         }
         if !isDisturbed && !isBroken && ended.code != 0 { problems.append(ended.description) }
-        // An import that fails leaves the status of the data, and one that had not begun every status.
+        // A failed import leaves the status of the data, and one that had not begun leaves every
+        // status.
         let isOfData = ended.code == 0 || (isNew && !isOld) || status == "success"
         let expected = isOfData ? ["success"] : ["failure", "interrupted", status]
         if !expected.contains(word) && !(isNew && word == "success") {
@@ -212,7 +213,7 @@ extension Soak {
         "fstat", "getdents64", "utimensat", "syncfs", "ftruncate",
     ]
 
-    /// Runs `migrate`, where it is disturbed killed after a moment, or with a call that fails.
+    /// Runs `migrate`; if it is disturbed, it is killed after a moment, or a call fails.
     private mutating func run(_ words: [String], disturbed: Bool) throws -> Tools.Ended {
         guard disturbed else { return try tools.run(words) }
         if Bool.random(using: &random) {
@@ -237,7 +238,7 @@ extension Soak {
         if ended.code != 0 { problems.append("\(words[0]): \(ended.description)") }
     }
 
-    /// Compares everything that is there with the model.
+    /// Compares all places with the model.
     private mutating func check() throws {
         let word = try Container.status(of: app, tools)
         if word != status { problems.append("the status is \(word), not \(status)") }

@@ -3,7 +3,7 @@ import TestTrees
 
 /// Migrates a large SQLite store, and measures the memory that it takes.
 struct StoreSize {
-    /// The program itself, with Foundation, holds about 30 MiB.
+    /// The memory of the program itself with Foundation is about 30 MiB.
     private static let limit = 64 * 1024
 
     private let tools: Tools
@@ -14,7 +14,7 @@ struct StoreSize {
         megabytes = try options.number("megabytes") ?? 2048
     }
 
-    /// Returns 1 where the migration failed, took too much or told no progress.
+    /// Returns 1 if the migration failed, took too much memory or showed no progress.
     func run() throws -> Int {
         let store = tools.scratch / "store.db"
         let made = try Tools.run(

@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import TestTrees
 
-/// Migrates SQLite stores while apps wait for them, while it is killed, and stores of odd schemas.
+/// Migrates SQLite stores while apps wait for them and while it is killed, and stores with odd
+/// schemas.
 struct Stores {
     private let tools: Tools
     private let apps: Int
@@ -19,13 +20,13 @@ struct Stores {
         schemas = try options.number("schemas") ?? 1000
         inferences = try options.number("inferences") ?? 500
         seed = try options.number("seed") ?? Int.random(in: 1...1_000_000)
-        // Beside the programs of the proofs, whatever migrate is.
+        // It is beside the programs of the proofs, whichever `migrate` is tested.
         plan =
             URL(filePath: tools.injector).deletingLastPathComponent()
             .appending(path: "store-plan").path
     }
 
-    /// Returns how much of it failed.
+    /// Returns the number of failures.
     func run() throws -> Int {
         var failures = 0
         let written = [("apps", apps), ("kills", kills), ("schemas", schemas)]

@@ -2,15 +2,15 @@ import Foundation
 import Glibc
 import TestTrees
 
-/// Kills exports whose archive a command takes, at random bytes, and looks whether the command took
-/// what it had for a whole archive.
+/// Kills exports into a command, at random bytes, and checks whether the command took a part for a
+/// whole archive.
 struct Streams {
     /// The process that a run kills.
     private enum Victim: String, CaseIterable {
         case migrate, guardian = "its guard", group = "its process group"
     }
 
-    /// Each makes `done` once it has seen the end of what it wrote to `f`.
+    /// Each makes `done` once it has seen the end of the stream that it writes to `f`.
     private static let commands = [
         "cat > f && touch done", "cat | cat > f; touch done",
         "setsid sh -c 'cat > f && touch done'",
@@ -102,7 +102,7 @@ struct Streams {
         }
     }
 
-    /// Waits until no process works in the directory: they all were started in it.
+    /// Waits until no process works in the directory, in which they all were started.
     private func waitUntilEmpty(_ place: BytePath) throws {
         for _ in 0..<10_000 {
             let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc")

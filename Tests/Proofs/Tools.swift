@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestTrees
 
-/// The programs that proofs run, and how.
+/// The programs that proofs run, and how they run them.
 struct Tools: Sendable {
     let migrate: String
     let injector: String
@@ -50,8 +50,9 @@ struct Tools: Sendable {
         }
     }
 
-    /// Runs `migrate`, in front of it `prefix`; after `killedAfter` seconds it is killed, and past
-    /// `limit` seconds it hangs.
+    /// Runs `migrate` behind `prefix`.
+    ///
+    /// It is killed after `killedAfter` seconds, and counts as hung after `limit` seconds.
     func run(
         _ words: [String],
         prefix: [String] = [],
@@ -67,7 +68,7 @@ struct Tools: Sendable {
             limit: limit,
             scratch: scratch
         )
-        // `status` answers with its exit code too; here it only matters that it answers.
+        // `status` also answers with its exit code; here only its answer matters.
         return words.first == "status" && [3, 4, 5].contains(ended.code) ? ended.succeeded : ended
     }
 
@@ -118,7 +119,7 @@ struct Tools: Sendable {
         )
     }
 
-    /// Runs a program that must succeed, and returns what it says.
+    /// Runs a program that must succeed, and returns its output.
     @discardableResult
     static func call(
         _ command: [String],
@@ -137,8 +138,8 @@ struct Tools: Sendable {
     /// Runs a program, which hangs past `limit` seconds, and measures the most memory that it held, in
     /// KiB, and the seconds that it computed.
     ///
-    /// What a process is said to have held includes what the one held that started it. So this program
-    /// starts itself once more, with nothing in its memory, and that starts the other.
+    /// The kernel's peak of a process includes that of the process that started it. So this program
+    /// starts a second copy of itself, with little in its memory, which starts the other program.
     func measure(
         _ words: [String],
         in directory: BytePath? = nil,
@@ -161,8 +162,8 @@ struct Tools: Sendable {
         return (ended, Int(figures[0]), figures[1])
     }
 
-    /// Runs the program that the words behind the first name, writes what it took to the file that the
-    /// first names, and ends as it does.
+    /// Runs the program in the words after the first, writes its figures to the file that the first
+    /// word names, and ends as the program does.
     static func measureHere(_ words: [String]) throws -> Never {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -198,7 +199,7 @@ struct Tools: Sendable {
     }
 }
 
-/// A container, and what is known of it.
+/// A container, for checks from outside.
 enum Container {
     /// The files that may stay in the bookkeeping: the status, a later attempt that failed, the fingerprint
     /// of a success that was cleared, and whose the data is.
@@ -226,13 +227,13 @@ enum Container {
 }
 
 extension BytePath {
-    /// Removes whatever is there.
+    /// Removes a file or directory, if it exists.
     func removeAll() throws {
         guard exists else { return }
         try Tools.call(["sh", "-c", "chmod -R u+rwx \"$0\" 2>&-; rm -rf \"$0\"", text])
     }
 
-    /// Copies a tree with everything that it has.
+    /// Copies a tree with all its metadata.
     func copyAll(to path: BytePath) throws {
         try Tools.call(["cp", "-a", text, path.text])
     }

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import TestTrees
 
-/// Sends a container to an SSH server on the loopback, kills what takes part at random bytes, and sends it again
-/// until it is there.
+/// Sends a container to an SSH server on the loopback, kills the processes that take part at random
+/// bytes, and sends it again until it has arrived.
 struct Transfer {
     /// The process that is killed.
     private enum Victim: String, CaseIterable {
@@ -33,7 +33,8 @@ struct Transfer {
         var (sent, whole) = (0, 0)
     }
 
-    /// What ssh itself may add to a transfer: so many bytes, and one byte for every `share` bytes sent.
+    /// The bytes that ssh itself may add to a transfer: a fixed number, and one byte for every
+    /// `share` bytes sent.
     private static let (overhead, share) = (60_000, 50)
 
     private let tools: Tools
@@ -134,7 +135,7 @@ struct Transfer {
         ] + (importing ? ["--import", imported.text] : [])
     }
 
-    /// Kills a run at a random moment, and checks what it left.
+    /// Kills a run at a random moment, and checks the files that it left.
     private func killOnce(
         _ victim: Victim,
         importing: Bool,
@@ -150,7 +151,7 @@ struct Transfer {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // Beyond the end the receiver proves the archive and imports it.
+        // After the end, the receiver proves the archive and imports it.
         let margin = archive.count / (importing ? 2 : 8)
         let limit = Int.random(in: -margin / 4..<archive.count + margin)
         while process.isRunning, limit >= 0, size(of: partial) < min(limit, archive.count) {
@@ -239,7 +240,8 @@ struct Transfer {
 
     // MARK: - Finishing
 
-    /// Sends the container until that succeeds, and compares what came and how much was sent for it.
+    /// Sends the container until that succeeds, and compares the archive and the number of sent
+    /// bytes.
     private func finish(
         importing: Bool,
         _ archive: Archive,

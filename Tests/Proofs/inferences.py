@@ -33,7 +33,7 @@ def remove():
         subprocess.call(['rm', '-rf', name])
 
 
-# A table is its columns, its rows (a dictionary each, with 'rowid'), and what it declares besides.
+# A table is its columns, its rows (a dictionary each, with 'rowid'), and its other declarations.
 KINDS = {
     'TEXT': [None, 'text', '', 'Grün ß', 'x' * 3000, b'\x00\xff', '007'],
     'INTEGER': [None, 0, 1, -5, 2**62, 'word', 1.5],
@@ -48,7 +48,7 @@ class Column:
     def __init__(self, name, kind):
         self.name, self.kind = name, kind
         self.notnull, self.default, self.check, self.collation, self.unique = False, None, '', '', False
-        # Whether its NULLs were filled: then it keeps what fills them.
+        # Whether its NULLs were filled: then it keeps the value that fills them.
         self.filled = False
 
     def sql(self):
@@ -260,14 +260,14 @@ def start():
     remove()
     tables = [Table(name) for name in dice.sample(['t', 'T2', 'odd "table', 'größer', "it's"], dice.randint(1, 4))]
     for table in tables:
-        # What the store calls it, and each column; what it has.
+        # The store's name for it and for each column, and its contents.
         table.old, table.first = table.name, {column.name: column.name for column in table.columns}
         table.start = [dict(row) for row in table.rows]
         table.filled = lambda name, table=table: any(row[name] is not None for row in table.start)
         if dice.random() < 0.5: table.indexes.append(('i ' + table.name, table.columns[0].name))
     journal = dice.choice(['WAL', 'DELETE'])
     make(STORE, tables, 1, journal)
-    # What SQLite made of the values, by their columns' types.
+    # The values as SQLite converts them, by their columns' types.
     db = sqlite3.connect(STORE)
     for table in tables:
         for row in table.rows:

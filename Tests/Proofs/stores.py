@@ -205,7 +205,7 @@ def contents(db, tables):
                           for column in columns)
         rows = db.execute('SELECT %s FROM %s' % (terms, quoted(name))).fetchall()
         everything[name] = sorted(map(repr, rows))
-    # The version and what the steps add to 'note' are all that may differ.
+    # Only the version and the values that the steps add to 'note' may differ.
     everything['schema'] = sorted(map(repr, db.execute(
         "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name <> 'note'")))
     return everything

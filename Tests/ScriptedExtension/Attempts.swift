@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// What an extension may try that it must not do; each says how it went.
+/// Forbidden actions that an extension may try; each says how it went.
 enum Attempts {
     static func read(_ path: String) -> String {
         let file = open(path, O_RDONLY)
@@ -28,7 +28,7 @@ enum Attempts {
         Glibc.chmod(path, 0o644) == 0 ? "done" : outcome()
     }
 
-    /// Gives a file the mode that it has: where that is possible, nothing comes of it.
+    /// Gives a file the mode that it has, so that a success changes nothing.
     static func keepMode(_ path: String) -> String {
         var status = Glibc.stat()
         guard stat(path, &status) == 0, Glibc.chmod(path, status.st_mode & 0o7777) == 0 else {
@@ -100,7 +100,7 @@ enum Attempts {
         run("setsid sh -c 'sleep \(marker) & sleep \(marker)' >/dev/null 2>&1 &")
     }
 
-    /// Stops the process that started this one, and has another kill it soon.
+    /// Stops the process that started this one, and lets another one kill it soon.
     static func endSupervisor() -> String {
         let supervisor = getppid()
         guard kill(supervisor, SIGSTOP) == 0 else { return outcome() }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// What keeps an extension busy for some milliseconds, of which a host may see something.
+/// Work for some milliseconds, of which a host may see a part.
 enum Occupation {
     private static let step = 20
 
@@ -51,7 +51,7 @@ enum Occupation {
         }
     }
 
-    /// Moves a child of the progress, which never gets as far as to complete a unit of its parent.
+    /// Moves a child of the progress, which never completes a unit of its parent.
     ///
     /// Halfway it waits for a file at `path`, if there is a path.
     private static func stepChild(

@@ -8,7 +8,7 @@ internal import Glibc
 /// the temporary directory, the import directory, an app group and a granted resource; absolute ones are taken as they are. `documents:` is
 /// the container's own URL of that directory, `relative:` and `encoded:` make wrong ones of files in it.
 struct ScriptRun {
-    /// What is to be appended.
+    /// The item to append.
     struct Append: Equatable {
         let url: URL
         let name: String?
@@ -20,13 +20,13 @@ struct ScriptRun {
     let state: ScriptState
     var resources: URL?
 
-    /// What the last bookmark led to.
+    /// The result of the last bookmark.
     private var resolved: URL?
 
-    /// Memory that it has and does nothing with.
+    /// Memory that it keeps and never uses.
     private var taken: [UInt8] = []
 
-    /// What was seen, one line each, for a test to read.
+    /// Its observations, one line each, for a test to read.
     private(set) var notes: [String] = []
 
     init(
@@ -45,7 +45,7 @@ struct ScriptRun {
         notes.append(text)
     }
 
-    /// Performs a command; returns what it appends.
+    /// Performs a command; returns the item that it appends.
     mutating func perform(_ command: [String]) async throws -> Append? {
         let words = Array(command.dropFirst())
         switch command[0] {
@@ -119,7 +119,7 @@ struct ScriptRun {
         note("look \(path) \(ways.joined(separator: " "))")
     }
 
-    /// Notes what a bookmark leads to.
+    /// Notes the result of a bookmark.
     private mutating func resolve(_ bookmark: String) throws {
         var isStale = false
         let data = try Data(contentsOf: url(bookmark))
@@ -151,7 +151,7 @@ struct ScriptRun {
         case "exit": exit(Int32(number(words[0])))
         case "kill":
             _ = kill(getpid(), Int32(number(words[0])))
-            // Another thread may be the one that it ends.
+            // It may end another thread.
             usleep(2_000_000)
         case "crash": fatalError(words.joined(separator: " "))
         case "out-of-band":
@@ -253,7 +253,7 @@ struct ScriptRun {
 
     private func number(_ word: String) -> Int { Int(word) ?? 0 }
 
-    /// Sleeps whatever cancels the task.
+    /// Sleeps even if the task is cancelled.
     private func sleepOn(_ milliseconds: Int) {
         usleep(UInt32(milliseconds) * 1_000)
     }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An error as an app's author writes one.
+/// An error as an app's author defines one.
 enum ScriptedFailure: LocalizedError {
     case tooOld
 
@@ -11,7 +11,7 @@ enum ScriptedFailure: LocalizedError {
 }
 
 extension ScriptedFailure {
-    /// An error that says all that one can say, and some of what none can carry.
+    /// An error with every possible text, and with values that can't be carried.
     static var everything: NSError {
         let innermost = NSError(domain: "disk", code: 5)
         let beneath = NSError(
@@ -48,6 +48,6 @@ extension ScriptedFailure {
         )
     }
 
-    /// What no property list holds.
+    /// A value that no property list can hold.
     private struct Notes {}
 }

@@ -20,15 +20,15 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
     private let progress = Progress(totalUnitCount: 10)
     private let state = ScriptState()
 
-    /// Makes an extension that does what scripts say.
+    /// Makes an extension that follows scripts.
     public nonisolated init() {}
 
-    /// What the setting `estimate` says, else 0.
+    /// The setting `estimate`, or else 0.
     public var resourcesSizeEstimate: Int {
         get async { Int(setting("estimate") ?? "") ?? 0 }
     }
 
-    /// What the setting `version` says, else 1.0.
+    /// The setting `version`, or else 1.0.
     public var resourcesVersion: String { setting("version") ?? "1.0" }
 
     /// Whether there is no setting `stored`.
@@ -126,14 +126,14 @@ public struct ScriptedMigration: ResourcesExportingWithOptions, ResourcesImporti
     }
 }
 
-/// What a script changes in its extension.
+/// The changes that a script makes to its extension.
 final class ScriptState: Sendable {
-    /// What a reading of the progress gives.
+    /// The object that a reading of the progress returns.
     enum ProgressForm {
         case kept
         /// A new object that shows nothing.
         case new
-        /// A new object that shows what the kept one does.
+        /// A new object with the values of the kept one.
         case copied
     }
 

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// What the compiler must refuse, source by source.
+/// Sources that the compiler must refuse.
 ///
 /// The first lines of a source say which errors it expects, each `// error: ` and a part of the
-/// message. A source without such a line must compile, so that nothing is refused for another reason
-/// than its own.
+/// message. A source without such a line must compile, so that each source is refused only for its
+/// own reason.
 @Suite(
     .enabled(if: Toolchain.compiler != nil, "there is no swiftc in the search path"),
     .enabled(if: Toolchain.hasModules, "the modules beside the tests can't be used by this user")

@@ -2,7 +2,7 @@ import AppMigrationKit
 import Foundation
 import Testing
 
-/// What the types conform to at run time, where no source says so.
+/// The conformances of the types at run time, if no source shows them.
 @Suite struct ConformanceTests {
     private static func conformances(of type: Any.Type) -> Set<String> {
         var names: Set<String> = []

@@ -131,7 +131,7 @@ import Testing
 }
 
 extension ResourcesImportRequest {
-    /// What an extension is asked when data comes from an app on Android.
+    /// The requests to an extension when data comes from an app on Android.
     static let fromAndroid = ResourcesImportRequest(
         sourceAppIdentifier: MigrationAppIdentifier(
             storeIdentifier: .googlePlay,

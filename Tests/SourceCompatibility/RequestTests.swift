@@ -59,7 +59,7 @@ import Testing
 }
 
 extension MigrationDefaultSupportedOptions {
-    /// What can be had of an option that there is none of: the switch is exhaustive without a case.
+    /// An option type without cases: the switch is exhaustive without a case.
     fileprivate var nothing: Never {
         switch self {}
     }

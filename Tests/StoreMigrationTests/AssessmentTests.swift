@@ -3,7 +3,7 @@ import StoreMigration
 import TestSupport
 import Testing
 
-/// What a plan says of a store.
+/// The verdicts of a plan on stores.
 @Suite(.scratchDirectory)
 struct AssessmentTests {
     private static let step: @Sendable (StoreCopy) throws -> Void = { _ in

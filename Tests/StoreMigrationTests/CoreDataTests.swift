@@ -3,7 +3,7 @@ import StoreMigration
 import TestSupport
 import Testing
 
-/// Stores as Core Data writes them, made by hand: there is no Core Data on Linux.
+/// Stores as Core Data writes them, made by hand, because Linux has no Core Data.
 @Suite(.scratchDirectory)
 struct CoreDataTests {
     private static func hashes(_ entities: [String: UInt8]) -> [String: Data] {

@@ -4,7 +4,7 @@ import StoreMigration
 import TestSupport
 import Testing
 
-/// Kills a program at each of its calls to the system while it migrates a store.
+/// Kills a program at each of its system calls while it migrates a store.
 @Suite(.scratchDirectory, .enabled(if: Injector.isAvailable))
 struct CutOffTests {
     enum Kind: String, CaseIterable {
@@ -87,7 +87,7 @@ struct CutOffTests {
                 try make(kind, in: place)
                 let run = try Injector.run("kill", at: call, number, on: store)
                 #expect(run.wasKilled == (run.faults > 0), "\(call) \(number)")
-                // What the dead program left must not confuse the one who opens the store.
+                // Files of the dead program must not confuse the process that opens the store.
                 let seen = try version(kind, in: place, isCutOff: true)
                 #expect(seen == "1" || seen == "3", "\(call) \(number)")
                 versions.insert(seen)

@@ -144,7 +144,7 @@ struct DatabaseMigrationTests {
         try TestDatabase.make(at: first, titles: ["A"])
         try TestDatabase.make(at: second, titles: ["B"])
         let stores = [first, second].map { VersionedStore(at: $0, .sqlite(.userVersion)) }
-        // The second is migrated while the first one is.
+        // The second store is migrated while the first one is.
         try StoreMigrator(stores[0]).migrate(
             notesPlan { [stores] copy in
                 try StoreMigrator(stores[1]).migrate(notesPlan())
@@ -188,7 +188,7 @@ struct DatabaseMigrationTests {
     }
 }
 
-/// What a caller can do while a store is migrated.
+/// Actions of a caller while a store is migrated.
 @Suite(.scratchDirectory)
 struct MigratorTests {
     private struct Failure: Error {}

@@ -3,7 +3,7 @@ import StoreMigration
 import TestSupport
 import Testing
 
-/// A store of one schema that is brought to another one, as `Fixtures/SchemaPairs` lists them.
+/// A store with one schema that is migrated to another, as `Fixtures/SchemaPairs` lists them.
 struct SchemaPair: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let verdict: String

@@ -24,7 +24,7 @@ struct OddStoreTests {
         )
     }
 
-    /// The texts that a migration finds, in an order of their own.
+    /// The findings of a migration, sorted.
     private func findings(_ place: Place, _ plan: StoreMigrationPlan) throws -> [String] {
         let found = Mutex<[String]>([])
         try StoreMigrator(store(place)).migrate(plan) { text in
@@ -213,7 +213,7 @@ struct OddStoreTests {
         let place = try Place()
         try TestDatabase.make(at: place["db"])
         let database = try TestDatabase(at: place["db"])
-        // SQLite takes the place of the app that knows the name.
+        // SQLite stands in for the app that knows the name.
         try database.run(statement.replacing("(a) STRICT", with: "(a)"))
         if statement.contains("odd") { try database.run("INSERT INTO odd (a) VALUES (1)") }
         try database.run(
@@ -225,12 +225,12 @@ struct OddStoreTests {
         )
         let facts = try StoreFacts(of: place["db"])
         #expect(facts.userVersion == 1 && facts.damage == nil, "\(facts.damage ?? "")")
-        // SQLite looks at neither a virtual table nor the expressions of an index here.
+        // SQLite reads neither a virtual table nor the expressions of an index here.
         let isChecked = !statement.contains("VIRTUAL") && !statement.contains("note(upper")
         if isChecked {
             #expect(facts.notChecked.joined().contains(unknown.split(separator: " ").last ?? ""))
         }
-        // A step that needs none of it uses a connection of its own, which may know the name.
+        // A step that needs none of it uses its own connection, which may know the name.
         let plan = StoreMigrationPlan(current: 2, steps: [StoreStep(from: 1, to: 2) { _ in }])
         let found = try findings(place, plan)
         #expect(found.isEmpty != isChecked, "\(found)")

@@ -4,7 +4,7 @@ import StoreMigration
 import TestSupport
 import Testing
 
-/// Steps that work in place, and what else a plan can do.
+/// Steps that work in place, and other abilities of plans.
 @Suite(.scratchDirectory)
 struct PlanTests {
     private struct Failure: Error {}

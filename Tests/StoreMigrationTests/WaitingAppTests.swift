@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Apps that come in at the wrong moment.
+/// Apps that open the store at the wrong moment.
 @Suite(.scratchDirectory)
 struct WaitingAppTests {
     /// Opens a store with a busy timeout while it is locked, and commits rows or gets an error.

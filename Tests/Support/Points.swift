@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 package import Testing
 
-/// The points that an enumeration tries, written down for `Scripts/enumerate` to add up.
+/// The points that an enumeration tries, recorded for `Scripts/enumerate` to add up.
 package enum Points: Sendable {
     /// The file that they are written to, a line for every call of ``note(_:tried:failed:)``.
     private static let record = ProcessInfo.processInfo.environment["MIGRATION_POINTS"]
@@ -10,7 +10,7 @@ package enum Points: Sendable {
     /// The point that is being tried.
     @TaskLocal fileprivate static var current: Point?
 
-    /// Tries a point of `kind`, which fails where `body` throws or records an issue.
+    /// Tries a point of `kind`, which fails if `body` throws or records an issue.
     package static func attempt<Result>(
         _ kind: String,
         _ body: () async throws -> Result
@@ -27,7 +27,7 @@ package enum Points: Sendable {
         }
     }
 
-    /// Writes down that of the points of `kind` so many were tried, and so many failed.
+    /// Records how many points of `kind` were tried and how many failed.
     package static func note(_ kind: String, tried: Int, failed: Int) {
         guard let record, let file = FileHandle(forWritingAtPath: record) else { return }
         file.seekToEndOfFile()
@@ -45,7 +45,7 @@ private final class Point: Sendable {
 }
 
 extension Trait where Self == IssueHandlingTrait {
-    /// Lets a point fail where an issue is recorded while it is tried.
+    /// Lets a point fail if an issue is recorded while it is tried.
     package static var points: Self {
         .compactMapIssues { issue in
             Points.current?.fail()

@@ -24,9 +24,10 @@ package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
         try await Self.$current.withValue(url) { try await function() }
     }
 
-    /// Removes the tree, with `rm` if Foundation gives up: deep, oddly named and locked ones.
+    /// Removes the tree, with `rm` if Foundation gives up because it is deep, oddly named or
+    /// locked.
     private static func remove(_ url: URL) {
-        // What is left, for whatever reason, is for `rm`.
+        // If this fails for any reason, `rm` removes the rest.
         if (try? FileManager.default.removeItem(at: url)) != nil { return }
         let command = Process()
         command.executableURL = URL(filePath: "/bin/sh")
@@ -43,7 +44,7 @@ extension Trait where Self == ScratchDirectory {
 }
 
 extension BytePath {
-    /// The directory of the running test; the test fails where it has none.
+    /// The directory of the running test; the test fails if it has none.
     package static var scratch: BytePath {
         get throws { BytePath(try #require(ScratchDirectory.current).path) }
     }

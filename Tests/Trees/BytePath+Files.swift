@@ -1,7 +1,7 @@
 package import Foundation
 import Glibc
 
-// What tests do to files: each is one call to the system, by a path of any bytes.
+// File operations of tests: each is one system call, by a path of any bytes.
 
 extension BytePath {
     private func check(_ call: String, _ body: (UnsafePointer<CChar>) -> Int32) throws {
@@ -13,7 +13,7 @@ extension BytePath {
         try check("mkdir") { mkdir($0, 0o755) }
     }
 
-    /// Writes a file, which is made where it is missing and emptied where it is there.
+    /// Writes a file, which is made if it is missing and emptied if it exists.
     package func write(_ content: Data) throws {
         let descriptor = withPointer { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
         guard descriptor >= 0 else { throw CallFailure("open \(self)") }
@@ -66,7 +66,7 @@ extension BytePath {
         try check("symlink") { path in target.withPointer { symlink($0, path) } }
     }
 
-    /// Makes another name of `other`, of the link itself where it is one.
+    /// Makes another name of `other`, which may itself be a link.
     package func makeHardLink(to other: BytePath) throws {
         try check("link") { path in other.withPointer { linkat(AT_FDCWD, $0, AT_FDCWD, path, 0) } }
     }
@@ -86,7 +86,7 @@ extension BytePath {
         try check("chmod") { chmod($0, mode) }
     }
 
-    /// Sets the time of the last change, of the link itself where it is one.
+    /// Sets the modification time, of a link itself if it is one.
     package func setModificationTime(_ seconds: Int, _ nanoseconds: Int) throws {
         let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
         try check("utimensat") { utimensat(AT_FDCWD, $0, [time, time], AT_SYMLINK_NOFOLLOW) }

@@ -2,7 +2,8 @@ package import Foundation
 import Glibc
 @_exported public import MigrationSystem
 
-// What tests need of a path besides its bytes. Files are looked at with no help of the code under test.
+// The parts of a path that tests need besides its bytes. They look at files without the code under
+// test.
 
 extension BytePath {
     /// The last component.
@@ -29,7 +30,7 @@ extension BytePath {
 }
 
 extension BytePath: CustomStringConvertible {
-    /// The path as it may be printed.
+    /// The path in printable form.
     package var description: String {
         let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars
         return "\"\(scalars.map { $0.escaped(asASCII: true) }.joined())\""

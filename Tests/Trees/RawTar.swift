@@ -2,7 +2,7 @@ package import Foundation
 
 /// Tar bytes made by hand, as other programs write them or as an attacker would.
 package struct RawTar: Sendable {
-    /// What has been made.
+    /// The bytes so far.
     package private(set) var bytes: [UInt8] = []
 
     /// Begins with nothing.

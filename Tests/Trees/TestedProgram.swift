@@ -3,7 +3,7 @@ package import Foundation
 /// The `migrate` that tests of the command run.
 ///
 /// `make test` names the installed one by `MIGRATE`. Without the variable it is the one that was
-/// built beside the tests, which a person is told once.
+/// built beside the tests; a message says so once.
 package enum TestedProgram {
     /// The program that was built beside the tests, which is linked to Swift's libraries.
     package static let besideTests = Bundle.main.bundleURL.appending(path: "migrate")

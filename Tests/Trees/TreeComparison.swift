@@ -1,8 +1,9 @@
 import Foundation
 
-/// Says in what a tree differs from another: names, kinds, modes, times, links, content, attributes.
+/// Describes how a tree differs from another: names, kinds, modes, times, links, content,
+/// attributes.
 package enum TreeComparison {
-    /// Says in how much, and in what, a tree is not as expected.
+    /// Describes how many differences there are between a tree and the expected one, and which.
     package static func verdict(
         _ found: TreeSnapshot,
         _ expected: TreeSnapshot
@@ -16,7 +17,7 @@ package enum TreeComparison {
         return (false, "different: \(differences.count) of \(extent)\(lines.joined())")
     }
 
-    /// A number of bytes as people read it.
+    /// A number of bytes in readable form.
     package static func size(_ bytes: Int) -> String {
         var (value, units) = (Double(bytes) / 1000, ["kB", "MB", "GB", "TB"][...])
         while value >= 999.95 && units.count > 1 {

@@ -1,7 +1,7 @@
 package import Foundation
 import Glibc
 
-/// Everything that a migration must keep of a tree, read by plain calls to the system.
+/// Everything that a migration must keep of a tree, read by plain system calls.
 package struct TreeSnapshot: Equatable, Sendable {
     /// One file, directory or link.
     package struct Node: Equatable, Sendable {
@@ -15,7 +15,7 @@ package struct TreeSnapshot: Equatable, Sendable {
         package var nanoseconds: Int
         /// The bytes of a file.
         package var content: Content
-        /// Where a symbolic link leads, or which device there is.
+        /// The target of a symbolic link, or the number of a device.
         package var target: [UInt8]
         /// The first path of the same file.
         package var firstName: BytePath
@@ -23,9 +23,9 @@ package struct TreeSnapshot: Equatable, Sendable {
         package var attributes: [String: [UInt8]]
     }
 
-    /// What was found, by path from the root, which is not among it.
+    /// The entries by their path from the root, without the root itself.
     package var nodes: [BytePath: Node] = [:]
-    /// How many blocks of the disk the files take; these need not be kept.
+    /// The number of disk blocks of the files; they need not be kept.
     package private(set) var blocks: [BytePath: Int] = [:]
 
     /// Whether the two hold the same.
@@ -36,7 +36,7 @@ package struct TreeSnapshot: Equatable, Sendable {
     /// Makes a snapshot of an empty directory.
     package init() {}
 
-    /// Looks at everything below `root` but what lies at or below the paths in `exclusions`.
+    /// Reads everything below `root`, except at or below the paths in `exclusions`.
     package init(of root: BytePath, excluding exclusions: [BytePath] = []) throws {
         var firstNames: [FileIdentity: BytePath] = [:]
         let excluded = Set(exclusions)
@@ -63,7 +63,7 @@ package struct TreeSnapshot: Equatable, Sendable {
         }
     }
 
-    /// How many bytes the files have, each counted once.
+    /// The bytes of all files, each file counted once.
     package var contentBytes: Int {
         nodes.lazy.filter { $0.value.firstName == $0.key }.map(\.value.content.count).reduce(0, +)
     }
@@ -77,9 +77,9 @@ private struct FileIdentity: Hashable {
 // MARK: - Comparing
 
 extension TreeSnapshot {
-    /// One thing in which a tree is not as expected.
+    /// One difference between a tree and the expected one.
     package struct Difference: Equatable, Sendable, CustomStringConvertible {
-        /// What can differ.
+        /// The properties that can differ.
         package enum Property: String, Sendable {
             case missing = "is missing", added = "is too much"
             case kind, mode, time, content, target, attributes, firstName = "first name"
@@ -87,7 +87,7 @@ extension TreeSnapshot {
 
         /// Where it is.
         package let path: BytePath
-        /// What differs.
+        /// The property that differs.
         package let property: Property
         fileprivate var values = ""
 
@@ -95,7 +95,7 @@ extension TreeSnapshot {
         package var description: String { "\(path): \(property.rawValue)\(values)" }
     }
 
-    /// Everything in which this differs from the tree that is expected, by path.
+    /// The differences from the expected tree, by path.
     package func differences(from expected: TreeSnapshot) -> [Difference] {
         Set(nodes.keys).union(expected.nodes.keys).sorted().flatMap { path in
             guard let found = nodes[path] else {
@@ -139,17 +139,17 @@ extension TreeSnapshot.Node {
 /// `SEEK_DATA`, which the C library's Swift module does not show.
 private let seekData: Int32 = 3
 
-/// Stands for the bytes of a file, however large, and whether or not runs of zeros are holes.
+/// Identifies the bytes of a file, however large, and whether or not runs of zeros are holes.
 package struct Content: Hashable, Sendable, CustomStringConvertible {
     private static let blockSize = 1 << 16
     private static let zeros = [UInt8](repeating: 0, count: blockSize)
 
     /// How many bytes there are.
     package let count: Int
-    /// Differs from process to process, and where the bytes do.
+    /// A hash that differs between processes, and between contents.
     private let hash: Int
 
-    /// Stands for the bytes of `data`.
+    /// Identifies the bytes of `data`.
     package init(_ data: Data) {
         var hasher = Hasher()
         data.withUnsafeBytes { bytes in
@@ -161,12 +161,12 @@ package struct Content: Hashable, Sendable, CustomStringConvertible {
         (count, hash) = (data.count, hasher.finalize())
     }
 
-    /// Stands for the text's UTF-8 bytes.
+    /// Identifies the text's UTF-8 bytes.
     package init(_ text: String) {
         self.init(Data(text.utf8))
     }
 
-    /// Reads the file at `path`; holes are passed over.
+    /// Reads the file at `path`; holes are skipped.
     init(of path: BytePath) throws {
         let descriptor = path.withPointer { open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) }
         guard descriptor >= 0 else { throw CallFailure("open \(path)") }
@@ -177,7 +177,7 @@ package struct Content: Hashable, Sendable, CustomStringConvertible {
         let end = Int(lseek(descriptor, 0, SEEK_END))
         while offset < end {
             let data = Int(lseek(descriptor, off_t(offset), seekData))
-            // Nothing but a hole is left.
+            // Only a hole is left.
             if data < 0 && errno == ENXIO { break }
             offset = max(offset, data / Self.blockSize * Self.blockSize)
             let size = min(Self.blockSize, end - offset)
@@ -204,7 +204,7 @@ package struct Content: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(bytes: block)
     }
 
-    /// The size and what tells it from another content.
+    /// The size, and a hash of the content.
     package var description: String {
         "\(count) bytes, \(String(UInt(bitPattern: hash), radix: 36))"
     }
@@ -235,7 +235,7 @@ extension BytePath {
         }
     }
 
-    /// Makes directories in each other, however many, and calls `body` with the last.
+    /// Makes nested directories, however many, and calls `body` with the innermost.
     package func makeLevels(
         _ count: Int,
         named name: BytePath,
@@ -258,7 +258,7 @@ extension BytePath {
 }
 
 extension BytePath {
-    /// Where a symbolic link leads.
+    /// The target of a symbolic link.
     package func linkTarget() throws -> [UInt8] {
         var target = [CChar](repeating: 0, count: 5000)
         let count = withPointer { readlink($0, &target, target.count) }
@@ -294,10 +294,10 @@ private struct OpenDirectory: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// A path of it as long as it is open.
+    /// Its path as long as it is open.
     var path: BytePath { "/proc/self/fd/\(descriptor)" }
 
-    /// Opens a directory in this one, or the one that this one is in, in its place.
+    /// Opens a directory in this one, or its parent, in place of this one.
     mutating func move(to name: BytePath) throws {
         let next = try Self.open(path / name, O_NOFOLLOW)
         close(descriptor)

@@ -67,7 +67,8 @@ package enum VariedTree: Sendable {
         return data
     }
 
-    /// Makes the tree in the directory `root`; `isReversed` makes what is in a directory in another order.
+    /// Makes the tree in the directory `root`; `isReversed` makes the contents of directories in
+    /// another order.
     package static func make(in root: BytePath, isReversed: Bool = false) throws {
         let parts = parts
         let directories = parts.filter { if case .directory = $0.1 { true } else { false } }
@@ -117,7 +118,8 @@ package enum VariedTree: Sendable {
         }
     }
 
-    /// Gives each path a time of its own, the deepest first, since the making changed directories.
+    /// Gives each path its own time, the deepest first, because making files changed the
+    /// directories.
     private static func setTimes(_ paths: [BytePath], in root: BytePath) throws {
         for (index, path) in paths.sorted().enumerated().reversed() {
             try (root / path).setModificationTime(1_600_000_000 + index, 123_456_789 - index)

@@ -27,7 +27,7 @@ struct ExtensionFullDiskTests {
         return result
     }
 
-    /// What a failed import leaves: the old data, and a record that says why.
+    /// The state that a failed import leaves: the old data, and a record that says why.
     private func expectOldContainer(
         _ result: MigrateCommand.Result,
         code: String,

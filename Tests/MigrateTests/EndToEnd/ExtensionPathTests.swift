@@ -8,7 +8,7 @@ import Testing
 struct ExtensionPathTests {
     private let stage: ExtensionStage
 
-    /// Whether a user who is not root may have namespaces, and this one may become such a user.
+    /// Whether users other than root may have namespaces, and this one may become such a user.
     private static let hasUserNamespaces =
         geteuid() == 0
         && succeeds("setpriv --reuid 65533 --regid 65533 --clear-groups unshare -Urm true")
@@ -16,7 +16,7 @@ struct ExtensionPathTests {
     /// Whether namespaces can be taken from a process.
     private static let deniesNamespaces = succeeds(denied("! unshare -m true 2>/dev/null"))
 
-    /// Whether everybody may read what the tests are built into.
+    /// Whether everybody may read the tests' build directory.
     private static let isReadable =
         geteuid() == 0 && succeeds(asUser("test -x '\(MigrateCommand.path)'"))
 
@@ -39,7 +39,7 @@ struct ExtensionPathTests {
         system("{ \(command); } >/dev/null 2>&1") == 0
     }
 
-    /// The command of an export, and of one that shows what the archive holds of it.
+    /// The command of an export, and one that lists the archive's entries of it.
     private func export(_ container: String = "with space/source") -> String {
         "$migrate export --json --out archive --extension \(ExtensionStage.program) "
             + "--entitlements entitlements --container \"\(container)\""

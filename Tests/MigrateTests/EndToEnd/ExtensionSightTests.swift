@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What an extension learns and changes of files outside, by who hosts it and what the system allows.
+/// What an extension can read and change of files outside, depending on its host and the system.
 @Suite(.scratchDirectory)
 struct ExtensionSightTests {
     /// Who runs `migrate`, and whose the container is.
@@ -14,7 +14,7 @@ struct ExtensionSightTests {
 
         static let other = 65_533
 
-        /// What runs a command as the one who hosts.
+        /// The prefix that runs a command as the host.
         private var prefix: String {
             self == .user
                 ? "setpriv --reuid \(Self.other) --regid \(Self.other) --clear-groups " : ""
@@ -31,8 +31,7 @@ struct ExtensionSightTests {
                 + "--ambient-caps=-all \(command)'"
         }
 
-        /// Whether this process may be the host, and the one who owns may read what the tests are
-        /// built into.
+        /// Whether this process may be the host, and the owner may read the tests' build directory.
         var isPossible: Bool {
             guard geteuid() == 0, succeeds(words("true", hasNamespaces: false)) else {
                 return false

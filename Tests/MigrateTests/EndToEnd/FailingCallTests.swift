@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Calls of the system that fail where nobody expects it.
+/// System calls that fail where nobody expects it.
 @Suite(.scratchDirectory)
 struct FailingCallTests {
     private static let source = URL(filePath: #filePath).deletingLastPathComponent()

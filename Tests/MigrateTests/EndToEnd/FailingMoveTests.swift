@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Directories that forbid being moved, where what was done for it can't be undone.
+/// Directories that forbid being moved, if the preparation for the move can't be undone.
 @Suite(.scratchDirectory)
 struct FailingMoveTests {
     private static let source = URL(filePath: #filePath).deletingLastPathComponent()

@@ -29,7 +29,7 @@ struct FileContentTests {
         let input = isPipe ? "cat \(origin.dropFirst()) |" : ""
         let name = isPipe ? "-" : origin
         let result = try place.shell("\(input) $migrate extract \(name) ./\(path) --to - >out")
-        // A pipe can't be read again for the content that a further name of a file stands for.
+        // A pipe can't be read again for the content of another name of a file.
         if isPipe, result.exitCode == 64 {
             #expect(result.errors.contains("another name of"))
             #expect(try place.bytes(of: "out").isEmpty)

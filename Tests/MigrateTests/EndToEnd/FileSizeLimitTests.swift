@@ -5,7 +5,8 @@ import Testing
 /// Commands whose files may not become larger than a limit, which `ulimit -f` sets.
 @Suite(.scratchDirectory)
 struct FileSizeLimitTests {
-    /// Lets the signal of such a write end a program, as it does in a shell, whatever these tests inherited.
+    /// Lets the signal of such a write end a program, as in a shell, whatever these tests
+    /// inherited.
     private static let limited = "env --default-signal=XFSZ prlimit --fsize=4096"
 
     private func makePlace() throws -> Workplace {

@@ -64,7 +64,8 @@ struct FingerprintFlagTests {
         #expect((answer["totals"] as? [String: Int])?["files"] == 6)
     }
 
-    /// The ways in which an archive is taken that must have a fingerprint, and what each would make.
+    /// The ways to take an archive that must have a fingerprint, and the files that each would
+    /// make.
     private static let ways = [
         ("import archive --container target", "target"),
         ("import - --container target <archive", "target"), ("extract archive --to out", "out"),
@@ -82,7 +83,7 @@ struct FingerprintFlagTests {
         let expected = try fingerprint()
         let message = "the archive's fingerprint is \(expected), and \(other) was expected"
         #expect(refused.errors.contains(message), "\(refused.errors)")
-        // A container that was missing is made before a pipe is read, and holds nothing then.
+        // A missing container is made before a pipe is read, and is empty then.
         let data = try place.exists(output) ? place.tree(output).keys.filter { $0 != "" } : []
         #expect(data.isEmpty, "\(data)")
         let taken = try place.shell("\"$migrate\" \(way) --expect \(expected.uppercased())")

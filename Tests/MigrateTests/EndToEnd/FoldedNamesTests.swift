@@ -2,13 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Imports where names differ in case alone are one, without a file system on which they are.
+/// Imports where names that differ only in case are the same, without a file system that folds
+/// them.
 @Suite(.scratchDirectory)
 struct FoldedNamesTests {
     private static let source = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Fixtures/FoldedNames/fold.c").standardizedFileURL.path
 
-    /// Makes the archive `tar` of some files, imports it, and prints the code and what is there.
+    /// Makes the archive `tar` of some files, imports it, and prints the exit code and the result.
     private func run(_ files: String, _ archiving: String) throws -> MigrateCommand.Result {
         try Workplace().shell(
             """

@@ -4,7 +4,7 @@ import Testing
 /// Disks that others fill up while an import is under way.
 @Suite(.scratchDirectory, .enabled(if: Machine.isRoot, "needs root to mount a file system"))
 struct FullDiskTests {
-    /// What a disk runs out of, and the commands that use up the rest of it.
+    /// The resource that a disk runs out of, and the commands that use up the rest of it.
     private static let shortages = [
         ("size=12m", "dd if=/dev/zero of=small/filler bs=1k 2>/dev/null"),
         ("nr_inodes=40", "i=0; while touch small/$i 2>/dev/null; do i=$((i+1)); done"),

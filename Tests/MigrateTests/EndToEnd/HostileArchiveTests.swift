@@ -56,7 +56,8 @@ struct HostileArchiveTests {
         #expect(status.output.hasPrefix("failure: "))
     }
 
-    /// What other programs do with an absolute path: the slash goes, and nothing leaves.
+    /// As other programs handle an absolute path: they drop the slash, and nothing leaves the
+    /// directory.
     @Test func `never writes to an absolute path`() throws {
         let place = try Workplace()
         try makeArchive("add('\(place.path("escaped"))')", in: place)
@@ -119,7 +120,7 @@ struct HostileArchiveTests {
         #expect(try place.names() == ["bad", "outside", "target"])
     }
 
-    /// Lines of shell that make `bad`, a tar file which gives nothing or has no end mark.
+    /// Shell commands that make `bad`, a tar file without entries or without an end mark.
     private static let incomplete = [
         "tar -cf bad -T /dev/null -V label && head -c 512 bad > cut && mv cut bad",
         "tar -cf bad -V label -T /dev/null", "tar -cf bad --no-recursion .",

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Backups of iPhones in the hands of `migrate`: listed, converted, and refused.
+/// Backups of iPhones read by `migrate`: listed, converted, and refused.
 @Suite(.scratchDirectory) struct IPhoneBackupTests {
     private let place: Workplace
 

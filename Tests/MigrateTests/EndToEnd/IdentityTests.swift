@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whose data an archive is: by files, by what an import recorded, by names, and as a person says.
+/// Whose data an archive is: by files, by an import's record, by names, and by the person's
+/// options.
 @Suite(.scratchDirectory)
 struct IdentityTests {
     private let place: Workplace
@@ -31,7 +32,7 @@ struct IdentityTests {
         try place.shell("give() { \"$migrate\" export --force -o archive -c \"$@\"; }\n\(script)")
     }
 
-    /// The app and the platform that an export of `container` names, and its fingerprint.
+    /// The app and the platform in an export of `container`, and its fingerprint.
     private func exported(_ container: String, _ flags: String = "") throws -> [String] {
         let result = try run(
             """

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What other programs make of our archives, and we of theirs.
+/// Our archives read by other programs, and theirs read by us.
 @Suite(.scratchDirectory)
 struct InteropTests {
     private static let readers = [
@@ -138,7 +138,7 @@ struct InteropTests {
         try place.shell("rm -r source/Library/Caches")
         let made = try place.shell(script)
         try #require(made.exitCode == 0, "\(made.errors)")
-        // Times in full only where the format has them.
+        // Full times only if the format has them.
         let expected = try coarse(place.tree("source")).filter { !$0.key.contains("nnn") }
         for name in ["out.tar", "out.tar.zst"] {
             if name.hasSuffix("zst") {
@@ -158,7 +158,8 @@ struct InteropTests {
         }
     }
 
-    /// What another program makes of an archive of ours: the rows of the table in *The archive format*.
+    /// Another program's result from an archive of ours: the rows of the table in *The archive
+    /// format*.
     struct Reader: CustomTestStringConvertible, Sendable {
         let program: String
         let command: String
@@ -254,7 +255,7 @@ struct InteropTests {
 }
 
 extension Test {
-    /// Ends the test without a failure where the machine has no such program.
+    /// Ends the test without a failure if the machine has no such program.
     static func require(_ program: String) throws {
         if !Machine.has(program) { try cancel("there is no \(program) here") }
     }

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a script may rely on in the documents of `--json`; each run is also held against its schema.
+/// The promises to scripts about the documents of `--json`; each run is also validated against its
+/// schema.
 @Suite(.scratchDirectory)
 struct JSONContractTests {
     private func object(_ text: [UInt8]) throws -> [String: Any] {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What becomes of an archive that is damaged.
+/// Extraction from a damaged archive.
 @Suite(.scratchDirectory)
 struct KeepGoingTests {
     /// Ways to damage the archive of `size` bytes, and how many of the ten files must be left at least.
@@ -61,7 +61,7 @@ struct KeepGoingTests {
         #expect(result.exitCode == 1, "\(result.errors)")
         let lost = try lost(in: place)
         #expect(!lost.isEmpty && lost.isDisjoint(with: ["c/1", "c/2", "c/3"]), "\(result.output)")
-        // No entry between the two has a name in the index.
+        // No entry between the two is in the index.
         let range = #/\(what the archive holds between it and b/[0-9]+ may be missing/#
         #expect(try range.firstMatch(in: result.output) != nil, "\(result.output)")
     }
@@ -159,7 +159,7 @@ struct KeepGoingTests {
         #expect(lost.isSubset(of: items.compactMap { $0["path"] as? String }))
     }
 
-    /// The paths that an answer names as lost, with the file at whose end the damage begins.
+    /// The paths that an answer reports as lost, with the file at whose end the damage begins.
     private func named(in output: String, as title: String) -> [String] {
         output.split(separator: "\n").compactMap { line in
             guard line.hasPrefix("\(title): ") else { return nil }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Commands whose answer nobody gets.
+/// Commands whose answer nobody reads.
 @Suite(.scratchDirectory)
 struct LostAnswerTests {
     private let place: Workplace

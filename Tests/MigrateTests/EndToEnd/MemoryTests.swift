@@ -5,10 +5,10 @@ import Testing
 
 @Suite(.scratchDirectory, .enabled(if: !Machine.isSanitized, "a sanitizer takes memory of its own"))
 struct MemoryTests {
-    /// How many processors there are; by default each has a thread.
+    /// How many processors there are; by default there is a thread for each.
     private static let processors = ProcessInfo.processInfo.activeProcessorCount
 
-    /// What the installed program takes to import an empty archive, in KiB.
+    /// The memory of the installed program that imports an empty archive, in KiB.
     ///
     /// This build takes more: it maps more of Swift's libraries.
     private static let least = 25 * 1024
@@ -21,8 +21,7 @@ struct MemoryTests {
         return (32 + 10 * Self.processors) * 1024 + max(0, more)
     }
 
-    /// Runs `migrate` with `words`, which must end with `code`, and returns the most memory that it held at a
-    /// time, in KiB.
+    /// Runs `migrate` with `words`, which must end with `code`, and returns its peak memory in KiB.
     private func peak(
         of words: String,
         endingWith code: Int = 0,

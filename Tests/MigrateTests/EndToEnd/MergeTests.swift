@@ -99,7 +99,8 @@ struct MergeTests {
         #expect(result.output.hasSuffix(#" b\xFF"# + "\n"))
     }
 
-    /// An exact name counts if it comes before the entry that is printed like it, else nothing does.
+    /// An exact name counts if it comes before the entry that is printed the same way; otherwise
+    /// nothing does.
     @Test func `takes a name as a list prints it out of a pipe`() throws {
         let made = try place.shell(
             #"""

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// File systems that take names for the same that differ in case, where one can be mounted.
+/// File systems on which names that differ only in case are the same, if one can be mounted.
 @Suite(.scratchDirectory, .enabled(if: Machine.isRoot, "needs root to mount a file system"))
 struct NameFoldingTests {
     /// Mounts a file system and makes the directory `folded/all` in it, in which names are folded.
@@ -33,7 +33,7 @@ struct NameFoldingTests {
         return result
     }
 
-    /// Makes a container with two names that are one where case is folded, and archives of it.
+    /// Makes a container with two names that are the same if case is folded, and archives of it.
     private func makeArchives() throws -> Workplace {
         let place = try Workplace()
         let made = try place.shell(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Names that would move a cursor, hide text or aren't text, in everything that is printed.
+/// Names that move a cursor, hide text or aren't valid UTF-8, in everything that is printed.
 @Suite(.scratchDirectory)
 struct OddNameTests {
     private static let names = [
@@ -57,7 +57,7 @@ struct OddNameTests {
         #expect(text.contains("\nfingerprint "))
     }
 
-    /// Tar files that each command refuses, by what follows `tar` and names the entry.
+    /// Tar files that each command refuses; the suffix after `tar` describes the entry.
     private static let hostileArchives = [
         #"-P --transform "s,^,../," "$odd""#, #"-P --transform "s,^,/," "$odd""#, #""$odd.fifo""#,
         #""$odd.link""#, #""$odd" "$odd/" "$odd""#, #""$odd.d" --transform "s,d$,d2," "$odd.cut""#,
@@ -104,7 +104,7 @@ struct OddNameTests {
 
     @Test func `are given back in JSON exactly, and name the same entry again`() throws {
         let place = try Workplace()
-        // Shown to a person, the first two differ only in a backslash, and the third isn't text.
+        // As printed, the first two differ only in a backslash, and the third isn't valid UTF-8.
         let names: [[UInt8]] = [
             [0x61, 0x1B], [UInt8]("a\\x1B".utf8), [0x78, 0xFF, 0x79], [UInt8]("x\\xFFy".utf8),
             [UInt8]("größe\u{202E}\u{2028}".utf8), [UInt8]("*?[a]".utf8), [UInt8]("q\"\n".utf8),

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files of other programs: named where they aren't read, and what tar programs write of links.
+/// Files of other programs: reported if they can't be read; and links as tar programs write them.
 @Suite(.scratchDirectory) struct OtherFilesTests {
     private let place: Workplace
 

@@ -31,7 +31,7 @@ struct OwnerFlagTests {
         try #require(made.exitCode == 0, "\(made.errors)")
     }
 
-    /// Everything that the system says of `name` and what is in it.
+    /// Everything that the system reports about `name` and its contents.
     private func account(_ name: String) throws -> String {
         let listed = try place.shell(
             """

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `--passphrase` asks at a terminal.
+/// The prompts of `--passphrase` at a terminal.
 @Suite(.scratchDirectory, .enabled(if: Machine.has("setsid"), "setsid is not installed"))
 struct PassphrasePromptTests {
     let place: Workplace
@@ -82,19 +82,19 @@ struct PassphrasePromptTests {
     }
 }
 
-/// A terminal, of which a test is the keyboard and the screen.
+/// A terminal whose keyboard and screen are the test.
 private final class Terminal {
-    /// The terminal's own end, for the program that runs at it.
+    /// The terminal's other end, for the program that runs in it.
     let path: String
 
-    /// All that was on the screen.
+    /// Everything that was on the screen.
     private(set) var shown = ""
 
     private let keyboard: FileHandle
     private let held: FileHandle
     private var seen = ""
 
-    // TIOCSPTLCK and TIOCGPTN, which the C library's functions for this are made of (ioctl_tty(2)).
+    // TIOCSPTLCK and TIOCGPTN, on which the C library's functions are built (ioctl_tty(2)).
     private static let lock: UInt = 0x4004_5431
     private static let number: UInt = 0x8004_5430
 
@@ -113,7 +113,7 @@ private final class Terminal {
         held = FileHandle(fileDescriptor: other, closeOnDealloc: true)
     }
 
-    /// Whether what is typed is shown.
+    /// Whether the terminal echoes.
     var isShowing: Bool {
         get throws {
             var state = termios()
@@ -132,7 +132,7 @@ private final class Terminal {
         try type(text)
     }
 
-    /// Waits until `prompt` is on the screen, behind what was waited for before.
+    /// Waits until `prompt` is on the screen, after the text that was waited for before.
     func wait(for prompt: String) throws {
         while !seen.contains(prompt) { try #require(read(within: 60_000), "\(shown)") }
         seen = ""

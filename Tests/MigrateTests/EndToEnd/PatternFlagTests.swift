@@ -74,7 +74,7 @@ struct PatternFlagTests {
                 let name = $0.split(separator: " ")[4]
                 return name == path || name.hasPrefix("\(path)/")
             }
-            // Either would be printed, and they are long.
+            // A failed expectation would print them, and they are long.
             let isExpected = chosen.output.split(separator: "\n") == expected
             #expect(isExpected, "\(path)")
         }

@@ -41,7 +41,7 @@ struct PipeTests {
         // `tar` lists the root, and the file that it finds cut off, too.
         #expect(count > 5)
         #expect(rows.count { $0 == UInt8(ascii: "\n") } >= count - 2)
-        // The failure is what must be heard, not that what was found could not be told.
+        // The error must report the failure, not that the answer could not be written.
         let full = try place.shell("$migrate list cut > /dev/full")
         #expect(full.exitCode == 65)
         #expect(result.errors.hasSuffix(full.errors) && !full.errors.isEmpty)
@@ -133,7 +133,7 @@ struct PipeTests {
             let messages = try ["broken", "-"].map { name in
                 let result = try place.shell("$migrate \(command[0]) \(name) \(rest) <broken")
                 #expect(result.exitCode == 65)
-                // Only a pipe was read up to the place.
+                // A pipe was read only up to this place.
                 return result.errors
                     .replacing(#/ \(at byte [0-9]+ of the tar stream\)/#, with: "")
                     .replacing("standard input:", with: "broken:")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `migrate preflight` answers.
+/// The answers of `migrate preflight`.
 @Suite(.scratchDirectory)
 struct PreflightTests {
     private let stage: ExtensionStage
@@ -19,7 +19,7 @@ struct PreflightTests {
         try Snapshot(name: "preflight").expect(
             result.output.replacing(#/[0-9.]+ [A-Za-z]+ free/#, with: "N free")
                 .replacing(#/runs as  [^\n]*/#, with: "runs as  N")
-                // What else is bounded depends on the system.
+                // The other limits depend on the system.
                 .replacing(#/( *[0-9]+ [^\n]*\(cgroup\)\n)+$/#, with: "")
         )
         let answer = try stage.run("preflight", "--no-sandbox", "--json")

@@ -3,7 +3,7 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// How many threads an export works on, by the processors that it may use.
+/// The number of threads of an export, which depends on the processors that it may use.
 @Suite(.scratchDirectory)
 struct ProcessorLimitTests {
     private let place: Workplace
@@ -14,13 +14,13 @@ struct ProcessorLimitTests {
         try place.makeContainer(megabytes: 60)
     }
 
-    /// Starts an export behind `prefix` into a pipe that nobody empties, and counts its threads: all, or those that
-    /// work on it.
+    /// Starts an export behind `prefix` into a pipe that nobody empties, and counts all its
+    /// threads, or only the working ones.
     private func threads(_ flags: String = "", prefix: String = "", all: Bool = false) throws
         -> Int?
     {
-        // They are counted once none of them can go on, as seen ten times in a row. Until one has a name of its own,
-        // it has that of the thread that starts it.
+        // They are counted once none of them can continue, which must be seen ten times in a row.
+        // Until a thread has its own name, it has that of the thread that started it.
         let counted = try place.shell(
             """
             mkfifo pipe && exec 9<>pipe

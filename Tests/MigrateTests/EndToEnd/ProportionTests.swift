@@ -4,8 +4,8 @@ import Testing
 
 /// Commands on input of which a stranger may send more: twice the input may take twice the work.
 ///
-/// The work is what a command allocates and copies, and its calls for files; no time is measured. If a path is
-/// made anew for every level of a tree, that alone takes more than these tests allow.
+/// The work is counted in allocated and copied bytes and in calls for files; no time is measured.
+/// Making a path for every level of a tree would alone exceed the limits of these tests.
 @Suite(
     .scratchDirectory,
     .enabled(if: !Machine.isSanitized, "a sanitizer allocates memory its own way")
@@ -17,8 +17,8 @@ struct ProportionTests {
     /// How many levels, rules or entries the smaller and the larger input have.
     private static let sizes = [2_000, 16_000]
 
-    /// The bytes that each further one may take, where it is more than 8 KiB: the listing of a directory has a
-    /// buffer of 32 KiB, and each look far ahead in a backup may copy its window of 256 KiB.
+    /// The bytes that each further one may take, if more than 8 KiB: the listing of a directory has
+    /// a buffer of 32 KiB, and each look far ahead in a backup may copy its window of 256 KiB.
     private static let limits = [
         "diff deep --container app": 49_152, "android lint rules.xml": 12_288,
         "android convert covering --out out --salvage": 1 << 20,
@@ -45,7 +45,8 @@ struct ProportionTests {
             file.write(bytes(1024))
         """
 
-    /// Runs `command` after `preparation` on an input of each size; returns the bytes and calls that it took.
+    /// Runs `command` after `preparation` on an input of each size; returns the bytes and calls
+    /// that it needed.
     private func work(_ command: String, after preparation: String) throws -> [[Int]] {
         let place = try Workplace()
         let compiled = try place.shell(

@@ -4,7 +4,8 @@ import Testing
 /// Places where nothing can be written.
 @Suite(.scratchDirectory)
 struct ReadOnlyTests {
-    /// What tries to write to the directory `fixed`, and reads from it, as an ordinary user if told.
+    /// Commands that try to write to the directory `fixed`, and read from it, as an ordinary user
+    /// if requested.
     private static func attempts(as user: String = "") -> String {
         """
         \(user) $migrate export --container source --out fixed/archive; echo $?

@@ -28,7 +28,7 @@ struct RecoverTests {
         #expect(result.output.hasPrefix("rolled back: "))
     }
 
-    /// Every command named the journal and failed, for ever.
+    /// Every command would name the journal and fail, forever.
     @Test func `gives up a planted journal, which every command names with the way out`() throws {
         let place = try Workplace()
         try makeContainer(place, journal: "planted")

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A reader in Python, written from the page *The archive format* alone, reads what `migrate` writes.
+/// A reader in Python, written only from the page *The archive format*, reads the archives of
+/// `migrate`.
 @Suite(
     .scratchDirectory,
     .enabled(if: Machine.has("python3") && Machine.has("zstd"), "needs Python and zstd")
@@ -58,7 +59,7 @@ struct ReferenceReaderTests {
         #expect(made.output.contains("fingerprint \(fingerprint)\n"))
     }
 
-    /// A second writer, made of the page alone: what it writes of a tree is what we write.
+    /// A second writer, made only from the page, writes the same bytes of a tree as we do.
     @Test(arguments: ["", "--as org.example.größe/\u{7F}"])
     func `a writer from the page gives the same fingerprint and stream`(_ flags: String) throws {
         let made = try place.shell(
@@ -139,7 +140,7 @@ struct ReferenceReaderTests {
         let read = try python("read_archive.py", "forged")
         #expect(read.exitCode == 1)
         #expect(read.errors == "refused: \(reason)\n")
-        // It also says what the archive held that is lost now.
+        // It also reports the entries that are lost.
         #expect(try place.migrate("verify", place.path("forged")).exitCode == 65)
     }
 

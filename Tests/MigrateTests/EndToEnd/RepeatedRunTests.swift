@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands that are run again, by a person or by what starts them.
+/// Commands that are run again, by a person or by a scheduler.
 @Suite(.scratchDirectory)
 struct RepeatedRunTests {
     private static let export = "$migrate export --container source --out archive"
@@ -149,7 +149,7 @@ struct RepeatedRunTests {
         #expect(refused.exitCode == 73)
         #expect(try place.shell("\(Self.importing) --replace").exitCode == 0)
         #expect(try place.tree("copy")["Documents/more"] != nil)
-        // A tar file has no fingerprint, and what it brought is not what an archive brought before.
+        // A tar file has no fingerprint, and its data didn't come from an earlier archive.
         let tar = try place.shell(
             """
             tar -cf plain -C source . && $migrate import plain --container copy --replace \

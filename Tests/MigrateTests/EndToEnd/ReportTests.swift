@@ -7,7 +7,7 @@ import Testing
 struct ReportTests {
     let place: Workplace
 
-    /// A container with names that would change a page that takes them as they are.
+    /// A container with names that would change a page that doesn't escape them.
     init() throws {
         place = try Workplace()
         let made = try place.shell(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `migrate export --resume` goes on with an archive that was cut.
+/// `migrate export --resume` continues an archive that was cut.
 @Suite(.scratchDirectory)
 struct ResumeTests {
     private let place: Workplace
@@ -60,7 +60,7 @@ struct ResumeTests {
 
     private static let changes = [
         "echo more >> noise", "echo more >> 1.log", "echo more >> new.zzz", "rm noise",
-        // Neither its size nor its time says so.
+        // Neither its size nor its time shows the change.
         "cp -p noise ../old && printf x | dd of=noise conv=notrunc 2>/dev/null && touch -r ../old noise",
     ]
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The lines that commands append about their runs, and what sums them up.
+/// The lines that commands append about their runs, and the report on them.
 @Suite(.scratchDirectory)
 struct RunResultTests {
     private let place: Workplace

@@ -41,7 +41,7 @@ struct RunTests {
     @Test func `names a command that can't be run`() throws {
         let place = try Workplace()
         try place.makeContainer()
-        // A directory that may not be searched would be another reason.
+        // An unsearchable directory would be another reason.
         let result = try MigrateCommand.run(
             ["run", "--container", place.path("source"), "--", "no\u{7}"],
             environment: ["PATH": "/usr/bin:/bin"]

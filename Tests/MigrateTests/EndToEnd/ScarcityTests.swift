@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs commands where the system gives them too little: an error says what, and nothing hangs.
+/// Runs commands with too few resources: an error names the missing one, and nothing hangs.
 @Suite(.scratchDirectory)
 struct ScarcityTests {
     private static let source = URL(filePath: #filePath).deletingLastPathComponent()
@@ -49,7 +49,7 @@ struct ScarcityTests {
         return successes
     }
 
-    /// Runs all commands, one of which is ended where it hangs, after `preparation`.
+    /// Runs all commands after `preparation`; a command that hangs is ended.
     private func run(
         _ place: Workplace,
         _ preparation: String,
@@ -133,7 +133,7 @@ struct ScarcityTests {
         if limit == 64 { #expect(successes == 7, "\(result.output)") }
     }
 
-    /// Descriptors that the test's process has open for other tests don't count.
+    /// Descriptors that this process has open for other tests don't count.
     @Test(.enabled(if: Machine.has("bash"), "needs bash"), arguments: Array(4...24) + [64])
     func `fails clearly where few files may be open`(_ limit: Int) throws {
         let place = try makePlace()

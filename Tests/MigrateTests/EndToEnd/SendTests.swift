@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `migrate send` and `migrate receive`, with a program in the place of ssh that runs the command here.
+/// `migrate send` and `migrate receive`, with a program instead of ssh that runs the command here.
 @Suite(.scratchDirectory)
 struct SendTests {
     private let stage: SendStage

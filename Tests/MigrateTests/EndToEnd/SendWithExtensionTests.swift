@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `migrate send` of what an app's own extension appends.
+/// `migrate send` of an app's own extension's appends.
 @Suite(.scratchDirectory)
 struct SendWithExtensionTests {
     private let stage: SendStage
@@ -32,7 +32,7 @@ struct SendWithExtensionTests {
         try stage.place.write([UInt8](lines.joined(separator: "\n").utf8), to: "source/script")
     }
 
-    /// The archive of what the extension appends now.
+    /// The archive of the extension's current appends.
     private func export(as name: String) throws -> [UInt8] {
         let result = try stage.place.shell(
             "\"$migrate\" export --container source --out \(name) \(Self.flags)"

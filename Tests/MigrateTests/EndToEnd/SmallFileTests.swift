@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The small files that a command line names, where they are pipes, large, or called like another.
+/// The small files that a command line names, if they are pipes, large, or named like another file.
 @Suite(.scratchDirectory)
 struct SmallFileTests {
     private let place: Workplace
@@ -20,7 +20,7 @@ struct SmallFileTests {
         try #require(made.exitCode == 0, "\(made.errors)")
     }
 
-    /// Command lines that read the small file `@`, and what the error about a large one says.
+    /// Command lines that read the small file `@`, and the error for a large one.
     private static let uses = [
         ("verify archive --identity @", "too large"),
         ("verify archive --passphrase-file @", "too large"),

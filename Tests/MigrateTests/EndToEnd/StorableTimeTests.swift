@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Times that the destination's file system may not hold, such as 1754 and 2500 on ext4.
+/// Times that the destination's file system may not be able to hold, such as 1754 and 2500 on ext4.
 @Suite(.scratchDirectory)
 struct StorableTimeTests {
     private let place: Workplace

@@ -131,7 +131,7 @@ struct StreamCommandTests {
     )
     func `never shows the command an end that is none`(_ victim: String, _ text: String) throws {
         try place.makeContainer(megabytes: 5)
-        // Nobody opens it, so that the command never comes to the end of what it waits for.
+        // Nobody opens it, so the command waits forever.
         try place.shell("mkfifo go")
         let command = try startExport(into: "head -c 100000 > f; cat go > /dev/null; \(text)")
         try place.wait { (try? place.bytes(of: "f").count) == 100_000 }

@@ -1,10 +1,11 @@
 import TestSupport
 import Testing
 
-/// What a process inherits from its parent, and what must not depend on it.
+/// Properties that a process inherits from its parent, and results that must not depend on them.
 @Suite(.scratchDirectory)
 struct SurroundingsTests {
-    /// Makes a container `source` and its archive, and returns what an import of it restores.
+    /// Makes a container `source` and its archive, and returns the tree that an import of it
+    /// restores.
     private func makeArchive(_ place: Workplace) throws -> [String: String] {
         try place.makeContainer()
         try place.shell("rm -r source/Library/Caches")
@@ -44,7 +45,7 @@ struct SurroundingsTests {
         #expect(try place.tree("target") == expected)
     }
 
-    /// What is opened first then gets the number of a stream, and must not get what is printed.
+    /// The first opened file then gets the number of a stream, and must not get its output.
     @Test(
         arguments: [
             "<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-",
@@ -67,7 +68,7 @@ struct SurroundingsTests {
         #expect(try place.names() == ["again", "archive", "source", "target"])
     }
 
-    /// The answer is all that these commands are for.
+    /// These commands only answer.
     @Test(
         arguments: [
             "list archive", "inspect archive", "diff archive --container source",

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The JSON Schemas in `Sources/migrate/Schemas`, against which every JSON answer of the tests is held.
+/// The JSON Schemas in `Sources/migrate/Schemas`, against which every JSON answer of the tests is
+/// validated.
 enum AnswerSchemas {
     private static let package = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -16,8 +17,8 @@ enum AnswerSchemas {
         return result?.exitCode == 0
     }()
 
-    /// What makes the documents in `text` differ from their schemas; `nil` if nothing does, or if
-    /// Python or its module `jsonschema` is missing.
+    /// Why the documents in `text` don't match their schemas; `nil` if they do, or if Python or its
+    /// module `jsonschema` is missing.
     static func problem(of text: [UInt8], areLines: Bool) throws -> String? {
         guard canValidate else { return nil }
         let result = try run(validator, [directory, areLines ? "lines" : "document"], text)
@@ -49,8 +50,8 @@ extension MigrateCommand {
             isOnStandardError = zip(words, words.dropFirst()).contains { $0 == ("--out", "-") }
         }
 
-        /// Expects the documents of a run to match their schemas: the answer, or what was written of
-        /// it as a whole, and the error that ended it.
+        /// Expects the documents of a run to match their schemas: the answer, if it was written
+        /// completely, and the error that ended the run.
         func expectSchemas(in result: Result) throws {
             let last = result.errors.split(separator: "\n").last ?? ""
             if last.hasPrefix("{"), last.hasSuffix("}") {

@@ -38,12 +38,12 @@ struct ExtensionStage {
         try place.write([UInt8](text.utf8), to: "\(container)/\(name)")
     }
 
-    /// Says what an export does.
+    /// Sets the script of an export.
     func script(_ text: String) throws {
         try write(text, to: "script")
     }
 
-    /// Runs a command with the extension, or another program in its place.
+    /// Runs a command with the extension, or with another program instead.
     func run(
         _ arguments: String...,
         container: String = "source",

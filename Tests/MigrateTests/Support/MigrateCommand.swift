@@ -5,7 +5,7 @@ import Testing
 
 /// A run of the built `migrate`, with bytes for words and files for streams.
 struct MigrateCommand {
-    /// What stands at the other end of standard output.
+    /// The other end of standard output.
     enum Output {
         /// A file, whose bytes are in the result.
         case captured
@@ -15,7 +15,7 @@ struct MigrateCommand {
         case withoutReader
         /// A peer that never reads.
         case unread
-        /// What lies at a path.
+        /// The file at a path.
         case path(String)
     }
 
@@ -66,7 +66,7 @@ struct MigrateCommand {
 
     /// Starts `migrate`, or another program, with words that need not be UTF-8.
     ///
-    /// Where `stalls` is set, standard input does not end behind `input` while the process runs.
+    /// If `stalls` is set, standard input does not end after `input` while the process runs.
     static func start(
         _ arguments: [[UInt8]],
         program: String = path,
@@ -190,7 +190,7 @@ extension MigrateCommand {
 }
 
 extension MigrateCommand.Output {
-    /// Makes the child's standard output what this says; returns the ends of a connection.
+    /// Connects the child's standard output as described; returns the ends of a connection.
     fileprivate func connect(
         _ file: StreamFile,
         _ actions: inout posix_spawn_file_actions_t

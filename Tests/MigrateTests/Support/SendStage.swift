@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A container `source`, and a program in the place of ssh that runs the other host's command here.
+/// A container `source`, and a program instead of ssh that runs the other host's command here.
 struct SendStage {
     let place: Workplace
 
@@ -45,7 +45,7 @@ struct SendStage {
         )
     }
 
-    /// The bytes that a run with `--json` did not send because they were there.
+    /// The bytes that a run with `--json` did not send because the other side had them.
     func keptBytes(_ result: MigrateCommand.Result) throws -> Int {
         try #require(result.exitCode == 0, "\(result.errors)")
         let answer = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
@@ -60,7 +60,7 @@ struct SendStage {
     /// The bytes of the conversation of a run that sends `whole` and leaves out `kept` bytes of its pieces; `nil` if
     /// the other side had none.
     func expectedBytes(of whole: [UInt8], keeping kept: Int?) -> Int {
-        // Behind the header, eight bytes say from where on the rest is.
+        // After the header, eight bytes say where the rest begins.
         kept.map { 1 + 8 + whole.count - $0 } ?? 1 + whole.count
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A text that is kept in a file and compared whole.
+/// A text that is kept in a file and compared as a whole.
 struct Snapshot {
     private static let updates =
         ProcessInfo.processInfo.environment["MIGRATE_UPDATE_SNAPSHOTS"] == "1"
@@ -15,7 +15,7 @@ struct Snapshot {
             .appending(path: "Snapshots/\(name).txt")
     }
 
-    /// Expects `text` to be what the file holds, or makes it so where updates are asked for.
+    /// Expects `text` to equal the file, or updates the file if that was requested.
     func expect(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         if Self.updates {
             try Data(text.utf8).write(to: file)

@@ -50,7 +50,8 @@ final class StreamFile: Sendable {
         return (StreamFile(adopting: pair[0]), StreamFile(adopting: pair[1]))
     }
 
-    /// Makes a stream that gives `bytes` and then neither more nor an end, as long as both live.
+    /// Makes a stream that gives `bytes`, and then neither more bytes nor an end, as long as both
+    /// live.
     static func makeStalling(behind bytes: [UInt8]) throws -> (StreamFile, StreamFile?) {
         let (reader, writer) = try makePair()
         Thread.detachNewThread {

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The scratch directory of a test, and what the tests of the command do in it.
+/// The scratch directory of a test, and the common operations of tests of the command.
 struct Workplace {
     let directory: URL
 
@@ -39,7 +39,7 @@ struct Workplace {
         ).wait()
     }
 
-    /// Makes a container with some of everything, and `megabytes` that compression can't shrink.
+    /// Makes a container with some of everything, and incompressible data of `megabytes`.
     func makeContainer(_ name: String = "source", megabytes: Int = 0) throws {
         let random =
             megabytes > 0 ? "head -c \(megabytes)000000 /dev/urandom > Documents/noise" : ":"
@@ -91,7 +91,7 @@ struct Workplace {
         return lstat(path(name), &status) == 0
     }
 
-    /// What lies in the directory, sorted, hidden files too.
+    /// The names in the directory, sorted, including hidden files.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     }
@@ -136,7 +136,7 @@ extension Workplace {
 }
 
 extension MigrateCommand.Result {
-    /// The one line of standard error; `nil` if it is not exactly one.
+    /// The only line of standard error; `nil` if there isn't exactly one.
     var errorLine: String? {
         let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.count == 2 && lines[1].isEmpty ? String(lines[0]) : nil
@@ -158,11 +158,12 @@ extension MigrateCommand.Result {
     }
 }
 
-/// What the machine that runs the tests has.
+/// Properties of the machine that runs the tests.
 enum Machine {
     static var isRoot: Bool { geteuid() == 0 }
 
-    /// Whether this process, and so the command beside it, is built with a sanitizer's own memory.
+    /// Whether this process, and so the command beside it, is built with a sanitizer, which needs
+    /// memory itself.
     static let isSanitized =
         dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
 

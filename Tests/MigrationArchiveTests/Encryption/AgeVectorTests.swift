@@ -54,7 +54,8 @@ struct AgeVectorTests {
         if failure == nil { #expect(vector.expected == "success") }
     }
 
-    /// OpenSSL 3.0 has no ML-KEM, so these keys are not known, and nothing of what they seal is given out.
+    /// OpenSSL 3.0 has no ML-KEM, so these keys are unknown, and no content that they seal is
+    /// returned.
     @Test(arguments: AgeVector.names { $0.contains("hybrid") })
     func `vectors with post-quantum recipients are refused`(_ name: String) throws {
         let vector = try AgeVector(name)
@@ -80,7 +81,7 @@ struct AgeVectorTests {
 
 private struct NotEncrypted: Error {}
 
-/// One vector: what is to be read, what with, and what must come of it.
+/// One vector: the file, its keys, and the expected result.
 private struct AgeVector {
     let file: [UInt8]
     private let fields: [String: [String]]
@@ -129,7 +130,8 @@ private struct AgeVector {
         }
     }
 
-    /// All that some program may release of a damaged payload: the chunks before the first bad one.
+    /// The most that a program may release of a damaged payload: the chunks before the first bad
+    /// one.
     func contentBeforeDamage() throws -> [UInt8] {
         var source = LookAheadSource(MemoryBytes(file, isSequential: true))
         if fields["armored"] != nil { source = LookAheadSource(try ArmorSource(reading: source)) }
@@ -148,7 +150,7 @@ private struct AgeVector {
         while start < payload.count {
             let count = min(PayloadStream.sealedSize, payload.count - start)
             var opened = false
-            // Of a chunk that is not the last, no byte may be missing.
+            // A chunk that isn't the last one must be complete.
             for isLast in [false, true]
             where !opened && (isLast || count == PayloadStream.sealedSize) {
                 var chunk = [UInt8](payload[start..<start + count])

@@ -30,7 +30,7 @@ struct EncryptedFileTests {
         }
     }
 
-    /// Bytes that no compression and no mistake about places makes look right.
+    /// Bytes that don't compress, and that differ at every place.
     static func content(_ size: Int) -> [UInt8] { [UInt8](longest[..<size]) }
 
     private static let longest = (0..<10_000_000).map {
@@ -71,7 +71,8 @@ struct EncryptedFileTests {
         WorkerPool(threadCount: threadCount, cancellation: cancellation)
     }
 
-    /// Decrypts as an import does; several threads must give what one gives, the error too.
+    /// Decrypts as an import does; several threads must give the same result as one, including the
+    /// error.
     static func decrypt(_ bytes: [UInt8], isFile: Bool) throws -> [UInt8] {
         let first = Result { try decrypt(bytes, isFile: isFile, threadCount: 1) }
         let second = Result { try decrypt(bytes, isFile: isFile, threadCount: 3) }
@@ -250,7 +251,7 @@ extension EncryptedFileTests {
             }
             #expect(error?.code == .damaged, "\(order)")
         }
-        // An end between chunks is told from damage.
+        // An end between chunks is distinguished from damage.
         for count in 1...3 {
             let error = #expect(throws: ArchiveError.self) {
                 _ = try Self.decrypt(head + chunks[..<count].flatMap(\.self), isFile: isFile)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.scratchDirectory)
 struct AbsurdSizeTests {
-    /// A header of 9,223,372,036,854,775,807 bytes is what base 256 can say at most.
+    /// A header of 9,223,372,036,854,775,807 bytes, the largest number in base 256.
     @Test(arguments: [TypeFlag.gnuLongName, TypeFlag.gnuLongLink, TypeFlag.extendedHeader])
     func `refuses a second header of the largest size there is`(_ flag: UInt8) throws {
         var tar: [UInt8] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MigrationArchive
 
-/// Streams that are not what a tar wrote.
+/// Streams that no tar program wrote.
 struct ForeignTarDamageTests {
     private func code(_ bytes: [UInt8]) -> ArchiveError.Code? {
         #expect(throws: ArchiveError.self) { try RawTar.items(in: bytes) }?.code
@@ -54,7 +54,7 @@ struct ForeignTarDamageTests {
         #expect(code(sample.bytes.prefix(1024) + zeroed) == .damaged)
     }
 
-    /// Ant leaves what was in its buffer behind the end mark, and others append words of their own.
+    /// Ant leaves the rest of its buffer behind the end mark, and others append their own data.
     @Test func `takes stale bytes behind the end and says so`() throws {
         let old = sample.bytes + [UInt8](repeating: 7, count: 5 * 512)
         let record = 10_240 - sample.ended().count - old.count
@@ -126,7 +126,7 @@ struct ForeignTarDamageTests {
         #expect(code(tar.ended()) == .damaged)
     }
 
-    /// Only what counts is kept of them, so any number of them takes no memory.
+    /// Only the relevant ones are kept, so any number of them takes no memory.
     @Test func `takes many global headers`() throws {
         let value = String(repeating: "v", count: 900_000)
         var tar = RawTar()

@@ -136,9 +136,10 @@ struct EntryIndexTests {
         long.replaceSubrange(12..<18, with: record + [UInt8](repeating: 97, count: 1025))
         long.replaceSubrange(4..<8, with: littleEndian(long.count - 8, 4))
         var cases = [bytes + [0], [], long]
-        // The magic, the size, the order, the zeros, a block past the piece, a kind and a flag that there is
-        // not, the path and the block of no entry, windows out of order, two windows of a piece, a window where
-        // no entry begins and one behind the last piece, and a table that is not there.
+        // The magic, the size, the order, the zeros, a block past the piece, a kind and a flag that
+        // don't exist, the path and the block of no entry, windows out of order, two windows of a
+        // piece, a window where no entry begins and one behind the last piece, and a table that
+        // doesn't exist.
         let changes = [
             (0, 0x5D), (4, 0), (8, 2), (9, 1), (13, 0x20), (14, 5), (15, 4), (14, 0), (21, 1),
             (60, 122), (63, 0), (63, 1), (70, 9), (80, 1),
@@ -182,7 +183,7 @@ struct EntryIndexTests {
         return builder(changed)
     }
 
-    /// Indexes of `items` that are sound in themselves but not true.
+    /// Indexes of `items` that are well formed but wrong.
     private static var lies: [(String, EntryIndexBuilder, frameCount: Int)] {
         let (second, third, last) = (places[1].offset, places[2].offset, places[3].offset)
         return [

@@ -14,7 +14,8 @@ struct SHA256DigestTests {
         #expect(SHA256Digest.hash(of: []) == Self.ofNothing)
     }
 
-    /// Threads that have hashed may end after `exit` has begun, for which libcrypto must be there.
+    /// Threads that have hashed may end after `exit` has begun; libcrypto must still be there for
+    /// them.
     @Test func `hashes as long as the process is there`() async {
         await #expect(processExitsWith: .success) {
             // The first handler is the last to be called.

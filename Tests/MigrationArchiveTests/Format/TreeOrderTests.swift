@@ -4,7 +4,7 @@ import Testing
 @testable import MigrationArchive
 
 struct TreeOrderTests {
-    /// As a walk comes upon them.
+    /// In the order of a walk.
     private static let paths = [
         "a", "a/b", "a/b/c", "a/b c", "a/b-c", "a/b.c", "a/b0", "a/é", "a b", "a-b", "a.b", "a0",
         "aa", "b",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MigrationArchive
 
-/// The order of entries in an archive, on random trees and beside plain descriptions of it.
+/// The order of entries in an archive, on random trees, compared with plain descriptions of it.
 struct WindowTests {
     private struct Entry: Equatable {
         let path: EntryPath
@@ -11,7 +11,7 @@ struct WindowTests {
         var share: WindowCutter.Share { WindowCutter.Share(kind, at: path) }
         var key: WindowKey { WindowKey(kind, at: path) }
 
-        /// The key as it is described.
+        /// The key, as the format describes it.
         var description: [[UInt8]] {
             let name = [UInt8](path.lastComponent)
             let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? 0
@@ -87,7 +87,7 @@ struct WindowTests {
         return windows.map { $0.sorted { $0.key < $1.key } }
     }
 
-    /// Whether windows may hold the entries so; then, whether they are in tree order.
+    /// Whether windows may hold the entries in this order; and whether they are in tree order.
     private func isInTreeOrder(_ windows: [[Entry]]) -> Bool? {
         var order = WindowOrder()
         for window in windows {

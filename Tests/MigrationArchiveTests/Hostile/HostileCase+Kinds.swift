@@ -6,7 +6,7 @@ import TestSupport
 extension HostileCase {
     static let kinds = oddKinds + roots + metadata
 
-    /// Entries that mean the root, which only a directory may.
+    /// Entries that mean the root; only a directory may.
     private static let roots =
         ["0", "1", "2", "3", "4", "6", "Z"].map { type in
             refused("root of kind \(type)") {

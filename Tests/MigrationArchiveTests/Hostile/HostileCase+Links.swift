@@ -76,7 +76,7 @@ extension HostileCase {
         },
     ]
 
-    /// Links that stay inside by their words, and lead up from where another link ends.
+    /// Links that by their text stay inside, and go up from where another link ends.
     private static let linksUpFromLinks = [
         refused("link up from a link to where something may come") {
             $0.addLinkUp(fromLinkTo: "../../.migration")

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import MigrationArchive
 
-/// Sizes and times that can't be, or that readers take for different ones.
+/// Impossible sizes and times, and numbers that readers understand differently.
 extension HostileCase {
     static let numbers = sizes + sizeRecords + times
 
@@ -53,7 +53,7 @@ extension HostileCase {
         },
     ]
 
-    /// An entry that only readers see that trust the wrong one of two sizes.
+    /// An entry that is only visible to readers that trust the wrong one of two sizes.
     private static var hidden: [UInt8] {
         var tar = RawTar()
         tar.add("hidden", content: [1])

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import MigrationArchive
 
-/// Names that lead out, that can't be, or that are only odd.
+/// Names that lead out, impossible names, and odd ones.
 extension HostileCase {
     static let paths = leadingOut + oddNames + deepNames
 

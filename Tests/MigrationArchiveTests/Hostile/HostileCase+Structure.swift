@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import MigrationArchive
 
-/// Streams that end where they should not, or go on where they should end.
+/// Streams that end too early, or continue behind their end.
 extension HostileCase {
     static let structure = endings + headers
 

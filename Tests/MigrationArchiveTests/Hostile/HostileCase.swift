@@ -3,16 +3,16 @@ import Testing
 
 @testable import MigrationArchive
 
-/// One odd or hostile archive, and what must become of it.
+/// One odd or hostile archive, and its expected result.
 struct HostileCase: CustomTestStringConvertible, Sendable {
-    /// What an import does.
+    /// The result of an import.
     enum Verdict: Sendable {
-        /// It makes exactly these, a line each: `d/` a directory, `f 3` a file of three bytes,
-        /// `l -> t` a link.
+        /// It makes exactly these, one per line: `d/` a directory, `f 3` a file of three bytes, `l
+        /// -> t` a link.
         case accepted([String])
-        /// It fails for the archive's sake, and says where in the archive.
+        /// It fails because of the archive, and says where in the archive.
         case refused
-        /// It fails because nothing about the archive says that it is one.
+        /// It fails because the file doesn't look like an archive.
         case noArchive
     }
 
@@ -37,12 +37,12 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         self.bytes = bytes
     }
 
-    /// A tar file with what `make` adds between a file before and a file after it.
+    /// A tar file with the entries of `make` between a first and a last file.
     static func refused(_ name: String, _ make: (inout RawTar) -> Void) -> HostileCase {
         HostileCase(name, .refused, bytes: framed(make))
     }
 
-    /// A tar file with what `make` adds between two files; `tree` is what that becomes.
+    /// A tar file with the entries of `make` between two files; `tree` is the expected result.
     static func accepted(
         _ name: String,
         _ tree: [String],
@@ -59,7 +59,7 @@ struct HostileCase: CustomTestStringConvertible, Sendable {
         return tar.ended()
     }
 
-    /// Every case there is.
+    /// All cases.
     static let all =
         paths + links + repeats + numbers + sparse + structure + records + kinds + frames
 }

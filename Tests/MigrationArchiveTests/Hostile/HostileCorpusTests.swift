@@ -41,7 +41,7 @@ struct HostileCorpusTests {
         }
     }
 
-    /// What is in `directory`, a line each.
+    /// The contents of `directory`, one per line.
     private func lines(of directory: BytePath) throws -> Set<String> {
         if geteuid() != 0 {
             let path = String(decoding: directory.bytes, as: UTF8.self)

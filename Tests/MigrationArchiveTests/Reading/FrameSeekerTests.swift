@@ -74,7 +74,7 @@ struct FrameSeekerTests {
     }
 }
 
-/// The chunks of a source without the marks of entries, which nobody takes who reads bytes.
+/// The chunks of a source without the marks of entries, which a reader of bytes doesn't take.
 private final class UnmarkedSource: ChunkSource {
     private let source: any ChunkSource
 

@@ -6,7 +6,8 @@ import Testing
 
 @Suite(.scratchDirectory)
 struct FrameSourceTests {
-    /// A pipe says only at its end how many frames there are; empty ones cost next to nothing to send.
+    /// A pipe shows the number of its frames only at its end; empty ones cost almost nothing to
+    /// send.
     @Test func `refuses more frames in a pipe than an archive can have`() throws {
         let frames = repeatElement(StoredFrame.bytes(storing: []), count: 4).flatMap(\.self)
         let input = try TestArchive(bytes: frames).input(.pipe)

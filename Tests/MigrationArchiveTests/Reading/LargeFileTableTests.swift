@@ -4,7 +4,7 @@ import Testing
 
 @testable import MigrationArchive
 
-/// The table of large files, which says what headers say without the pieces that hold them.
+/// The table of large files, which repeats headers without the pieces that hold them.
 @Suite(.scratchDirectory)
 struct LargeFileTableTests {
     private static let time = FileTime(seconds: -5, nanoseconds: 250_000_000)
@@ -13,7 +13,8 @@ struct LargeFileTableTests {
         value: [UInt8](0...255)
     )
 
-    /// Large files with all that a header says, small ones between, and one whose record is too long.
+    /// Large files with everything that a header can contain, small ones between them, and one
+    /// whose record is too long.
     private static let items: [Item] = {
         var items: [Item] = []
         for number in 10..<30 {
@@ -42,7 +43,7 @@ struct LargeFileTableTests {
         return entries
     }
 
-    /// Which pieces hold entries that the table does not.
+    /// The pieces that hold entries that are not in the table.
     private func neededPieces(_ archive: TestArchive) throws -> [Bool] {
         let count = try archive.index.frames.count
         let index = try EntryIndex(parsing: archive.entryIndex, frameCount: count)
@@ -128,7 +129,7 @@ struct LargeFileTableTests {
 
     // MARK: - Lies
 
-    /// `archive` with other records in the table of its last piece, and with the hashes that are right then.
+    /// `archive` with other records in the table of its last piece, and with matching hashes.
     private func forging(_ archive: TestArchive, _ records: [UInt8]) throws -> TestArchive {
         let index = try archive.index
         let count = index.frames.count

@@ -31,7 +31,7 @@ struct SelectedEntryReaderTests {
         return try reader.items()
     }
 
-    /// The paths of what is selected; the content is passed over.
+    /// The paths of the selected entries; their content is skipped.
     private func selectedPaths(_ archive: TestArchive, _ paths: [EntryPath]) throws -> [EntryPath] {
         let reader = try archive.reader(.selectiveFile)
         #expect(try reader.select(paths))
@@ -93,7 +93,7 @@ struct SelectedEntryReaderTests {
             _ = try #require(try reader.next())
             let offset = Int(reader.entryOffset) - (try HeaderFrame.sample.contentSize)
             let frame = offset / FrameFormat.chunkSize
-            // What comes right before may be in the frame before, and reach over another one.
+            // The entry right before may be in the previous frame, and reach over another one.
             let frames = frame - 2...frame + 1
             var damaged = archive.bytes
             for (number, place) in places.enumerated() where !frames.contains(number) {

@@ -44,7 +44,7 @@ struct StrictTarReaderTests {
         #expect(read == Self.entries)
     }
 
-    /// Two spellings of one entry would let two readers see two archives in one.
+    /// With two spellings of one entry, two readers could see two archives in one.
     @Test(arguments: [2, 6, 10])
     func `takes a header with any byte changed for another entry or not at all`(_ index: Int) throws
     {

@@ -4,10 +4,10 @@ import Testing
 
 @testable import MigrationArchive
 
-/// Archives that cost next to nothing and ask for much work; steps are counted, not seconds.
+/// Tiny archives that ask for much work; steps are counted, not seconds.
 @Suite(.scratchDirectory)
 struct BoundedWorkTests {
-    /// `count` links that each lead through `depth` directories, of two chains by turns.
+    /// `count` links that each lead through `depth` directories, alternately of two chains.
     private func links(_ count: Int, through depth: Int) -> [UInt8] {
         var tar = RawTar()
         for chain in ["a", "b"] {

@@ -70,7 +70,7 @@ struct FileWritersTests {
     func `reports the first of several failures`(_ round: Int) throws {
         let taken = 150 + round * 10
         var items = (0..<600).map { Item("f\($0)", text(100)) }
-        // Every path from here on comes a second time, and the first of them is to be named.
+        // From here on every path comes a second time, and the error must name the first of them.
         items += (taken..<600).map { Item("f\($0)", text(100)) }
         let archive = try TestArchive(items)
         let error = #expect(throws: ArchiveError.self) {

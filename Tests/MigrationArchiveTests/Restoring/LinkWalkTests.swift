@@ -72,7 +72,7 @@ struct LinkWalkTests {
         #expect(try end(target, at: "d/e/link") == expected)
     }
 
-    /// What `m` leads to is its own matter, as long as nothing goes up from there.
+    /// The target of `m` may be anything, as long as nothing goes up from there.
     @Test func `leaves the links on the way to themselves`() throws {
         #expect(try end("d/../up") == .inside)
         #expect(try end("up/x") == .inside)
@@ -90,7 +90,7 @@ struct LinkWalkTests {
         #expect(try end("l41/..") == .undecided)
     }
 
-    /// Each look into a directory far above is one at the whole way to it.
+    /// Each look into a directory far above looks at the whole way to it.
     @Test func `goes up far once, and not over and over`() throws {
         let names = [UInt8]("n".utf8)
         var directory = OpenFile(try root.descriptor.duplicate())

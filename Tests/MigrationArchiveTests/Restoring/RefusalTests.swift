@@ -4,7 +4,7 @@ import Testing
 
 @testable import MigrationArchive
 
-/// Archives that are sound by their hashes, and made to do harm.
+/// Harmful archives with correct hashes.
 @Suite(.scratchDirectory)
 struct RefusalTests {
     struct Attack: CustomTestStringConvertible {

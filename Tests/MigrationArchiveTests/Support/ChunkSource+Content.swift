@@ -1,7 +1,7 @@
 @testable import MigrationArchive
 
 extension ChunkSource {
-    /// Reads what is left of the stream, giving back each chunk before the next one is made.
+    /// Reads the rest of the stream, and returns each chunk before the next one is made.
     func content() throws -> [UInt8] {
         var content: [UInt8] = []
         while let chunk = try nextChunk() {

@@ -11,8 +11,8 @@ struct Extraction {
     let path: String
     let extractor: ArchiveExtractor
 
-    /// Restores `archive`, of which the verifier must say the same; whatever was restored before a
-    /// failure stays at ``lastPath``.
+    /// Restores `archive`, and checks that the verifier gives the same verdict; entries that were
+    /// restored before a failure stay at ``lastPath``.
     init(
         _ archive: TestArchive,
         _ change: (inout ArchiveExtractor.Options) -> Void = { _ in },
@@ -43,7 +43,7 @@ struct Extraction {
         #expect(judge.entryOmissions == extractor.entryOmissions)
     }
 
-    /// What judges entries and makes nothing of them.
+    /// Judges entries without making files.
     static func judge(_ options: ArchiveExtractor.Options) -> ArchiveExtractor {
         ArchiveExtractor(restoringNothing: options) { () throws(SystemError) in
             try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
@@ -55,7 +55,7 @@ struct Extraction {
         get throws { try Scratch.path("target").text }
     }
 
-    /// What is beside the directory: nothing may ever get there.
+    /// The files beside the directory, which must never change.
     static var neighbours: [String] {
         get throws {
             let scratch = try Scratch.path(".").text

@@ -3,10 +3,10 @@ import TestSupport
 @testable import MigrationArchive
 
 extension RawTar {
-    /// What the foreign reader finds in the bytes, ended with two blocks of zeros.
+    /// The entries that the foreign reader finds in the bytes, ended with two blocks of zeros.
     func items(endBlocks: Int = 2) throws -> [Item] { try Self.items(in: ended(endBlocks)) }
 
-    /// What the foreign reader finds in `bytes`.
+    /// The entries that the foreign reader finds in `bytes`.
     static func items(in bytes: [UInt8]) throws -> [Item] {
         try items(from: MemorySource(bytes))
     }

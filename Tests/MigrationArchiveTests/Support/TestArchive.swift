@@ -31,7 +31,7 @@ struct TestArchive {
     let bytes: [UInt8]
     private(set) var summary: ArchiveWriter.Summary?
 
-    /// Takes `bytes` for an archive, whatever they are.
+    /// Uses `bytes` as an archive, whatever they are.
     init(bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -105,12 +105,12 @@ struct TestArchive {
             try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
         }
         let result = try ArchiveVerifier.verify(input(route), scope: scope) { _ in }
-        // What is sound has the right hashes.
+        // A sound archive has the right hashes.
         #expect(try hashes.get().fingerprint == result.fingerprint)
         return result
     }
 
-    /// Where the archive's parts lie, as its end says.
+    /// The positions of the archive's parts, from its end.
     var index: ArchiveIndex {
         get throws {
             let input = try input(.wholeFile)
@@ -130,7 +130,7 @@ struct TestArchive {
         }
     }
 
-    /// The archive with `entries` for its index of entries, and with the hashes that are right then.
+    /// The archive with `entries` as its index of entries, and with matching hashes.
     func replacingEntryIndex(_ entries: [UInt8]) throws -> TestArchive {
         var index = try index
         let parts = try parts
@@ -139,7 +139,7 @@ struct TestArchive {
         return TestArchive(bytes: frames + entries + index.encoded)
     }
 
-    /// The archive with `marks` behind the frame of `piece`, and with the hashes that are right then.
+    /// The archive with `marks` behind the frame of `piece`, and with matching hashes.
     func replacingMarks(ofPiece piece: Int, with marks: [EntryMark]) throws -> TestArchive {
         try replacingMarks(ofPiece: piece, withFrame: marks.encoded) { $0.marks = marks }
     }
@@ -202,7 +202,7 @@ struct TestArchive {
 }
 
 extension ArchiveReader {
-    /// Everything that is left to read.
+    /// Everything that is still unread.
     func items() throws -> [Item] {
         var items: [Item] = []
         while let entry = try next() {
@@ -219,7 +219,7 @@ extension ArchiveReader {
     }
 }
 
-/// Puts the pieces that `read` passes on together to `size` bytes; what is between them is zeros.
+/// Joins the pieces that `read` passes on to `size` bytes, with zeros between them.
 func gather(
     _ size: UInt64,
     _ read: ((UInt64, Span<UInt8>) throws -> Void) throws -> Void

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MigrationArchive
 
-/// How a chunk is compressed depends on the level and on what is in the chunk alone.
+/// The compression of a chunk depends only on the level and on the content of the chunk.
 struct FrameCompressorTests {
     /// Content in which matches are short and far apart, so that other tables find others.
     private static let content = noise(1 << 20).map { $0 & 7 + UInt8(ascii: "a") }

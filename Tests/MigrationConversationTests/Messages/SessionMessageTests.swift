@@ -5,7 +5,7 @@ import Testing
 
 @testable import MigrationConversation
 
-/// The bytes of messages, and those that are none.
+/// The bytes of messages, and bytes that aren't messages.
 struct SessionMessageTests {
     private let name: [UInt8] = [0x61, 0x2F, 0xFF, 0x0A]
     private let source = BytePath([0x2F, 0xFE, 0x62])

@@ -49,14 +49,14 @@ struct RemoteAppendsTests {
         #expect(!appends.wasCancelled)
     }
 
-    /// A file in the container is certain to be archived, once; all else waits.
+    /// A file in the container is certain to be archived, once; all other appends wait.
     @Test func `asks for no answer only where it is certain`() async throws {
         let appends = try appends(.ahead)
         try await append("Documents/a", appends)
         for path in ["Documents/a", "Documents", "Documents/missing", ".migration/x", "../a"] {
             let waiting = Task { try await append(path, appends) }
             let answers = pair.host
-            // The first message is the append of before, which waited for no answer.
+            // The first message is the earlier append, which waited for no answer.
             var message = try await answers.answer()
             if case .append(nil, _, _) = message { message = try await answers.answer() }
             guard case .append(let number?, _, let name) = message else {

@@ -34,7 +34,7 @@ struct ItemBatchTests {
         return WindowItem(entry: entry, source: WindowItem.Source(base: base, status: status))
     }
 
-    /// What became of each file: its content, or a word.
+    /// The result for each file: its content, or a word.
     private func outcomes(_ batch: ItemBatch) -> [String] {
         batch.elements.map { file in
             switch file.reading {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.scratchDirectory)
 struct ReadAheadTests {
-    /// Makes a directory of files of every size around the limit of what is read ahead.
+    /// Makes a directory of files of every size around the limit for reading ahead.
     private func makeSource() throws -> Places {
         let places = try Places()
         try (places.source / "many").makeDirectory()

@@ -3,7 +3,8 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// Stops the real command at its reads of a file or directory, and changes that before it goes on.
+/// Stops the real command at its reads of a file or directory, and changes that before the command
+/// continues.
 @Suite(
     .scratchDirectory,
     .points,
@@ -25,7 +26,7 @@ struct SourceChangeTests {
     }
 
     enum Target: CaseIterable {
-        /// Read whole, many at once and by whichever thread comes to it.
+        /// Read whole, many at once, by whichever thread is free.
         case small
         /// Read piece by piece.
         case large
@@ -48,7 +49,7 @@ struct SourceChangeTests {
             let name = BytePath([UInt8]("file-\(number)".utf8))
             try (places.source / "Documents" / name).write("the content of \(number)")
         }
-        // Empty, as what is gained: the estimate in the header is then the same without it.
+        // Empty, so that the estimate in the header is the same without it.
         try (places.source / "Documents/zz").write("")
         try (places.source / Target.large.path).write(Data(repeating: 7, count: 6 << 20))
         try (places.source / Target.sparse.path).write("at the start")
@@ -95,7 +96,7 @@ struct SourceChangeTests {
         return try places.archive.contents()
     }
 
-    /// Changes the source at one call after the other until there are no more; returns how many.
+    /// Changes the source at each call in turn; returns the number of calls.
     private func expectFailures(
         watching path: BytePath,
         calls: String,
@@ -125,7 +126,8 @@ struct SourceChangeTests {
             let comment: Comment = "\(note) at call \(number), \(call): \(export.errors)"
             try await Points.attempt(note) {
                 if export.exitCode == 0, Thoroughness.isFull, !call.contains(" read(") {
-                    // Before the first look at it, or after the last: what is archived was there.
+                    // The change came before the first look at it, or after the last one, so the
+                    // archived state existed.
                     let archive = try places.archive.contents()
                     try places.archive.removeFile()
                     let isTrue = try archive == before || archive == archiveOfSource(places)

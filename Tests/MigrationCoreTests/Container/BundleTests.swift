@@ -5,7 +5,7 @@ import Testing
 
 @testable import MigrationCore
 
-/// Imports into `.xcappdata` bundles: what lies beside `AppData`, and what an import exchanges.
+/// Imports into `.xcappdata` bundles: the files beside `AppData`, and the exchange.
 @Suite(.scratchDirectory)
 struct BundleTests {
     private static let own: [BytePath] = [".migration", "AppData", "AppDataInfo.plist"]
@@ -65,7 +65,7 @@ struct BundleTests {
         #expect(mode == 0o750)
         let restored = try TreeSnapshot(of: places.destination / "AppData")
         #expect(restored.differences(from: new).filter { $0.path != "." && $0.path != "" } == [])
-        // What was replaced is a bundle too.
+        // The replaced data is a bundle too.
         #expect(try places.contents(of: places.kept).differences(from: old).count <= 1)
         #expect(try (places.kept / "AppDataInfo.plist").contents() == info)
         #expect(try MigrationDataContainer(atPath: places.kept).place.isBundle)
@@ -94,7 +94,7 @@ struct BundleTests {
         lock.release()
         try inside.clearImportRecord()
         #expect(try places.destinationContainer.importRecord() == nil)
-        // A bundle of another name is one by its property list.
+        // A directory with another name is a bundle because of its property list.
         try places.destination.rename(to: places.root / "renamed")
         let renamed = try MigrationDataContainer(atPath: places.root / "renamed/AppData")
         #expect(renamed.place.path == places.root / "renamed" && renamed.place.isBundle)

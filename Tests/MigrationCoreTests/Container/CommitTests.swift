@@ -57,7 +57,7 @@ struct CommitTests {
         #expect(try places.destinationContainer.importRecord() == record)
     }
 
-    /// A name that stands in the way of a step makes it fail.
+    /// A name that is in the way of a step makes it fail.
     @Test(arguments: [".migration/replaced/Library", ".migration/replaced/link"] as [BytePath])
     func `gives the old data back when it can't be moved aside`(_ obstacle: BytePath) throws {
         let places = try Places()
@@ -82,7 +82,7 @@ struct CommitTests {
         let old = try places.makeOldDestination()
         let (commit, _) = try makeCommit(places)
         let directory = "/proc/self/fdinfo"
-        // What is in a directory of the system's own can't be moved into the container.
+        // The contents of a system directory can't be moved into the container.
         var staging = commit.staging
         staging.directory = OpenFile(try FileDescriptor.open(BytePath(directory), .directory))
         let failing = JournaledCommit(live: commit.live, staging: staging, record: record)

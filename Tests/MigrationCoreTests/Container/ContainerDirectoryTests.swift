@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// The container's own directory, which is that of the place and no archive's.
+/// The container's own directory, which belongs to the place and is in no archive.
 @Suite(.scratchDirectory, .injectingFaults)
 struct ContainerDirectoryTests {
     private struct State: Equatable {
@@ -13,7 +13,7 @@ struct ContainerDirectoryTests {
         let group: gid_t
         let attributes: [String: [UInt8]]
         let inode: ino_t
-        /// Whose the metadata, the bookkeeping and the status are, as far as they are there.
+        /// The owners of the metadata, the bookkeeping and the status, if they exist.
         let owners: [BytePath: uid_t]
 
         static let metadataName: BytePath = ".com.apple.mobile_container_manager.metadata.plist"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MigrationCore
 
-/// `migrate recover`: imports that were cut off are told of, and given up where nothing else helps.
+/// `migrate recover`: interrupted imports are reported, and given up if nothing else helps.
 @Suite(.scratchDirectory)
 struct DiscardTests {
     private func write(_ journal: String, _ places: Places) throws {
@@ -58,7 +58,7 @@ struct DiscardTests {
         try await places.exportSource(to: places.root / "again")
     }
 
-    /// Every command failed for ever where what was staged is gone.
+    /// If the staged data is gone, every command would fail forever.
     @Test(arguments: ["clearing", "restoring"])
     func `puts old data back that had been moved aside`(_ phase: String) throws {
         let places = try Places()
@@ -77,7 +77,7 @@ struct DiscardTests {
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
     }
 
-    /// A journal that says nothing true must not make data of two imports mix, or go.
+    /// A false journal must not make data of two imports mix or disappear.
     @Test(arguments: [#"{"version":1,"phase":"filling"}"#, "damaged"])
     func `keeps old data beside what is in the container`(_ journal: String) throws {
         let places = try Places()

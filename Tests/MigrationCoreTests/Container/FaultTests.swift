@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// Makes calls of the real command fail, of every kind the one in the middle.
+/// Makes calls of the real command fail: of every kind, the one in the middle.
 ///
 /// `make torture` tries all of them.
 @Suite(.scratchDirectory, .injectingFaults)
@@ -12,7 +12,7 @@ struct FaultTests {
     enum Fault: CaseIterable {
         case inputOutputError, fullDisk, interruptions, halves
 
-        /// The calls that it may strike; `nil` for all.
+        /// The calls that may fail; `nil` for all.
         private var calls: Set<String>? {
             switch self {
             case .inputOutputError: nil
@@ -32,10 +32,10 @@ struct FaultTests {
 
         var mustBeSurvived: Bool { self == .interruptions || self == .halves }
 
-        /// What the error must say.
+        /// The text that the error must contain.
         var reason: String { self == .fullDisk ? "No space left" : "Input/output error" }
 
-        /// The points to try where calls were counted so.
+        /// The points to try, for these counts of calls.
         func points(_ counts: [String: Int]) -> [(name: Comment, injector: FaultInjector)] {
             counts.sorted { $0.key < $1.key }.compactMap { call, count in
                 guard calls?.contains(call) ?? true else { return nil }
@@ -51,12 +51,12 @@ struct FaultTests {
             }
         }
 
-        /// Expects a success where there must be one, else a failure that says why.
+        /// Expects a success if there must be one, and otherwise a failure that says why.
         func expectEnd(of run: FaultInjector.Run, at point: Comment) {
             if run.end == .exited(0) { return }
             #expect(!mustBeSurvived, point)
             #expect([1, 65, 73].map { .exited($0) }.contains(run.end), point)
-            // Only a run that can't write can't say why it failed.
+            // Only a run that can't write to standard error may fail silently.
             if run.errors.isEmpty, point.rawValue.hasPrefix("write") { return }
             #expect(run.errors.hasPrefix("migrate: error: "), point)
             #expect(run.errors.contains(reason), point)
@@ -97,7 +97,7 @@ struct FaultTests {
         }
     }
 
-    /// The calls by which a commit is made, looked at and made to last, any of which may fail.
+    /// The calls that make, check and synchronize a commit; any of them may fail.
     @Test(arguments: ["fsync", "newfstatat", "renameat", "renameat2", "unlinkat"], [false, true])
     func `says that it failed only where nothing was committed`(
         _ call: String,
@@ -189,7 +189,7 @@ struct FaultTests {
             let run = try places.runExport(to: output, injector: injector)
             fault.expectEnd(of: run, at: point)
             #expect(run.end != .exited(0) || output.exists, point)
-            // What fails for ever may keep it from cleaning up.
+            // A call that fails forever may prevent the cleanup.
             let left = fault == .fullDisk ? [] : try places.root.names()
             #expect(!left.contains("output.partial"), point)
             if output.exists { #expect(try output.contents() == whole, point) }
@@ -245,8 +245,9 @@ struct FaultTests {
         }
     }
 
-    /// The old container, which is removed last, holds a directory that forbids it until its mode is
-    /// changed; where the C library has to open it for that, a signal interrupts the opening.
+    /// The old container, which is removed last, contains a directory whose mode must be changed first.
+    ///
+    /// If the C library has to open it for that, a signal interrupts the opening.
     @Test func `survives signals while it removes what forbids that`() async throws {
         let places = try await Places.withSmallArchive()
         func runImport(_ injector: FaultInjector) throws -> FaultInjector.Run {

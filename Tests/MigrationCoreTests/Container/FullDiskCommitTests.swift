@@ -10,7 +10,7 @@ import Testing
     .enabled(if: Namespace.isAvailable, "only root may mount, where the machine allows it")
 )
 struct FullDiskCommitTests {
-    /// Which of the two containers has so many names that moving them needs room.
+    /// The container that has so many names that moving them needs space.
     @Test(arguments: [(old: 2000, new: 3, free: 800), (old: 3, new: 2000, free: 1600)])
     func `gives the old container back, and says that the import failed`(
         _ old: Int,

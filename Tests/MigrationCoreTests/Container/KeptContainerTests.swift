@@ -9,7 +9,7 @@ import Testing
 /// Imports that keep the data which they replace.
 @Suite(.scratchDirectory)
 struct KeptContainerTests {
-    /// Imports the archive over what is in the destination, and keeps that.
+    /// Imports the archive over the destination, and keeps the old data.
     @discardableResult
     private func replace(_ places: Places, keepingIn kept: BytePath) async throws -> ImportReport {
         var options = ImportOptions()
@@ -17,7 +17,7 @@ struct KeptContainerTests {
         return try await places.importArchive(replacing: true, options: options)
     }
 
-    /// Kills an import that keeps what it replaces, where it would move that.
+    /// Kills an import that keeps the replaced data, when it would move that.
     private func killedBehindCommit(
         _ withoutExchange: Bool
     ) async throws -> (places: Places, old: TreeSnapshot) {
@@ -28,7 +28,7 @@ struct KeptContainerTests {
             withoutExchange: withoutExchange,
             keepingOld: true
         )
-        // Behind that only the staging directory is renamed, before it is removed.
+        // After that, only the staging directory is renamed before it is removed.
         var number = try #require(whole.counts["renameat2"])
         while true {
             try places.removeDestination()
@@ -64,7 +64,7 @@ struct KeptContainerTests {
             try (places.kept / ".migration").names() == ["identity.json", "import-status.json"]
         )
         #expect(try places.root.names() == ["app.migration", "destination", "kept", "source"])
-        // By renaming, the old container is the live one again.
+        // Renaming makes the old container the live one again.
         let way = try MigrationHost().recover(places.destinationContainer)
         #expect(way.replacedPath == places.kept.bytes)
         #expect(way.isRenamable)
@@ -183,7 +183,7 @@ struct KeptContainerTests {
         #expect(try places.root.names() == ["app.migration", "destination", "kept", "source"])
     }
 
-    /// Calls of the commit that fail once: the old data is the container's, or where it is kept.
+    /// Calls of the commit that fail once: the old data is in the container, or where it is kept.
     @Test(
         .injectingFaults,
         arguments: ["fsync", "renameat", "renameat2", "unlinkat", "statx"],

@@ -24,7 +24,7 @@ struct LockTests {
         let holder = try lock(places.source, for: first)
         if first == second, first != .writing {
             let other = try lock(places.source, for: second)
-            // What the first gives back, the other still has.
+            // If the first holder releases the lock, the other still has it.
             holder.release()
             for use in Self.uses where use != second {
                 #expect(throws: MigrationError.self) { try lock(places.source, for: use) }
@@ -221,7 +221,7 @@ struct LockTests {
         #expect(try places.root.names() == ["app.migration", "destination", "source"])
         #expect(try places.destinationContainer.importRecord()?.outcome == .success)
     }
-    /// A host that waits as long as it takes; `onWait` is told when it begins to.
+    /// A host that waits as long as it takes; `onWait` is called when it begins to wait.
     private static func patientHost(onWait: @escaping @Sendable () -> Void = {}) -> MigrationHost {
         var host = MigrationHost()
         host.waitLimit = .seconds(1_800)

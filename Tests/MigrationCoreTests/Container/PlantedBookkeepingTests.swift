@@ -7,7 +7,8 @@ import Testing
 
 @testable import MigrationCore
 
-/// What somebody else puts where the bookkeeping of imports is, in a container that root works on too.
+/// Files that another user puts in the place of the bookkeeping, in a container that root works on
+/// too.
 @Suite(.scratchDirectory)
 struct PlantedBookkeepingTests {
     enum Kind: CaseIterable {
@@ -80,7 +81,7 @@ struct PlantedBookkeepingTests {
         #expect(try places.contents(of: places.destination).differences(from: expected) == [])
     }
 
-    /// An import that was cut off makes the next command write.
+    /// An interrupted import makes the next command write.
     @Test(
         arguments: Kind.allCases,
         ["import-attempt.json", "import-attempt.json.new", "import-journal.json.new"] as [BytePath]

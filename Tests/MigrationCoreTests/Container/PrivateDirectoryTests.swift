@@ -13,7 +13,7 @@ struct PrivateDirectoryTests {
         try common.makeDirectory()
     }
 
-    /// A name as such directories have.
+    /// A name of the form that such directories have.
     private var name: BytePath {
         "migration-private-\(UUID().uuidString)"
     }

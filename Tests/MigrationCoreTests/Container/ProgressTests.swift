@@ -33,7 +33,7 @@ struct ProgressTests {
         }
     }
 
-    /// A pipe has no size, but its header says how much content comes.
+    /// A pipe has no size, but its header says how much content it has.
     @Test(arguments: [true, false])
     func `knows the share of a streamed import, if the header estimates it`(
         _ hasContent: Bool

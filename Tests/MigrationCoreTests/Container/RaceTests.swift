@@ -4,7 +4,8 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// Imports while something else swaps the directories that are being filled with links to outside.
+/// Imports while another thread replaces the directories that are being filled with links to
+/// outside.
 ///
 /// `MIGRATION_RACE_SECONDS` makes it longer, as `Scripts/prove-containment` does.
 @Suite(.scratchDirectory)
@@ -61,7 +62,7 @@ struct RaceTests {
         try #require(tar.terminationStatus == 0)
     }
 
-    /// Imports once beside a racer, and checks what there is then.
+    /// Runs one import beside a racer, and checks the result.
     private func race(_ places: Places, _ outcome: inout Outcome) async throws {
         let outside = places.root / "outside"
         let racer = Racer(

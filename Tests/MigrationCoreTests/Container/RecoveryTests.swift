@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.scratchDirectory)
 struct RecoveryTests {
-    /// How far the dead process got, as the disk shows it.
+    /// How far the dead process got, as seen on the disk.
     enum Moment: CaseIterable {
         case journalWritten, staged
         case clearingBegun, clearingHalfDone, clearingDone
@@ -27,7 +27,7 @@ struct RecoveryTests {
 
         var endsWithOldData: Bool { phase == .staging || phase == .restoring }
 
-        /// The file that keeps the record of what became of the import.
+        /// The file with the record of the import's outcome.
         var recordName: BytePath {
             endsWithOldData ? "import-attempt.json" : "import-status.json"
         }
@@ -98,7 +98,7 @@ struct RecoveryTests {
         return try TreeSnapshot(of: copy)
     }
 
-    /// What a snapshot holds but times, which differ between two trees made one after the other.
+    /// A snapshot without times, which differ between two trees made one after the other.
     private func outline(_ snapshot: TreeSnapshot) -> [BytePath: Content] {
         snapshot.nodes.mapValues(\.content)
     }
@@ -156,7 +156,7 @@ struct RecoveryTests {
         #expect(try places.bookkeepingNames() == [moment.recordName])
     }
 
-    /// The record of the import that made the old data goes where that data goes.
+    /// The record of the import that made the old data stays with that data.
     @Test(arguments: Moment.allCases)
     func `keeps the record of the data that stays`(_ moment: Moment) throws {
         let places = try Places()
@@ -232,7 +232,7 @@ struct RecoveryTests {
         #expect(!left.exists)
     }
 
-    /// A directory of that name that is somebody's own.
+    /// Another user's directory with that name.
     @Test(arguments: [true, false])
     func `leaves a sibling alone that only has the name`(_ isCutOff: Bool) async throws {
         let places = try await Places.withSmallArchive()

@@ -28,7 +28,7 @@ struct StagingDirectoryTests {
         #expect(name([UInt8](shortened)) != name(long))
     }
 
-    /// An access control list for what is made in a directory (acl(5)): its owner, user 1000, group,
+    /// An access control list for new files in a directory (acl(5)): its owner, user 1000, group,
     /// mask and others.
     private static let list: [UInt8] =
         [2, 0, 0, 0] + [1, 0, 7, 0, 255, 255, 255, 255] + [2, 0, 7, 0, 0xE8, 3, 0, 0]

@@ -2,9 +2,9 @@ import Testing
 
 @testable import MigrationCore
 
-/// The judgement whether an extension that tells nothing still works, by a clock of its own.
+/// The decision whether a silent extension still works, by a test's own clock.
 struct SignsOfLifeTests {
-    /// An extension that is looked at by a clock which only the test moves.
+    /// An extension that is observed by a clock that only the test moves.
     private final class Subject {
         var look = SignsOfLife.Look()
         var now = SuspendingClock.now
@@ -82,7 +82,7 @@ struct SignsOfLifeTests {
 
     @Test func `a process that only prints does nothing`() {
         let (seconds, hang) = subject().hang { subject, second in
-            // What is counted lags behind what arrived, and catches up.
+            // The count lags behind the data that arrived, and catches up.
             let behind = UInt64(second % 3)
             subject.look.written = (10 - behind)...10
         }

@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// Imports of encrypted archives that are not as they were written.
+/// Imports of encrypted archives that were changed.
 @Suite(.scratchDirectory, .points)
 struct EncryptedImportTests {
     private static let identity =

@@ -18,7 +18,8 @@ struct ImportFailureTests {
         #expect(report == nil, comment)
     }
 
-    /// Returns the report of an import that succeeds; expects the old container to be whole where it fails.
+    /// Returns the report of an import that succeeds; if it fails, expects the old container to be
+    /// whole.
     private func reportOrFailure(
         _ places: Places,
         _ old: TreeSnapshot,
@@ -64,9 +65,10 @@ struct ImportFailureTests {
         }
     }
 
-    /// Of some bits in a compressed frame its content doesn't depend, and no hash covers them.
+    /// The content of a compressed frame doesn't depend on some of its bits, and no hash covers
+    /// them.
     ///
-    /// The import may succeed then, but with the tree of the sound archive and no other.
+    /// The import may then succeed, but only with the tree of the sound archive.
     @Test func `restores nothing else when a bit is flipped anywhere`() async throws {
         let places = try await Places.withSmallArchive()
         let expected = try TreeSnapshot(of: places.source)
@@ -179,7 +181,7 @@ struct ImportFailureTests {
         let count = number(at: footer)
         var frames: [Data] = []
         var start = 0
-        // The last two that are listed hold the index of entries and the hashes.
+        // The last two in the list are the index of entries and the hashes.
         for index in 0..<count - 2 {
             let size = number(at: footer - (count - index) * 8)
             frames.append(Data(bytes[start..<start + size]))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.scratchDirectory)
 struct RoundTripTests {
-    /// What a container may hold before an import without counting as data.
+    /// Contents that a container may have before an import without counting as data.
     enum Beginning: CaseIterable {
         case missing, empty, skeleton
     }

@@ -36,7 +36,7 @@ struct ComparisonTests {
         }
     }
 
-    /// Does something to a path whose own time and that of its directory stay as they are.
+    /// Changes a path but keeps its own time and that of its directory.
     private static func keepingTimes(_ paths: [BytePath], _ body: () throws -> Void) throws {
         try body()
         for path in paths where path.exists { try path.setModificationTime(1_000, 1) }
@@ -173,7 +173,7 @@ struct ComparisonTests {
         try await places.importArchive()
         try (places.destination / "c/small").write("other")
         try (places.destination / "d/new").write("new")
-        // The third of six pieces holds nothing but the content of `b/large`.
+        // The third of six pieces holds only the content of `b/large`.
         var damaged = try places.archive.contents()
         damaged[damaged.count * 10 / 24] ^= 1
         try places.archive.write(damaged)

@@ -146,7 +146,7 @@ struct ExtractionTests {
 // MARK: - Other programs' archives
 
 extension ExtractionTests {
-    /// Entries, what of them is extracted, and how many files and hard links that is.
+    /// Entries, the selection, and how many files and hard links that is.
     typealias Selection = (blocks: [RawTar.Entry], path: String, files: UInt64, hardLinks: UInt64)
 
     private static let selections: [Selection] = [
@@ -245,7 +245,7 @@ extension ExtractionTests {
             try await ArchiveSource.file(path: places.archive)
                 .extract(to: URL(filePath: "/"))
         }
-        // Only who may write there gets so far that something is in the way.
+        // Only a user who may write there gets so far that something is in the way.
         #expect(error?.code == (geteuid() == 0 ? .outputExists : .outputFailed))
         #expect(error?.message != "the directory can't be used")
     }

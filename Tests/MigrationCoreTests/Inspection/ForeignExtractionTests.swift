@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What `extract` makes of a part of another program's archive.
+/// Extracting a part of another program's archive.
 @Suite(.scratchDirectory)
 struct ForeignExtractionTests {
     private let places: Places

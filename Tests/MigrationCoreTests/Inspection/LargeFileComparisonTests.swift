@@ -45,7 +45,7 @@ struct LargeFileComparisonTests {
         return found.withLock { $0 }
     }
 
-    /// What is found in the file `f` by each way to read the archive, which must be the same.
+    /// The differences in the file `f` by each way to read the archive, which must be the same.
     private func rowsByEveryWay(_ places: Places) async throws -> [String] {
         let rows = try await rows(places)
         #expect(try await self.rows(places, only: ["f"]) == rows)
@@ -139,12 +139,12 @@ struct LargeFileComparisonTests {
         let file = places.destination / "f"
         #expect(try await rows(places) == [])
         #expect(try await rows(places, only: ["f"]) == [])
-        // What differs before is found, and nothing behind it is read.
+        // A difference before it is found, and nothing behind it is read.
         try flip(file, at: 5_000_000)
         let expected = ["f content the first difference is at byte 5000000"]
         #expect(try await rows(places) == expected)
         try flip(file, at: 5_000_000)
-        // Where the damaged piece would say what differs, it is read.
+        // If the damaged piece holds the difference, it is read.
         try flip(file, at: 9_000_000)
         await #expect(throws: ArchiveError.self) { try await rows(places) }
         await #expect(throws: ArchiveError.self) { try await rows(places, only: ["f"]) }

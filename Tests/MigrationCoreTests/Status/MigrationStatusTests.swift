@@ -4,7 +4,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// Each test runs in a process of its own, since what it sets belongs to the whole process.
+/// Each test runs in its own process, because its settings belong to the whole process.
 @Suite struct MigrationStatusTests {
     /// Makes a container in a directory of its own that holds `record`; the caller removes it.
     private static func makeContainer(_ record: String?) throws -> BytePath {

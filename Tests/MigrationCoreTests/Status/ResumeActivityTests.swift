@@ -5,7 +5,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// What a person was doing, on its way to the app on another device.
+/// The activity of a person, on its way to the app on another device.
 @Suite(.scratchDirectory)
 struct ResumeActivityTests {
     private static let type = "com.example.notes.editing"
@@ -264,12 +264,12 @@ struct ResumeActivityTests {
         ]
         #expect(Set(errors.map { $0?.description }).count == 1)
         #expect(!places.destination.exists)
-        // What else the archive is can be seen.
+        // The other properties of the archive are visible.
         #expect(try await source.inspect().header == header)
     }
 }
 
-/// Exports, and says what the person was doing.
+/// Exports with an activity of the person.
 private struct EditorExporter: SampleExporting, ResourcesExporting, ResumeActivityExporting {
     var resumeActivity: ResumeActivity? {
         try? ResumeActivity(activityType: "editing", userInfo: ["note": "of the extension"])

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Runs `migrate` so that some of its calls to the system go wrong.
+/// Runs `migrate` so that some of its system calls fail.
 struct FaultInjector {
     /// What goes wrong.
     enum Fault {
@@ -12,7 +12,7 @@ struct FaultInjector {
         case death
         /// The call fails.
         case error(Int32)
-        /// Half of what was to be read or written is.
+        /// Half of the requested bytes are read or written.
         case half
     }
 
@@ -25,9 +25,9 @@ struct FaultInjector {
     /// A run that has ended.
     struct Run {
         let end: End
-        /// What was said on standard error.
+        /// The text on standard error.
         let errors: String
-        /// How many calls went wrong.
+        /// How many calls failed.
         let faults: Int
         /// How many calls of each kind were counted.
         let counts: [String: Int]
@@ -35,12 +35,12 @@ struct FaultInjector {
 
     private static let program = Bundle.main.bundleURL.appending(path: "FaultInjector")
 
-    /// Keeps sanitizers from calls of their own at the end, which would be made to fail too.
+    /// Prevents sanitizers from making calls at the end, which would also fail.
     private static let variables = [
         "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "atexit_sleep_ms=0",
     ]
 
-    /// Whether this machine lets a process answer another's calls, and there is something to run.
+    /// Whether this machine lets a process answer another's calls, and the program exists.
     fileprivate static let isAvailable =
         FileManager.default.isExecutableFile(atPath: TestedProgram.path)
         && (try? FaultInjector(.nothing).run(["--version"], countingFrom: "/"))?.end == .exited(0)
@@ -49,7 +49,7 @@ struct FaultInjector {
     private let call: String
     private let numbers: ClosedRange<Int>
 
-    /// Makes the calls of one kind go wrong whose numbers are in `numbers`.
+    /// Makes the calls of one kind fail whose numbers are in `numbers`.
     init(_ fault: Fault, at call: String = "none", _ numbers: ClosedRange<Int> = 0...0) {
         self.fault = fault
         self.call = call
@@ -65,7 +65,7 @@ struct FaultInjector {
         }
     }
 
-    /// Runs `migrate`; calls are counted from the first on that names a path that begins so.
+    /// Runs `migrate`; calls are counted from the first one that names a path with this prefix.
     func run(
         _ arguments: [String],
         countingFrom start: String,

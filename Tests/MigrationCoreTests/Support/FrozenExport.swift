@@ -6,10 +6,10 @@ struct FrozenExport {
     let exitCode: Int32
     let errors: String
 
-    /// The call after which it stood still; `nil` if it made fewer.
+    /// The call after which it was stopped; `nil` if it made fewer.
     let call: String?
 
-    /// Whether this machine lets the tests trace, and there is something to be traced.
+    /// Whether this machine lets the tests trace, and the program exists.
     static let isPossible =
         FileManager.default.isExecutableFile(atPath: TestedProgram.path) && canTrace
 
@@ -23,7 +23,7 @@ struct FrozenExport {
         return process.terminationStatus == 0
     }
 
-    /// Whether the source was changed once and the export went on.
+    /// Whether the source was changed once and the export continued.
     var wasFrozen: Bool { call != nil }
 
     /// Exports the source, stopped at the `number`th of its `calls` on `path` that a thread makes.
@@ -37,7 +37,8 @@ struct FrozenExport {
         let log = places.root / "trace"
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/strace")
-        // The leak detector of the address sanitizer is a tracer itself, and ends what has another.
+        // The leak detector of the address sanitizer is a tracer itself, and ends a process that
+        // has another one.
         process.environment = ProcessInfo.processInfo.environment
             .merging(["ASAN_OPTIONS": "detect_leaks=0"]) { $1 }
         process.arguments = [
@@ -65,7 +66,7 @@ struct FrozenExport {
     }
 }
 
-/// Looks for threads that stand still, and lets them go on.
+/// Looks for stopped threads, and lets them continue.
 private struct Watch {
     private static let delivery = " --- SIGSTOP {"
     private static let stop = " --- stopped by SIGSTOP ---"
@@ -78,7 +79,7 @@ private struct Watch {
         self.log = log
     }
 
-    /// Makes the change where a thread stands still for the first time, and lets every one go on.
+    /// Makes the change when a thread is stopped for the first time, and lets every one continue.
     mutating func letGoOn(_ change: () throws -> Void) throws {
         guard log.exists else { return }
         let lines = String(decoding: try log.contents(), as: UTF8.self)
@@ -96,7 +97,7 @@ private struct Watch {
             do {
                 try change()
             } catch {
-                // What stands still would do so for ever.
+                // A stopped thread would stay stopped forever.
                 kill(process, SIGKILL)
                 throw error
             }

@@ -2,10 +2,10 @@ import Foundation
 
 /// A `Progress` that calls back, on the thread that reports, at the first report of completed bytes.
 ///
-/// An export reports between the pieces that it reads of a file, so what the callback does to the
-/// tree is done while the file is open and half read: no timing is in it.
+/// An export reports between the pieces that it reads of a file, so the callback changes the tree
+/// while the file is open and half read, independent of timing.
 final class Mutator: Progress, @unchecked Sendable {
-    // Safe because the export's one thread alone reads and writes these once it has begun.
+    // Safe because only the export's one thread reads and writes these once it has begun.
     private var action: (() throws -> Void)?
     private var reported: Int64 = 0
     private(set) var failure: (any Error)?

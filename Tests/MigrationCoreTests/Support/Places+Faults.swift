@@ -3,7 +3,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-// Operations of the built command that go wrong, and what must hold after them.
+// Operations of the built command that fail, and the promises that must hold after them.
 
 extension Places {
     /// Replaces the destination by the archive's content, with a fault on the way.
@@ -25,7 +25,7 @@ extension Places {
     /// Where the data that an import replaces is kept.
     var kept: BytePath { root / "kept" }
 
-    /// Removes the destination and what was kept of it, where there is any, with what forbids that.
+    /// Removes the destination and its kept data, including directories that forbid it.
     func removeDestination() throws {
         for container in [destination, kept] where container.exists {
             let locked = data(of: container) / "Library/locked"
@@ -49,7 +49,7 @@ extension Places {
         )
     }
 
-    /// Expects the container that its status tells of, and that the next command cleans up.
+    /// Expects the container that its status describes, and that the next command cleans up.
     func expectOldOrNew(
         _ old: TreeSnapshot,
         _ new: TreeSnapshot,

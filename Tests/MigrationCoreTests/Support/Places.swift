@@ -2,7 +2,7 @@ import Foundation
 import MigrationCore
 import TestSupport
 
-/// Where a test's containers and archives lie, and the operations on them in few words.
+/// The places of a test's containers and archives, and short forms of operations on them.
 struct Places {
     let root: BytePath
     let source: BytePath
@@ -55,7 +55,7 @@ struct Places {
         return places
     }
 
-    /// Makes a destination that holds data, and returns what it holds.
+    /// Makes a destination with data, and returns its contents.
     @discardableResult
     func makeOldDestination() throws -> TreeSnapshot {
         try destination.makeDirectory()
@@ -76,7 +76,7 @@ struct Places {
         return try contents(of: destination)
     }
 
-    /// Removes the destination, and makes one that holds data in its place.
+    /// Removes the destination, and makes one with data in its place.
     func renewOldDestination() throws -> TreeSnapshot {
         if destination.exists { try FileManager.default.removeItem(at: destination.url) }
         return try makeOldDestination()
@@ -115,7 +115,8 @@ struct Places {
         )
     }
 
-    /// The token of the destination's last import, as its record names it, or as one does that is made.
+    /// The token of the destination's last import, from its record, or from one that is made for
+    /// this.
     func stagingToken(ofNewRecord isNew: Bool = false) throws -> BytePath {
         let record = destination / ".migration/import-status.json"
         let token = "7D1C1B0A-5F5E-4D0B-8B7B-0C9F6E3A2D11"
@@ -143,7 +144,7 @@ struct Places {
         isBundle ? container / "AppData" : container
     }
 
-    /// What a container holds but the bookkeeping.
+    /// The contents of a container, without the bookkeeping.
     func contents(of container: BytePath) throws -> TreeSnapshot {
         try TreeSnapshot(of: data(of: container), excluding: [".migration"])
     }

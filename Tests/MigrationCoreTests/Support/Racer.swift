@@ -3,10 +3,10 @@ import MigrationSystem
 import Synchronization
 import TestSupport
 
-/// Swaps directories with links that lead out, as fast as it can, on a thread of its own.
+/// Swaps directories with links that lead out, as fast as it can, on its own thread.
 ///
-/// Beside each directory it puts a link of its own and exchanges the two in one step, as soon as the
-/// directory that holds them is there, until it is told to stop.
+/// Beside each directory it puts a link of its own and exchanges the two in one step, as soon as
+/// their parent exists, until it is stopped.
 final class Racer: Sendable {
     /// The directory in which names are swapped; it need not be there yet.
     private let place: BytePath

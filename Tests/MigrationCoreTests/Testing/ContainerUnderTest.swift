@@ -3,7 +3,7 @@ import Foundation
 import MigrationCore
 import Testing
 
-/// The container of the running test, in few words.
+/// Short forms of operations on the container of the running test.
 struct ContainerUnderTest {
     let container: MigrationDataContainer
 
@@ -35,7 +35,7 @@ struct ContainerUnderTest {
         try write("Notes", as: "Notes/first.txt")
     }
 
-    /// What the sample extension was told of the source.
+    /// The source that the sample extension was given.
     var source: String? {
         Self.text(at: container.applicationSupportDirectory.appending(path: "source.txt"))
     }

@@ -2,7 +2,7 @@ import ExtensionFoundation
 import Foundation
 import MigrationCore
 
-/// What the extensions of these tests have in common: they export the documents and count to 10.
+/// The common parts of these tests' extensions: they export the documents and count to 10.
 protocol SampleExporting: ResourcesExportingWithOptions {}
 
 extension SampleExporting {
@@ -18,18 +18,18 @@ extension SampleExporting {
     }
 }
 
-/// Exports and nothing else, and asks for no compression.
+/// Only exports, and asks for no compression.
 struct StoringExporter: SampleExporting, ResourcesExporting {
     var resourcesCompressible: Bool { false }
 }
 
-/// Exports and nothing else.
+/// Only exports.
 struct PhotoExporter: SampleExporting, ResourcesExporting {}
 
-/// Takes no part, as the base protocol alone means nothing.
+/// Takes no part: the base protocol alone means nothing.
 struct IdleExtension: AppMigrationExtension {}
 
-/// What a destination may ask of pictures.
+/// The options that a destination may have for pictures.
 enum PictureOption: String, CaseIterable {
     case format
     case quality
@@ -59,7 +59,7 @@ struct PictureExporter: SampleExporting {
     }
 }
 
-/// Goes on when it is cancelled.
+/// Continues when it is cancelled.
 struct SwallowingExporter: SampleExporting, ResourcesExporting {
     func exportResources(
         to archiver: sending ResourcesArchiver,
@@ -69,7 +69,7 @@ struct SwallowingExporter: SampleExporting, ResourcesExporting {
     }
 }
 
-/// Writes half of what it should and fails.
+/// Writes half of its files and fails.
 struct FailingImporter: ResourcesImporting {
     struct Failure: CustomNSError, LocalizedError {
         static let errorDomain = "Notes"
@@ -85,7 +85,7 @@ struct FailingImporter: ResourcesImporting {
     }
 }
 
-/// Remembers which version it was told, and never moves its progress.
+/// Remembers the version that it got, and never moves its progress.
 struct VersionImporter: ResourcesImporting {
     let resourcesImportProgress = Progress(totalUnitCount: 0)
 

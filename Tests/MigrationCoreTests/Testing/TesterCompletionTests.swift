@@ -15,7 +15,7 @@ struct TesterCompletionTests {
         try tested.fill()
     }
 
-    /// What the app of this test finds at its launch.
+    /// The status that the app of this test finds at its launch.
     private var failure: NSError? {
         guard case .failure(let error)? = MigrationStatus.importStatus else { return nil }
         return error as NSError
@@ -105,7 +105,7 @@ struct TesterCompletionTests {
             Issue.record("no failure")
             return
         }
-        // What was read back can be registered again.
+        // A status that was read can be registered again.
         try await controller.registerImportCompletion(with: .failure(error))
         #expect(try tested.container.importRecord()?.outcome == .interrupted)
     }

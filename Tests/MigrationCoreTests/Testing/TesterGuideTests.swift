@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProfileMigration
 
-/// What guides write, with the step that they forget: the container is emptied between.
+/// The code of guides, with the step that they forget: emptying the container in between.
 @Suite(.migration(of: ProfileMigration.self))
 struct TesterGuideTests {
     private enum MigrationError: Error {

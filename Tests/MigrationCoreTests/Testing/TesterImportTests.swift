@@ -139,7 +139,7 @@ struct TesterImportTests {
     }
 }
 
-/// Names its version by what the container holds.
+/// Names its version by the contents of the container.
 struct ChangingVersion: SampleExporting, ResourcesExporting, ResourcesImporting {
     let resourcesImportProgress = Progress(totalUnitCount: 1)
 

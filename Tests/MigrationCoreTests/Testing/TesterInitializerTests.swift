@@ -5,7 +5,7 @@ import MigrationCore
 import TestSupport
 import Testing
 
-/// How a tester finds what to test, and what it refuses.
+/// How a tester finds the extension to test, and the cases that it refuses.
 @Suite struct TesterInitializerTests {
     /// Makes a tester, which must fail.
     private static func failure() async throws -> MigrationError {

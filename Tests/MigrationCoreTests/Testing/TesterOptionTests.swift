@@ -25,7 +25,7 @@ struct TesterOptionTests {
     func `no arguments, nil and a plain request pick the plain method`() async throws {
         let tester = try await AppMigrationTester(platform: .android)
         let controller = try await tester.exportController
-        // Were there the generic method alone, these two would not say which options they mean.
+        // With only the generic method, these two would not say which options they mean.
         #expect(request(of: try await controller.exportResources()) == "android")
         #expect(request(of: try await controller.exportResources(request: nil)) == "android")
         let plain = MigrationRequest(destinationPlatform: .iOS)

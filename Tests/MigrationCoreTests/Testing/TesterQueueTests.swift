@@ -10,7 +10,7 @@ import Testing
 
 /// Testers of one container, in tests that run side by side as Swift Testing runs them.
 struct TesterQueueTests {
-    /// What a process has whose environment names the container of all its tests.
+    /// The environment of a process whose container all its tests share.
     private struct Shared {
         let directory: PrivateDirectory
         let container: MigrationDataContainer
@@ -32,7 +32,7 @@ struct TesterQueueTests {
 
     @MainActor private static let shared = Result { try Shared() }
 
-    /// What every one of the four tests does, as often as it takes to meet the others.
+    /// The work of each of the four tests, repeated until they meet.
     private func exportAgainAndAgain() async throws {
         let shared = try await Self.shared.get()
         for _ in 1...5 {

@@ -3,7 +3,8 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// Whether anybody is left is told by a FIFO: it ends when the last one who has it open is gone.
+/// A FIFO shows whether any process is left: it ends when the last process that has it open is
+/// gone.
 @Suite(.scratchDirectory)
 struct ChildProcessEndTests {
     /// A process that leaves session, group and parents, holding the FIFO open.
@@ -28,7 +29,7 @@ struct ChildProcessEndTests {
         return program
     }
 
-    /// Reads the FIFO once; empty where nobody has it open any more.
+    /// Reads the FIFO once; empty if no process has it open any more.
     private func read(waiting milliseconds: Int32 = 60_000) throws -> String {
         var request = pollfd(fd: fifo.descriptor.rawValue, events: Int16(POLLIN), revents: 0)
         try #require(poll(&request, 1, milliseconds) > 0)
@@ -86,7 +87,7 @@ struct ChildProcessEndTests {
 
     @Test(.enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls"))
     func `leaves nobody of a crowd that keeps starting others, where it is confined`() throws {
-        // Each line of them ends by itself after 20 seconds, should all else fail.
+        // Each of their processes ends by itself after 20 seconds, in case everything else fails.
         let crowd = """
             use POSIX; my $end = time + 20;
             for (1..40) { next if fork; while (time < $end) { setsid; exit if fork } exit }
@@ -102,7 +103,7 @@ struct ChildProcessEndTests {
 
     @Test(.enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls"))
     func `lets nobody out of the group where it is confined, and says it did`() throws {
-        // The shell makes a group of each command, too.
+        // The shell makes a group for each command, too.
         var program = TestProgram("set -m; eval \"$SHOW\"; setsid --wait sh -c \"$SHOW\"")
         program.environment.append("SHOW=cut -d ' ' -f 5,6 /proc/$$/stat")
         program.executable = "/bin/bash"

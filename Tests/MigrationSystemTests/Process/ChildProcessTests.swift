@@ -94,7 +94,7 @@ struct ChildProcessTests {
     @Test func `leaves the child no other descriptors`() throws {
         let leak = open("/", O_RDONLY)
         defer { close(leak) }
-        // What the shell itself opens to expand the list is gone when it is asked for.
+        // The descriptor that the shell opens to expand the list is gone when it is asked for.
         let script = "for file in /proc/$$/fd/*; do [ -e $file ] && echo ${file##*/}; done"
         #expect(try TestProgram(script).run().output == "0\n1\n2\n3\n")
     }

@@ -94,7 +94,7 @@ struct ControlGroupTests {
     @Test(.enabled(if: ScratchGroup.isPossible, "no cgroup of version 2 can be made here"))
     func `makes none that lacks a limit which it was to have`() throws {
         let scratch = try ScratchGroup()
-        // No controller is passed on to what is made here.
+        // No controller is delegated to cgroups made here.
         #expect(throws: SystemError.self) {
             try ControlGroup(in: scratch.path, ControlGroup.Limits(memory: 1 << 30, tasks: nil))
         }

@@ -3,7 +3,7 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// Programs that have a root directory of their own, and nothing else that confines them.
+/// Programs that have their own root directory, and are not confined otherwise.
 @Suite(.scratchDirectory)
 struct PrivateRootTests {
     private let scratch: BytePath
@@ -27,7 +27,7 @@ struct PrivateRootTests {
         return Sandbox.Rule(path: path, access: access, followsLink: followsLink)
     }
 
-    /// Runs a script that is shown what rules are about, and knows the directory as `$0`.
+    /// Runs a script that sees the files of rules, with the directory as `$0`.
     private func run(
         _ script: String,
         _ rules: [Sandbox.Rule] = [],
@@ -71,7 +71,7 @@ struct PrivateRootTests {
     }
 
     @Test func `lets the mode of no device be changed that is open already`() throws {
-        // The mode that it has anyway: where it could be set, nothing would come of it.
+        // The mode that it has already, so that a successful call changes nothing.
         #expect(try run("chmod 666 /proc/self/fd/0").contains("Read-only file system"))
         #expect(try run("echo lost >/dev/null; echo kept >/dev/stderr") == "kept\n")
     }

@@ -3,7 +3,7 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// What a program needs to start, and nothing that its own making can widen.
+/// The files that a program needs to start, which the program's own content can't extend.
 @Suite(.scratchDirectory)
 struct SandboxRunningTests {
     private func paths(forRunning executable: BytePath) throws -> [BytePath] {

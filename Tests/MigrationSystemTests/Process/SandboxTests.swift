@@ -20,7 +20,7 @@ struct SandboxTests {
         }
     }
 
-    /// Runs a script that may read `read` and write in `write`, and knows the directory as `$0`.
+    /// Runs a script that may read `read` and write in `write`, with the directory as `$0`.
     private func run(_ script: String) throws -> TestProgram.Outcome {
         var program = try TestProgram(script).confined([("read", .read), ("write", .readAndWrite)])
         program.arguments.append(String(decoding: scratch.bytes, as: UTF8.self))
@@ -33,7 +33,7 @@ struct SandboxTests {
         location: SourceLocation = #_sourceLocation
     ) throws {
         let outcome = try run("(\(command)) && echo done")
-        // A link that would give new rights to a file fails as one between file systems does.
+        // A link that would give new rights to a file fails like one between file systems.
         let isDenied = ["Permission denied", "cross-device"].contains {
             outcome.output.contains($0)
         }
@@ -94,7 +94,7 @@ struct SandboxTests {
 
     @Test(.enabled(if: Sandbox.isVersion(2), "Landlock below 2 denies it everywhere"))
     func `lets files move between directories that may be written`() throws {
-        // A rename and no copy: the file keeps its number.
+        // A rename, not a copy: the file keeps its inode number.
         let script = "cd $0/write && n=$(stat -c %i a/file) && mv a/file b/ && mv a b/ "
         let outcome = try run(script + "&& ln b/file twin && [ $n = $(stat -c %i twin) ] && ls b")
         #expect(outcome == TestProgram.Outcome(ending: .exited(0), output: "a\nfile\n"))

@@ -9,7 +9,7 @@ import Testing
     .enabled(if: Sandbox.support.filtersSystemCalls, "this kernel filters no system calls")
 )
 struct SystemCallTests {
-    /// A call that was tried, its error, and the error that it must get when it is confined.
+    /// A system call, its error, and the error that it must give when it is confined.
     private struct Probe {
         let name: Substring
         let error: Int32

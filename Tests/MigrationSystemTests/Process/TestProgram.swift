@@ -3,7 +3,7 @@ import MigrationSystem
 import TestSupport
 import Testing
 
-/// A program that a test runs as a child process, and what it did.
+/// A program that a test runs as a child process, and its results.
 struct TestProgram {
     var executable = "/bin/sh"
     var arguments: [String]
@@ -15,7 +15,7 @@ struct TestProgram {
     var group: ControlGroup?
     var memoryLimit: UInt64?
 
-    /// What a program that has ended left behind.
+    /// The results of a program that has ended.
     struct Outcome: Equatable {
         let ending: ChildProcess.Ending
         let output: String

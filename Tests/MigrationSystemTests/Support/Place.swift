@@ -39,7 +39,7 @@ final class Place {
     }
 }
 
-/// Calls `body`, which must fail with an error of the system; returns that.
+/// Calls `body`, which must fail with a system error; returns that.
 func systemError(
     location: SourceLocation = #_sourceLocation,
     _ body: () throws -> Void

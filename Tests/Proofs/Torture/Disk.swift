@@ -28,9 +28,9 @@ struct FileSystem: Sendable {
     }
 }
 
-/// A file system in a file, which forgets what was not made to last when its power fails.
+/// A file system in a file, which forgets unsynchronized data when its power fails.
 struct Disk: Sendable {
-    /// What reaches the disk when the power fails.
+    /// The data that reaches the disk when the power fails.
     enum Survivors: UInt32, Sendable {
         /// The journal, and no file contents.
         case journal = 1
@@ -79,7 +79,7 @@ struct Disk: Sendable {
         }
     }
 
-    /// Unmounts what a process that was killed may yet hold for a moment.
+    /// Unmounts a file system that a killed process may keep busy for a moment.
     static func unmount(_ path: BytePath) throws {
         for _ in 0..<100 {
             if umount2(path.text, 0) == 0 { return }
@@ -100,7 +100,7 @@ struct Disk: Sendable {
         try Tools.call(["sync", "--file-system", mountPoint.text])
     }
 
-    /// Takes the power away.
+    /// Cuts the power.
     func shutDown(_ survivors: Survivors) throws {
         // EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN: _IOR('X', 125, unsigned).
         var flags = survivors.rawValue

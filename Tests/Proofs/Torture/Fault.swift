@@ -1,15 +1,15 @@
 import Glibc
 import TestTrees
 
-/// Something that goes wrong at a call, once or from then on.
+/// A fault at a call, once or from then on.
 struct Fault: Sendable {
     enum Kind: Sendable, Equatable {
         /// The process dies in place of the call.
         case death
         case error(Int32)
-        /// Half of what was to be read or written is.
+        /// Half of the requested bytes are read or written.
         case half
-        /// The power fails, and on the disk is what survives that.
+        /// The power fails, and only data that survives that is on the disk.
         case powerLoss(Disk.Survivors)
     }
 
@@ -17,9 +17,9 @@ struct Fault: Sendable {
 
     let name: String
     let kind: Kind
-    /// The calls that it may strike; `nil` for all.
+    /// The calls that may fail; `nil` for all.
     var calls: Set<String>?
-    /// At how many calls it strikes, one after the other.
+    /// At how many calls it happens, one after the other.
     var length = 1
 
     static let all = [
@@ -41,7 +41,7 @@ struct Fault: Sendable {
 
     /// Calls that change a file system.
     ///
-    /// What is on the disk is the same before all that come between two of them.
+    /// The disk doesn't change between two of them.
     private static let changing: Set = [
         "copy_file_range", "fallocate", "fchmod", "fchmodat", "fchmodat2", "fdatasync",
         "fsetxattr", "fsync", "ftruncate", "linkat", "lsetxattr", "mkdirat", "openat", "openat2",
@@ -62,7 +62,7 @@ struct Fault: Sendable {
         }
     }
 
-    /// What an error must say.
+    /// The text that an error must contain.
     var reason: String? {
         if case .error(let code) = kind { String(cString: strerror(code)) } else { nil }
     }
@@ -83,9 +83,9 @@ struct Fault: Sendable {
         kind == .half || (kind == .error(EINTR) && Self.interruptible.contains(call))
     }
 
-    /// Every `step`th point at calls that are counted so, and where the power fails the end, too.
+    /// Every `step`th point for these counts of calls, and for a power loss also the end.
     ///
-    /// `passedOver` is how many points are left out first, and becomes that of the next fault.
+    /// `passedOver` is the number of points to skip first; it is updated for the next fault.
     func points(_ counts: [String: Int], step: Int, passedOver: inout Int) -> [Point] {
         let every = counts.sorted { $0.key < $1.key }
             .filter { calls?.contains($0.key) ?? true }
@@ -99,7 +99,7 @@ struct Fault: Sendable {
     }
 }
 
-/// A fault at the call of a number among those of its kind.
+/// A fault at the call with this number among those of its kind.
 struct Point: CustomStringConvertible, Sendable {
     let fault: Fault
     let call: String
@@ -109,7 +109,7 @@ struct Point: CustomStringConvertible, Sendable {
     var mustSucceed: Bool { fault.mustBeSurvived(at: call) }
     var description: String { "\(fault.name) at \(call) \(number)" }
 
-    /// Whether a run that ended so must have cleaned up, rather than the next one.
+    /// Whether a run that ended like this must have cleaned up itself.
     func leavesNothing(_ ended: Tools.Ended) -> Bool {
         ended.hasFailed && fault.length == 1 && call != "unlinkat"
     }

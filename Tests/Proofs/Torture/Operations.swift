@@ -1,7 +1,7 @@
 import Foundation
 import TestTrees
 
-/// An operation of `migrate`, and what must hold after it, whatever happened.
+/// An operation of `migrate`, and the promises that must hold after it, whatever happened.
 protocol Operation: Sendable {
     var name: String { get }
     /// Whether no two names can be exchanged in one step.
@@ -12,7 +12,7 @@ protocol Operation: Sendable {
     func prepare(_ place: inout Place) throws
     func words(_ place: Place) -> [String]
 
-    /// What of the place is not as promised; changes it as the next command does.
+    /// The broken promises about the place; changes it as the next command does.
     func problemsOfOutcome(_ place: Place, _ point: Point, _ ended: Tools.Ended) throws -> [String]
 }
 
@@ -20,7 +20,7 @@ extension Operation {
     var withoutExchange: Bool { false }
     var isBound: Bool { false }
 
-    /// What is not as promised, a sentence each.
+    /// The broken promises, a sentence each.
     func problems(
         _ place: Place,
         _ point: Point,
@@ -43,7 +43,7 @@ extension Operation {
 
     private func saysWhy(_ point: Point, _ ended: Tools.Ended) -> Bool {
         let lines = ended.errors.split(separator: "\n")
-        // Without standard error nothing can be said.
+        // Without standard error, no message is possible.
         guard let line = lines.first else { return ["write", "writev"].contains(point.call) }
         return lines.count == 1 && line.hasPrefix("migrate: error: ")
             && point.fault.reason.map { line.contains($0) } ?? true
@@ -67,8 +67,9 @@ enum Operations {
         ),
         Import(name: "import of an encrypted archive", replaces: true, isEncrypted: true),
         Recovery(name: "recovery from staging", call: "syncfs", number: 1, ends: "interrupted"),
-        // Of the renames the first two are of the staging directory, four move the old data aside, three move
-        // the new data in, and the next one moves the old data to where it is kept.
+        // The first two renames are of the staging directory, the next four move the old data
+        // aside, three move the new data in, and the next one moves the old data to where it is
+        // kept.
         Recovery(name: "recovery from clearing", call: "renameat2", number: 5, ends: "success"),
         Recovery(name: "recovery from filling", call: "renameat2", number: 8, ends: "success"),
         Recovery(
@@ -135,7 +136,7 @@ private struct Export: Operation {
     }
 }
 
-/// An import into a new container, or in the place of the data that one holds.
+/// An import into a new container, or over existing data.
 private struct Import: Operation {
     // A key pair that `age-keygen` made.
     private static let identity =
@@ -182,14 +183,14 @@ private struct Import: Operation {
             if ended.code == 0 && status != "success" {
                 return "it succeeds, and its status is \(status ?? "unknown")"
             }
-            // Where nothing can be said, that is what fails.
+            // If no message is possible, that is the failure.
             let isMute = ended.errors.isEmpty || ended.errors.contains("standard output")
             return ended.hasFailed && !isMute && status == "success" && !isCutOff
                 ? "it fails, and it has committed" : nil
         }
     }
 
-    /// What is not as promised of the container; `problemOfStatus` judges the status.
+    /// The broken promises about the container; `problemOfStatus` judges the status.
     func problems(
         _ place: Place,
         _ point: Point,
@@ -206,7 +207,7 @@ private struct Import: Operation {
         }
         let (status, answer) = try place.status()
         let contents = try place.contents()
-        // A container that was to be made may be missing, of which there is no status.
+        // A container that was to be made may be missing, and has no status then.
         if status == nil && (contents != nil || replaces) {
             problems.append("its status can't be told: \(answer.description)")
         }
@@ -257,7 +258,7 @@ private struct Import: Operation {
     }
 }
 
-/// What brings an import to its end that was killed at a call.
+/// Completes an import that was killed at a call.
 private struct Recovery: Operation {
     let name: String
     let call: String
@@ -292,7 +293,7 @@ private struct Recovery: Operation {
         _ ended: Tools.Ended
     ) throws -> [String] {
         try killed.problems(place, point, ended) { status in
-            // A commit that finds no room goes back.
+            // A commit without space is undone.
             let hasRoom = point.fault.kind != .error(ENOSPC)
             return ended.code == 0 && status != ends && hasRoom
                 ? "it succeeds, and its status is \(status ?? "unknown")" : nil

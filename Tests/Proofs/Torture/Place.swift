@@ -7,11 +7,11 @@ struct Place: Sendable {
     private static let limit = 60.0
 
     let directory: BytePath
-    /// The file system of its own, which can lose its power.
+    /// Its own file system, whose power can be cut.
     let disk: Disk?
-    /// What the archive holds.
+    /// The contents of the archive.
     private(set) var new = TreeSnapshot()
-    /// What a container holds that is replaced.
+    /// The contents of a container that is replaced.
     private(set) var old = TreeSnapshot()
     /// The archive's bytes.
     private(set) var reference = Data()
@@ -20,7 +20,7 @@ struct Place: Sendable {
     private let tools: Tools
     private let threads: Int
 
-    /// Makes what every operation starts from, once.
+    /// Makes the common start of all operations, once.
     init(_ directory: BytePath, _ tools: Tools, threads: Int, on disk: Disk? = nil) throws {
         (self.directory, self.tools, self.threads, self.disk) = (directory, tools, threads, disk)
         try directory.makeDirectory()
@@ -43,7 +43,7 @@ struct Place: Sendable {
     var container: BytePath { directory / "app" }
     var archive: BytePath { directory / "archive" }
     var output: BytePath { directory / "out" }
-    /// Where an import keeps what it replaces.
+    /// Where an import keeps the replaced data.
     var kept: BytePath { directory / "kept" }
     /// The archive, encrypted for the key.
     var sealed: BytePath { directory / "sealed" }
@@ -51,23 +51,23 @@ struct Place: Sendable {
 
     func names() throws -> Set<BytePath> { Set(try directory.names()) }
 
-    /// What lies in the container beside its data.
+    /// The files beside the data in the container.
     func bookkeeping() throws -> Set<BytePath> {
         let path = container / ".migration"
         return path.exists ? Set(try path.names()) : []
     }
 
-    /// What the container holds; `nil` if there is none.
+    /// The contents of the container; `nil` if there is none.
     func contents() throws -> TreeSnapshot? {
         container.exists ? try contents(of: container) : nil
     }
 
-    /// What the container at `path` holds.
+    /// The contents of the container at `path`.
     func contents(of path: BytePath) throws -> TreeSnapshot {
         try TreeSnapshot(of: path, excluding: [".migration"])
     }
 
-    /// Makes the container that holds the old data; `bound`, it is a mount point.
+    /// Makes the container with the old data; if `bound`, it is a mount point.
     mutating func makeContainer(bound: Bool) throws {
         try container.removeAll()
         try SmallTree.makeOld(in: container)
@@ -86,7 +86,7 @@ struct Place: Sendable {
         isBound = false
     }
 
-    /// Removes everything that an operation and what came after it made.
+    /// Removes everything that an operation and its successors made.
     mutating func clean() throws {
         try unbind()
         for name in try names().subtracting(["source", "archive"]) {
@@ -112,7 +112,8 @@ struct Place: Sendable {
         return (ended.code == 0 ? Container.word(of: ended) : nil, ended)
     }
 
-    /// Runs `migrate` with a fault; returns how it ended, how often that struck, and all calls.
+    /// Runs `migrate` with a fault; returns how it ended, how often the fault happened, and all
+    /// calls.
     func inject(
         _ fault: String,
         at call: String = "-",
@@ -166,7 +167,7 @@ struct Place: Sendable {
         return calls
     }
 
-    /// Runs the operation with a fault in the middle, and returns what is not as promised.
+    /// Runs the operation with a fault in the middle, and returns the broken promises.
     mutating func attempt(_ operation: any Operation, _ point: Point) throws -> [String] {
         try clean()
         try operation.prepare(&self)
@@ -174,14 +175,15 @@ struct Place: Sendable {
         return try operation.problems(self, point, ended, faults)
     }
 
-    /// Runs the operation until the power fails, and returns what is not as promised after it.
+    /// Runs the operation until the power fails, and returns the promises that are broken
+    /// afterwards.
     mutating func losePower(_ operation: any Operation, _ point: Point) throws -> [String] {
         guard let disk, case .powerLoss(let survivors) = point.fault.kind else { return [] }
         try clean()
         try operation.prepare(&self)
         try disk.makeLast()
         let (ended, faults, _) = try inject(point, into: operation)
-        // Where it came to its end, the power fails right behind it.
+        // If it came to its end, the power fails right after it.
         if faults == 0 { try disk.shutDown(survivors) }
         let wasBound = isBound
         try unbind()
@@ -191,13 +193,14 @@ struct Place: Sendable {
     }
 }
 
-/// The trees that are moved and replaced: as few entries as have one of everything.
+/// The trees that are moved and replaced: small, but with one of everything.
 private enum SmallTree {
     private enum Part {
         case directory(mode_t), file(Data), hole(Int), link(BytePath), hardLink(BytePath)
     }
 
-    /// What an archive must keep: odd names, modes, times, links, attributes, holes, sizes around blocks.
+    /// Everything that an archive must keep: odd names, modes, times, links, attributes, holes,
+    /// sizes around blocks.
     static func makeNew(in root: BytePath) throws {
         try make(
             [

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestTrees
 
-/// Makes every call of every operation fail in every way, and checks what is promised.
+/// Makes every call of every operation fail in every way, and checks the promises.
 struct Torture {
     private let tools: Tools
     private let step: Int

@@ -4,7 +4,7 @@ import Foundation
 // Code as guides show it, with its mistakes: what compiles on iOS compiles here.
 
 struct GuideImporter: ResourcesImporting {
-    // Each read makes another object, so that nobody sees it move.
+    // Each read makes another object, so nobody sees it move.
     var resourcesImportProgress: Progress { Progress(totalUnitCount: 100) }
 
     func importResources(at url: URL, request: ResourcesImportRequest) async throws {
@@ -65,7 +65,7 @@ enum GuideApp {
         return message(for: MigrationStatus.importStatus)
     }
 
-    /// A status passes from the main actor to a method of no actor by being given away.
+    /// The main actor gives a status away to a method that belongs to no actor.
     @MainActor static func register() async {
         let status = MigrationStatus.failure(CocoaError(.fileReadCorruptFile))
         await record(status)

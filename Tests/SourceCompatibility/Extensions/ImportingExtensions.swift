@@ -1,7 +1,7 @@
 import AppMigrationKit
 import Foundation
 
-/// An extension that moves what it gets into the documents, and counts the files.
+/// An extension that moves the resources into the documents, and counts the files.
 struct MovingImporter: ResourcesImporting {
     let resourcesImportProgress = Progress(totalUnitCount: 0)
 

@@ -73,7 +73,7 @@ enum EnumerationExtension: ResourcesImporting {
 /// An extension that adopts no sub-protocol: it does nothing, and compiles.
 struct IdleExtension: AppMigrationExtension {}
 
-/// Says where it works, as the templates of newer SDKs do.
+/// Names its extension point, as the templates of newer SDKs do.
 struct BoundExtension: ResourcesImporting {
     @AppExtensionPoint.Bind
     var extensionPoint: AppExtensionPoint {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The public declarations of a module, as the compiler writes them out.
+/// The public declarations of a module, as the compiler prints them.
 struct SymbolGraph: Decodable {
     private struct Symbol: Decodable {
         struct Name: Decodable { let precise: String }
@@ -36,7 +36,8 @@ struct SymbolGraph: Decodable {
     private let symbols: [Symbol]
     private let relationships: [Relationship]
 
-    /// What the module declares, each as `Owner: declaration` or `Owner: conforms to Protocol`.
+    /// The declarations of the module, each as `Owner: declaration` or `Owner: conforms to
+    /// Protocol`.
     var declarations: Set<String> {
         let lines = symbols.map { symbol in
             "\(symbol.owner): \(symbol.declarationFragments.map(\.spelling).joined())"
@@ -53,7 +54,7 @@ struct SymbolGraph: Decodable {
     private var conformances: [String] {
         let types = symbols.filter { $0.isType && $0.kind.identifier != "swift.protocol" }
         let names = Dictionary(types.map { ($0.identifier.precise, $0.owner) }) { $1 }
-        // Every type has these, or has them with another that is listed.
+        // Every type has these, or gets them with another conformance that is listed.
         let implied: Set = ["Copyable", "Escapable", "SendableMetatype"]
         return relationships.filter { $0.kind == "conformsTo" }
             .compactMap { relationship in

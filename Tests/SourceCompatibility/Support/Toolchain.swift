@@ -34,7 +34,7 @@ enum Toolchain {
         }
     }
 
-    /// Compiles a source up to the checks of isolation, which follow those of types.
+    /// Compiles a source, including the checks of isolation, which follow those of types.
     static func compile(_ source: URL, _ options: [String] = []) throws -> Command.Run {
         try run(["-emit-sil", "-o", "/dev/null"] + options, source)
     }

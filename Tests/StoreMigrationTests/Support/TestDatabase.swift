@@ -21,7 +21,7 @@ final class TestDatabase {
         isClosed = true
     }
 
-    /// What comes of statements that may fail.
+    /// The result of statements that may fail.
     func code(of statements: String) -> Int32 {
         sqlite3_exec(handle, statements, nil, nil, nil)
     }
