@@ -1,7 +1,7 @@
 public import Foundation
 public import MigrationCore
 
-/// What the trait of a suite gives a test: a container of its own, and app groups.
+/// The surroundings that a suite's trait gives a test: its own container, and app groups.
 ///
 /// ```swift
 /// let container = try #require(MigrationTestContext.current).container

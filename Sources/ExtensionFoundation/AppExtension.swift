@@ -3,10 +3,10 @@
 /// Corresponds to ExtensionFoundation's type of that name. The type that conforms carries `@main`
 /// and has an initializer without arguments.
 public protocol AppExtension {
-    /// The type of what runs the extension.
+    /// The type of the configuration.
     associatedtype Configuration: AppExtensionConfiguration
 
-    /// What runs the extension.
+    /// The configuration that runs the extension.
     @preconcurrency @MainActor var configuration: Configuration { get }
 
     /// The extension point at which the host uses the extension; authors of migration extensions

@@ -1,4 +1,4 @@
-/// What runs an extension in its process.
+/// Runs an extension in its process.
 ///
 /// Corresponds to ExtensionFoundation's type of that name. Authors of migration extensions don't
 /// write one, because MigrationCore supplies it.

@@ -7,7 +7,7 @@ public struct AppExtensionPoint: Hashable, Sendable {
     public struct Identifier: Hashable, Sendable {
         let name: String
 
-        /// Makes the name of a point that is known by one name alone.
+        /// Makes the name of a point that has only one name.
         ///
         /// - Parameter name: The name.
         public init(_ name: StaticString) {
@@ -18,7 +18,7 @@ public struct AppExtensionPoint: Hashable, Sendable {
         ///
         /// - Parameters:
         ///   - host: The bundle identifier of the app.
-        ///   - name: What the app calls the point.
+        ///   - name: The app's name for the point.
         public init(host: StaticString, name: StaticString) {
             self.name = "\(host).\(name)"
         }

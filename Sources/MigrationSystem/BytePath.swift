@@ -56,7 +56,7 @@ extension BytePath {
     /// The names between the slashes, without empty ones.
     package var components: [ArraySlice<UInt8>] { bytes.split(separator: Self.slash) }
 
-    /// The path without the slashes at its end; a path of slashes alone keeps one.
+    /// The path without the slashes at its end; a path of only slashes keeps one.
     package var trimmed: BytePath {
         bytes.count > 1 && bytes.last == Self.slash ? BytePath(trimmedBytes) : self
     }

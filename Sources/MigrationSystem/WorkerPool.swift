@@ -64,7 +64,7 @@ final class Crew: @unchecked Sendable {
         return try body()
     }
 
-    /// Whether this thread is doing a job; the lock is held here and in all that follows.
+    /// Whether this thread is doing a job; the lock is held here and in everything below.
     var isBusy: Bool { busy.contains(pthread_self()) }
 
     /// Runs `job` without the lock.

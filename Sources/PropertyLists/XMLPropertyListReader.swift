@@ -119,7 +119,7 @@ final class XMLPropertyListReader {
         }
     }
 
-    /// Does `work` unless something failed before; stops the parser where it fails.
+    /// Does `work` unless something failed before; stops the parser if it fails.
     private func attempt(
         _ work: (XMLPropertyListReader) throws(PropertyListError) -> Void
     ) {

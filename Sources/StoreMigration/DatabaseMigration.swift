@@ -1,7 +1,7 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// Migrates a SQLite file, which this process alone can use from the first look to the commit.
+/// Migrates a SQLite file, which only this process can use from the first look to the commit.
 ///
 /// Steps that work in place are one transaction in the file. Others work on a copy, and SQLite
 /// writes the copy's pages into the file in one transaction. So the file keeps its identity, and an

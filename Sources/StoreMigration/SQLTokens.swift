@@ -2,7 +2,7 @@ internal import CSQLite
 
 /// A word of SQL text, as SQLite divides it (tokenize.c).
 struct SQLToken: Sendable {
-    /// What a token is.
+    /// The kinds of tokens.
     enum Kind: Sendable {
         /// A keyword, or a name without quotes.
         case word

@@ -509,7 +509,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// What a query returns that reads the schema without a need for it.
+    /// The result of a query that does not need the schema, although SQLite reads it.
     private func valuesWhateverTheSchema(
         _ query: String
     ) throws(StoreMigrationError) -> [SQLiteValue] {

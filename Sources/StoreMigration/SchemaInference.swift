@@ -24,14 +24,14 @@ public struct SchemaInference: Sendable {
 
     /// A step in SQL.
     public struct Step: Hashable, Sendable {
-        /// What a step does.
+        /// The kinds of steps.
         public enum Kind: String, Codable, Sendable {
             case addColumn, analyze, createIndex, createTable, createTrigger, createView
             case createVirtualTable, dropIndex, dropTable, dropTrigger, dropView, dropVirtualTable
             case rebuildTable, renameColumn, renameTable, setApplicationID, setVersion
         }
 
-        /// What the step does.
+        /// The kind of the step.
         public let kind: Kind
         /// The table or column that it changes, such as `note` or `note.tags`.
         public let object: String

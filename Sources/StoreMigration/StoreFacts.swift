@@ -1,7 +1,7 @@
 public import Foundation
 internal import MigrationSystem
 
-/// What can be known of a store without its plan.
+/// The facts about a store that can be found out without its plan.
 public struct StoreFacts: Sendable {
     /// The kind of a store.
     public enum Kind: String, Codable, Sendable {
@@ -54,8 +54,8 @@ public struct StoreFacts: Sendable {
     /// - Parameters:
     ///   - url: The path of the store.
     ///   - key: The key that holds the version of a JSON document.
-    /// - Throws: ``StoreMigrationError`` with `missing`, `storeBusy`, `failed`, or `damaged` where it is
-    ///   neither a SQLite file nor a JSON document nor a directory; `CancellationError`.
+    /// - Throws: ``StoreMigrationError`` with `missing`, `storeBusy`, `failed`, or `damaged` if it
+    ///   is neither a SQLite file nor a JSON document nor a directory; `CancellationError`.
     public init(of url: URL, key: String = "version") throws {
         let place = try StorePlace(of: VersionedStore(at: url, .json(key: key)))
         bytes = try place.survey().bytes

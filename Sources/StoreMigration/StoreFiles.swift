@@ -6,7 +6,7 @@ enum StoreFiles {
     /// Gets the number of copied bytes, and stops the copy by throwing.
     typealias Report = (_ count: Int64) throws -> Void
 
-    /// Copies `name`, a file or a directory with all that is in it, into another directory.
+    /// Copies `name`, a file or a directory with everything in it, into another directory.
     ///
     /// Modes, times, links and attributes are kept, and owners where the system lets this process
     /// choose them.

@@ -159,7 +159,8 @@ extension StoreStatements: Sendable {}
 public struct StoreQueries {
     let database: SQLiteConnection
 
-    /// The first column of the first row of a query as a text; `nil` for NULL and where there is no row.
+    /// The first column of the first row of a query as a text; `nil` for NULL, or if there is no
+    /// row.
     ///
     /// - Throws: ``StoreMigrationError`` with SQLite's message.
     public func text(_ query: String) throws -> String? {

@@ -82,9 +82,9 @@ extension VersionedDocument {
         [0x20, 0x0A, 0x0D, 0x09].contains(byte)
     }
 
-    /// The bytes of the value of `key`, of the last one where there are several.
+    /// The bytes of the value of `key`; of the last one, if there are several.
     ///
-    /// The document is known to be valid, so that strings and brackets are all there is to see.
+    /// The document is known to be valid, so only strings and brackets matter.
     private func value(ofKey key: String) throws(StoreMigrationError) -> Range<Int>? {
         var position = try startOfMembers().start
         var found: Range<Int>?

@@ -32,7 +32,7 @@ public struct VersionedStore: Sendable {
     ///
     /// - Parameters:
     ///   - url: The path of the store; a link to it is followed.
-    ///   - form: What the store is, and where in it its version is written.
+    ///   - form: The kind of the store, and where its version is written.
     ///   - unwrittenVersion: The version of a store in which none is written; `nil` if there is no
     ///     such version.
     public init(at url: URL, _ form: Form, unwrittenVersion: StoreVersion? = nil) {

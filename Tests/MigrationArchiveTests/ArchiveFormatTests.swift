@@ -100,7 +100,7 @@ struct ArchiveFormatTests {
             }
             #expect(try archive.verify().fingerprint == fingerprints.last)
         }
-        // What describes the data counts, a further record does not.
+        // A record that describes the data counts, a further record does not.
         #expect(fingerprints[0] == fingerprints[1])
         #expect(fingerprints[0] != fingerprints[2])
     }

@@ -274,8 +274,8 @@ struct Transfer {
         }
     }
 
-    /// The bytes of pieces that the receiver may prove of what it has: a piece is proved once the next one, or a
-    /// table behind it, shows that nothing more belongs to it.
+    /// The bytes of the pieces that the receiver can prove: a piece is proved once the next one, or
+    /// a table behind it, shows that nothing more belongs to it.
     private func provedBytes(_ archive: Archive) throws -> [Int] {
         let boundaries = archive.boundaries
         guard !there.exists else { return [boundaries[boundaries.count - 1] - boundaries[0]] }

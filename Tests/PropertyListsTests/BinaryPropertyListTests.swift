@@ -7,7 +7,7 @@ struct BinaryPropertyListTests {
     private static let key: [UInt8] = [0x53] + [UInt8]("key".utf8)
     private static let text: [UInt8] = [0x51, UInt8(ascii: "a")]
 
-    /// A binary list of `objects`, the first of which holds the others.
+    /// A binary list of `objects`; the first one holds the others.
     private static func list(_ objects: [[UInt8]]) throws -> [UInt8] {
         var bytes = [UInt8]("bplist00".utf8)
         var offsets: [UInt8] = []

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// Work for some milliseconds, of which a host may see a part.
+/// Work for some milliseconds, which a host may notice in part.
 enum Occupation {
     private static let step = 20
 

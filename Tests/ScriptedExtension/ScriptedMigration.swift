@@ -9,7 +9,7 @@ public enum ScriptedOption: String, CaseIterable, Sendable {
     case theme
 }
 
-/// An extension that does what a script says, for tests of what a host makes of it.
+/// An extension that follows a script, for tests of its host.
 ///
 /// An export runs `script` at the container's root, an import `script` at the root of the import
 /// directory. Each line is a command, as ``ScriptRun`` reads it.

@@ -76,7 +76,7 @@ struct WaitingAppTests {
         #expect(try database.texts("PRAGMA user_version") == ["3"])
     }
 
-    /// What happens when a file is opened for the second time, which SQLite asks before it locks.
+    /// Called when a file is opened for the second time, as SQLite does before it locks.
     private struct Interference: Sendable {
         let path: String
         var opened = 0

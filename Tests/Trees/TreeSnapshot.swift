@@ -249,7 +249,7 @@ extension BytePath {
         try body(directory.path)
     }
 
-    /// What `lstat` says.
+    /// The result of `lstat`.
     package func status() throws -> stat {
         var status = stat()
         guard withPointer({ lstat($0, &status) }) == 0 else { throw CallFailure("lstat \(self)") }

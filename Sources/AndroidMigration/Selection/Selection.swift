@@ -93,7 +93,7 @@ struct Selection: Sendable {
 
     /// Whether it is sent only if a rule names it below the directory that the walk leaves out.
     ///
-    /// The documentation says that it is never sent; the source leaves out the directory alone
+    /// The documentation says that it is never sent; the source only leaves out the directory
     /// (BackupAgent, fullBackupFileTree).
     static func isNeverSent(_ path: EntryPath) -> Bool {
         StorageDomain.neverSent.contains { path.isEqual(toOrBelow: $0) }

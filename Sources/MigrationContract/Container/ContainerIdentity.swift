@@ -22,7 +22,8 @@ package struct ContainerIdentity: Hashable, Sendable {
         self.platform = platform
     }
 
-    /// Reads what is recorded in the bookkeeping of the directory at `root`; returns `nil` if nothing is.
+    /// Reads the identity in the bookkeeping of the directory at `root`; returns `nil` if there is
+    /// none.
     static func recorded(in root: BytePath) throws(MigrationError) -> ContainerIdentity? {
         let path = root / ContainerLayout.bookkeepingName / BytePath(fileName)
         do {

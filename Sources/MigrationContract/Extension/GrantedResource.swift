@@ -3,10 +3,10 @@ package import MigrationSystem
 
 /// A file or a directory outside the container that the person granted to the extension.
 ///
-/// An addition to AppMigrationKit: on iOS the person picks files in the app. The extension asks for a
-/// resource with `startAccessingSecurityScopedResource()` of its ``url``, uses it, and lets go of it
-/// with `stopAccessingSecurityScopedResource()`. Until it asks, and after it let go, its process can't
-/// open the resource.
+/// An addition to AppMigrationKit: on iOS the person picks files in the app. The extension asks for
+/// a resource with `startAccessingSecurityScopedResource()` of its ``url``, uses it, and releases
+/// it with `stopAccessingSecurityScopedResource()`. Until it asks, and after it let go, its process
+/// can't open the resource.
 public struct GrantedResource: Sendable, Hashable {
     /// The name that the person gave the resource.
     public let name: String

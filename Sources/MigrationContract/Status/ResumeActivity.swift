@@ -34,9 +34,9 @@ public struct ResumeActivity: Sendable, Equatable {
     /// - Parameters:
     ///   - activityType: The type, by which an app knows the activity.
     ///   - title: The title, for a person.
-    ///   - userInfo: What the app needs to go on, of the types that `NSUserActivity` allows: texts,
-    ///     numbers, dates, data, URLs, UUIDs, null, and arrays, sets and dictionaries of these. A date
-    ///     is kept to the second.
+    ///   - userInfo: What the app needs to continue, of the types that `NSUserActivity` allows:
+    ///     texts, numbers, dates, data, URLs, UUIDs, null, and arrays, sets and dictionaries of
+    ///     these. A date is kept to the second.
     /// - Throws: ``MigrationError`` of code `invalidOption` if the type is empty, a value is of
     ///   another type, or all of it takes more than 64 KiB.
     public init(
@@ -107,7 +107,7 @@ public struct ResumeActivity: Sendable, Equatable {
     /// What the app needs to continue; empty if the exporting app gave nothing.
     ///
     /// Arrays are of type `[AnyHashable]`, sets of type `Set<AnyHashable>` and dictionaries of type
-    /// `[String: AnyHashable]`; cast them to what they hold.
+    /// `[String: AnyHashable]`; cast them to the types of their elements.
     public var userInfo: [String: Any] {
         do throws(MigrationError) {
             return try Self.values(of: Self.read([UInt8](encoded)).userInfo)

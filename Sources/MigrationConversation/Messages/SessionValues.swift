@@ -176,7 +176,7 @@ package struct ImportProgress: Codable, Equatable, Sendable {
         return (Int64(fraction * Double(Self.scale)), Self.scale)
     }
 
-    /// Whether more is done now than `then`; another total alone doesn't count.
+    /// Whether more is done now than `then`; a changed total doesn't count.
     func hasMoved(since begin: ImportProgress) -> Bool {
         completed != begin.completed || fraction != begin.fraction
     }

@@ -34,7 +34,7 @@ struct ContainerCommit {
                         replacedBy: staging.placed
                     )
                 }
-                // What could not be moved is still there.
+                // The data that could not be moved is still there.
                 guard leftovers.problems.isEmpty else { break }
             }
             leftovers.remove(staging)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// The right to use a container: of apps together, of readers together, or of one writer alone.
+/// The right to use a container: of apps together, of readers together, or of a single writer.
 ///
 /// The lock is on the container's directory itself or, in a bundle, on the bundle. Apps and readers share it,
 /// and each kind has a mark on it that the other looks for. An import exchanges that directory, so after
@@ -225,7 +225,8 @@ private final class LockClaim: Sendable {
         }
     }
 
-    /// Marks first and looks then, so of two that begin at once at most one goes on.
+    /// Sets its mark first and looks for others then, so that of two that begin at once, at most
+    /// one continues.
     private static func share(
         _ file: OpenFile,
         marking mark: Int,

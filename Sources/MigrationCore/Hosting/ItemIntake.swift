@@ -124,7 +124,7 @@ final class ItemIntake {
 }
 
 extension SourceRoots.Location {
-    /// Throws if a file that is read later can't be read: its extension can go on without it.
+    /// Throws if a file that is read later can't be read: its extension can continue without it.
     fileprivate func checkIsReadable(at path: [UInt8]) throws {
         guard kind == .container, let name else { return }
         do throws(SystemError) {

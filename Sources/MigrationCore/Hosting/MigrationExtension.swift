@@ -56,7 +56,8 @@ public struct MigrationExtension: Sendable {
     /// How long the extension may go without an append, archived bytes, progress or another sign of
     /// work.
     ///
-    /// If it only reads files, rewrites them or waits for a device, it may go on for ten times as long.
+    /// If it only reads files, rewrites them or waits for a device, it may continue for ten times
+    /// as long.
     public var hangTimeout = Duration.seconds(30)
 
     /// How long the extension may take to stop after it was cancelled.

@@ -299,7 +299,7 @@ extension ProcessSession {
         }
     }
 
-    /// Archives an item; if the export can go on after an error, the process gets the error.
+    /// Archives an item; if the export can continue after an error, the process gets the error.
     private func append(
         _ number: UInt32,
         itemAt source: BytePath,

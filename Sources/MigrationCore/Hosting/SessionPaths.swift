@@ -10,7 +10,7 @@ public enum ExtensionPaths: String, Sendable, Codable {
     /// As they are: none of them needs encoding.
     case unchanged
 
-    /// By other paths, at which the directories are mounted for its process alone.
+    /// By other paths, at which the directories are mounted only for its process.
     case mounted
 
     /// By other paths, which lead through a symbolic link.

@@ -109,7 +109,7 @@ struct BookkeepingDirectory {
         try other.directory.descriptor.synchronize()
     }
 
-    /// Something in the place of a bookkeeping file that no import wrote.
+    /// Something that no import wrote, with the name of a bookkeeping file.
     struct UnsuitableFile: Error, CustomStringConvertible {
         let description: String
     }

@@ -3,11 +3,11 @@ internal import Glibc
 
 /// A shell command that takes or gives a stream, and never takes a stream that was cut for a whole one.
 ///
-/// A *guard*, a forked copy of this process in a session of its own, starts the command and holds the
-/// writing end of the stream too. If this process dies before ``complete(closing:)``, by whatever
-/// signal, the guard stops and kills the command and all that it started, waits, and only then lets go
-/// of the stream. If the guard dies, this process does the same. Only if both are killed at the same
-/// instant does the command see an end.
+/// A *guard*, a forked copy of this process in a session of its own, starts the command and holds
+/// the writing end of the stream too. If this process dies before ``complete(closing:)``, by
+/// whatever signal, the guard stops and kills the command and all that it started, waits, and only
+/// then closes the stream. If the guard dies, this process does the same. Only if both are killed
+/// at the same instant does the command see an end.
 package final class GuardedCommand: Sendable {
     /// The direction of the stream, as the command sees it.
     package enum Direction: Sendable {

@@ -143,7 +143,7 @@ struct AndroidConvertCommand: ReplacingCommand {
         case .android: report = try await convertArchive(to: destination, on: console)
         }
         let answer = ConversionAnswer(output, report: report)
-        // With '--out -', standard output holds the archive alone.
+        // With '--out -', standard output holds only the archive.
         let stream = output.isStandardStream ? console.errors : console.output
         try console.conclude(with: answer, inJSON: answersInJSON, on: stream)
         return report.lost.count == 0 ? .success : .failure

@@ -215,7 +215,7 @@ struct DifferenceRow: Row {
         return "\(path): \(aspect) differ\(ending)"
     }
 
-    /// The side that alone has the entry.
+    /// The only side that has the entry.
     private var side: String {
         switch kind {
         case .onlyInArchive: "archive"

@@ -172,7 +172,7 @@ struct IOSConvertCommand: ReplacingCommand {
             isDryRun: isDryRun,
             fingerprint: imported?.fingerprint ?? report.summary?.fingerprint
         )
-        // With '--out -', standard output holds the archive alone.
+        // With '--out -', standard output holds only the archive.
         let stream = output?.isStandardStream == true ? console.errors : console.output
         try stream.write(answer, inJSON: answersInJSON)
         guard !isWhole else { return .success }

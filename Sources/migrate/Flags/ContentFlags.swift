@@ -78,7 +78,7 @@ struct ContentFlags: FlagGroup {
         try MigrationDataContainer(atPath: path, naming: bundleIdentifier)
     }
 
-    /// What the flags ask for; reads the files that they name.
+    /// The options that the flags ask for; reads the files that they name.
     func options() throws -> ExportOptions {
         var options = exportOptions
         options.exclusions = try exclusions.patterns()

@@ -29,7 +29,7 @@ struct MetadataFlags: FlagGroup {
             )
     }
 
-    /// What the flags ask for.
+    /// The metadata that the flags ask for.
     var extraMetadata: ExtraMetadata {
         var extra: ExtraMetadata = []
         if hasOwners { extra.insert(.owners) }
@@ -67,7 +67,7 @@ struct RestoredMetadataFlags: FlagGroup {
         .needing(MetadataFlags.owners)
     }
 
-    /// Puts what the flags say into `options`.
+    /// Applies the flags to `options`.
     func apply(to options: inout ImportOptions) {
         options.extraMetadata = metadata.extraMetadata
         options.ownerMap = map

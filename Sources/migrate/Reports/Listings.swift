@@ -68,7 +68,7 @@ struct OmissionLines: Sendable {
         }
     }
 
-    /// Why something was left out, and how much that is.
+    /// Why something was left out, and its size.
     static func remark(on omission: Omission) -> String {
         if omission.reason == .damaged { return omission.detail ?? "damaged" }
         let reason = reason(omission.reason) + (omission.detail.map { " \($0)" } ?? "")

@@ -35,7 +35,7 @@ struct ReportTree {
     }
 
     private struct File {
-        /// The path in words, shortened where it is very long.
+        /// The path in words, shortened if it is very long.
         let path: EntryPath
         let name: [UInt8]
         /// The hash of the whole path.
@@ -51,7 +51,7 @@ struct ReportTree {
     private var largest: [File] = []
     private var types: [String: ReportAmount] = [:]
 
-    /// The differences in words, the first ones only, shortened where they are very long.
+    /// The first differences in words, shortened if they are very long.
     private(set) var differences: [(path: EntryPath, text: String)] = []
     /// How many differences there are.
     private(set) var differenceCount = 0
@@ -69,7 +69,7 @@ struct ReportTree {
         }
     }
 
-    /// Counts a file or directory that is not moved, by its name alone.
+    /// Counts a file or directory that is not moved, only by its name.
     mutating func add(_ path: [UInt8], bytes: UInt64, as state: ReportState) {
         guard !path.isEmpty else { return }
         add(EntryPath(bytes: path), bytes: bytes, state: state)

@@ -108,7 +108,8 @@ final class TextOutput: Sendable {
         try CancellationEvent(of: SignalWatch.interruption)
     }
 
-    /// Writes at most what a pipe accepts without blocking, so that a signal can end the wait.
+    /// Writes at most as much as a pipe accepts without blocking, so that a signal can end the
+    /// wait.
     private func writePart(of bytes: [UInt8], from start: Int) throws(OutputError) -> Int {
         try waitUntilWritable()
         let count = min(bytes.count - start, 4096)

@@ -36,7 +36,7 @@ struct HeaderIndexTests {
             return end
         }
 
-        /// The headers from `offset` to `limit`, of which no other has a part.
+        /// The headers from `offset` to `limit` that are in no other one.
         func headers(from offset: UInt64, to limit: UInt64) -> [UInt64] {
             var (offset, found) = (offset, [UInt64]())
             while offset < limit, offset < size {

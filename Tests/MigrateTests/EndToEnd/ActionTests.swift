@@ -4,7 +4,7 @@ import Testing
 
 /// `action.yml`, by the workflow of the example, run as GitHub does.
 @Suite(.scratchDirectory) struct ActionTests {
-    /// What `run-workflow.py` prints.
+    /// The output of `run-workflow.py`.
     private struct Run: Decodable {
         let log: String
         let summary: String

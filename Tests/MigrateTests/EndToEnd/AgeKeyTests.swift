@@ -19,7 +19,7 @@ import Testing
         .appending(path: "Fixtures/age-plugin-test").path
 
     @Test func `an identity file may be encrypted with a passphrase`() throws {
-        // What encrypts it is this program, in the form that age reads.
+        // This program encrypts it, in the form that age reads.
         let result = try place.shell(
             """
             set -e

@@ -32,7 +32,7 @@ import Testing
         try migrate("android convert", words.joined(separator: " "), "--out out --force")
     }
 
-    /// What `inspect` says, with one space between words.
+    /// The answer of `inspect`, with one space between words.
     private func inspect(_ name: String) throws -> String {
         let result = try migrate("inspect", name)
         #expect(result.exitCode == 0, "\(result.errors)")
@@ -385,7 +385,7 @@ import Testing
             out.write(compressor.compress(bytes(1024)) + compressor.flush())
             """
         #expect(try place.shell("python3 -c '\(script)' >backup").exitCode == 0)
-        // The size of files is what the shell can bound; what is unpacked is a file.
+        // The shell can limit the size of files, and unpacked data is in a file.
         let result = try place.shell(
             "ulimit -f 20000; \"$migrate\" android convert backup --out out"
         )

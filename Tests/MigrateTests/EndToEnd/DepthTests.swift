@@ -72,7 +72,7 @@ struct DepthTests {
             let result = try MigrateCommand.run(words)
             let code = try #require(result.exitCode)
             #expect([1, 73].contains(code), "\(words[0])")
-            // Where the parent is missing, it may be what is named.
+            // If the parent is missing, the error may name it.
             #expect(result.errorLine?.contains(long) ?? false, "\(words[0]): \(result.errors)")
         }
         #expect(try place.names() == ["archive", "source"])

@@ -202,7 +202,7 @@ struct EncryptionTests {
             guard count > 0 else { return false }
             if content.prefix(count).range(of: bytes) != nil { return true }
             guard count > bytes.count else { return false }
-            // What lies across two readings is found by the second.
+            // A match across two readings is found by the second.
             place += UInt64(place + UInt64(count) < part.upperBound ? count - bytes.count : count)
         }
         return false
@@ -268,7 +268,7 @@ struct EncryptionTests {
             }
     }
 
-    /// The files, memory and what was removed that a process has opened itself, for writing.
+    /// The files, including removed ones and memory, that a process has opened itself for writing.
     private func filesOpenForWriting(by command: MigrateCommand) throws -> [String] {
         let inherited = Set(try openFiles(of: "/proc/self").map(\.path))
         return try openFiles(of: "/proc/\(command.process)")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a person sees of an extension that can't run, or goes wrong.
+/// The messages about an extension that can't run or fails.
 @Suite(.scratchDirectory)
 struct ExtensionFailureTests {
     private let stage: ExtensionStage

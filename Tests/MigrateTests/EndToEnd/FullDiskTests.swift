@@ -10,7 +10,7 @@ struct FullDiskTests {
         ("nr_inodes=40", "i=0; while touch small/$i 2>/dev/null; do i=$((i+1)); done"),
     ]
 
-    /// The hole and the noise make three frames, of which the last one comes after the disk is full.
+    /// The hole and the noise make three frames; the last one comes after the disk is full.
     private func makeArchive(_ place: Workplace) throws -> Int {
         let made = try place.shell(
             """

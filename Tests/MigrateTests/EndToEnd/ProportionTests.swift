@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands on input of which a stranger may send more: twice the input may take twice the work.
+/// Commands on input from a stranger: twice the input may take twice the work.
 ///
 /// The work is counted in allocated and copied bytes and in calls for files; no time is measured.
 /// Making a path for every level of a tree would alone exceed the limits of these tests.

@@ -19,7 +19,7 @@ struct MigrateCommand {
         case path(String)
     }
 
-    /// How a run ended, and what it wrote.
+    /// How a run ended, and its output.
     struct Result {
         /// The exit code; `nil` if a signal ended the process.
         let exitCode: Int32?
@@ -104,7 +104,7 @@ struct MigrateCommand {
         reader?.waitUntilReadable()
     }
 
-    /// What the running process has written to standard error.
+    /// The standard error of the running process so far.
     func errorsSoFar() throws -> [UInt8] {
         try errors.bytes()
     }

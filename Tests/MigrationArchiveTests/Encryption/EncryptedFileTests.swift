@@ -364,7 +364,7 @@ private struct Concurrent: @unchecked Sendable {
     }
 }
 
-/// A file in memory that counts what is read of it.
+/// A file in memory that counts the bytes that are read.
 private final class CountingBytes: ByteSource {
     private let source: MemoryBytes
     private(set) var readBytes = 0

@@ -5,7 +5,7 @@ import Testing
 @testable import MigrationArchive
 
 struct ForeignAttributeTests {
-    /// The first entry of a tar file whose `records` come before it, and what is dropped of it.
+    /// The first entry of a tar file with `records` before it, and the attributes that are dropped.
     private func read(
         _ records: [(String, String)],
         type: String = "0",

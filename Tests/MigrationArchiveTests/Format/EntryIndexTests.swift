@@ -8,7 +8,7 @@ import Testing
 struct EntryIndexTests {
     private static let chunk = UInt64(FrameFormat.chunkSize)
 
-    /// An index of five frames, in two of which no entry is listed.
+    /// An index of five frames; two of them list no entry.
     private static var sample: EntryIndexBuilder {
         var builder = EntryIndexBuilder()
         builder.add(EntryPath("a/b"), at: 1024)

@@ -36,7 +36,7 @@ final class MemoryBytes: ByteSource {
 }
 
 extension ByteSource {
-    /// Appends all that there is to `content`, also what comes before a failure.
+    /// Appends the whole content to `content`, including the part before a failure.
     func readAll(into content: inout [UInt8]) throws {
         var buffer = [UInt8](repeating: 0, count: 100_000)
         while true {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.scratchDirectory)
 struct FileStatusReaderTests {
-    /// A run of `count` files, of which the one at `index` has `index` bytes.
+    /// A run of `count` files; the one at `index` has `index` bytes.
     private func run(of count: Int) throws -> FileRun {
         let directory = try BytePath.scratch
         for index in 0..<count {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MigrationCore
 
-/// Files that another user puts in the place of the bookkeeping, in a container that root works on
+/// Files that another user puts where the bookkeeping belongs, in a container that root works on
 /// too.
 @Suite(.scratchDirectory)
 struct PlantedBookkeepingTests {

@@ -129,7 +129,7 @@ struct RecoveryTests {
         #expect(try places.destinationContainer.importRecord() == record)
     }
 
-    /// A directory in the place of the record makes the last step fail.
+    /// A directory with the name of the record makes the last step fail.
     @Test(arguments: [Moment.fillingBegun, .fillingHalfDone], [false, true])
     func `can be cut off itself`(_ moment: Moment, _ isInside: Bool) throws {
         let places = try Places()

@@ -146,7 +146,7 @@ struct ExtractionTests {
 // MARK: - Other programs' archives
 
 extension ExtractionTests {
-    /// Entries, the selection, and how many files and hard links that is.
+    /// Entries, the selection, and its number of files and hard links.
     typealias Selection = (blocks: [RawTar.Entry], path: String, files: UInt64, hardLinks: UInt64)
 
     private static let selections: [Selection] = [

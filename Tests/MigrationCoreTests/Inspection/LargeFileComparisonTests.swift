@@ -5,16 +5,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Comparing files of which pieces of the archive hold nothing else.
+/// Comparing files that fill whole pieces of the archive.
 ///
-/// The first file of an archive begins with a header of 512 bytes, so that the first piece holds so much
-/// less of it.
+/// The first file of an archive begins with a header of 512 bytes, so the first piece holds 512
+/// bytes less of the file.
 @Suite(.scratchDirectory)
 struct LargeFileComparisonTests {
     private static let piece = 4 << 20
     private static let header = 512
 
-    /// Bytes of which no two pieces are alike.
+    /// Bytes without two equal pieces.
     private static func content(_ count: Int) -> Data {
         let block = VariedTree.noise(65_521)
         var data = Data(capacity: count + block.count)
@@ -122,7 +122,7 @@ struct LargeFileComparisonTests {
         #expect(try await rowsByEveryWay(places) == expected)
     }
 
-    /// An archive of one file of which the second and third piece hold nothing else, the third damaged.
+    /// An archive of one file that fills the second and third piece; the third is damaged.
     private func damagedPlaces() async throws -> Places {
         let places = try await places(Self.content(3 * Self.piece + 100_000))
         var archive = try places.archive.contents()

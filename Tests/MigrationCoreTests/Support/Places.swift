@@ -149,7 +149,8 @@ struct Places {
         try TreeSnapshot(of: data(of: container), excluding: [".migration"])
     }
 
-    /// What is in the destination's bookkeeping but its identity, which stays; nothing where it has none.
+    /// The contents of the destination's bookkeeping without its identity, which stays; empty if
+    /// there is none.
     func bookkeepingNames() throws -> [BytePath] {
         let bookkeeping = destination / ".migration"
         guard bookkeeping.exists else { return [] }

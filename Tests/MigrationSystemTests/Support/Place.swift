@@ -27,7 +27,7 @@ final class Place {
         try makeFile([UInt8](name.utf8), bytes)
     }
 
-    /// What a file holds.
+    /// The content of a file.
     func content(_ name: String) throws -> [UInt8]? {
         try directory.open([UInt8](name.utf8), .reading).readAll(limit: 1 << 20)
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A program and its arguments.
 struct Command {
-    /// How a run ended, and what it wrote.
+    /// How a run ended, and its output.
     struct Run {
         /// The exit code; `nil` if a signal ended the process.
         let exitCode: Int32?

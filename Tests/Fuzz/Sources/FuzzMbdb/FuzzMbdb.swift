@@ -6,7 +6,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.run(data, count) { try ManifestListPromises.check($0) }
 }
 
-/// Writes the seeds where they are asked for.
+/// Writes the seeds if they are requested.
 @c(LLVMFuzzerInitialize)
 public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
 {

@@ -4,9 +4,10 @@ private let ground = SessionGround()
 
 /// Reads the messages of a host or of an extension's process.
 ///
-/// Bits 0 and 1 of the first byte: messages of an extension's process, alone or with what they append;
-/// messages of a host. Bit 2: the rest is the bytes themselves instead of a script. Bit 3: they come many
-/// times over. The second byte is the size of the pieces in which they come.
+/// Bits 0 and 1 of the first byte: messages of an extension's process, with or without the items
+/// that they append; messages of a host. Bit 2: the rest is the bytes themselves instead of a
+/// script. Bit 3: they come many times over. The second byte is the size of the pieces in which
+/// they come.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.run(data, count) { bytes in
@@ -26,7 +27,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
 }
 
-/// Writes the seeds where they are asked for.
+/// Writes the seeds if they are requested.
 @c(LLVMFuzzerInitialize)
 public func initialize(_ count: UnsafeMutableRawPointer?, _ words: UnsafeMutableRawPointer?) -> CInt
 {

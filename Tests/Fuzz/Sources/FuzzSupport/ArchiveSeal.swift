@@ -11,7 +11,7 @@ enum ArchiveSeal {
     /// Returns `archive` with the right lengths of its last frame and of its index of entries, and
     /// right hashes of all of it.
     ///
-    /// What can't be made out stays as it is.
+    /// Parts that can't be recognized stay as they are.
     static func renewed(_ archive: [UInt8]) -> [UInt8] {
         guard let end = endStart(of: archive),
             let entries = entryIndexStart(of: archive, before: end)

@@ -17,8 +17,9 @@ public enum BackupPromises {
 
     private static let password = [UInt8]("pässword".utf8)
 
-    /// Takes the first byte for what the rest is, bits 0 and 1: a whole file, the content of one, what
-    /// follows a header, or the fields that its lock holds; bit 2: compressed; bit 3: encrypted.
+    /// Uses the first byte to choose the form of the rest, bits 0 and 1: a whole file, the content
+    /// of one, what follows a header, or the fields that its lock holds; bit 2: compressed; bit 3:
+    /// encrypted.
     public static func check(_ bytes: [UInt8]) throws {
         let first = bytes.first ?? 0
         let rest = [UInt8](bytes.dropFirst())

@@ -13,7 +13,8 @@ public enum EncryptionPromises {
     private static let identity =
         "AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0"
 
-    /// Takes the first byte for what the rest is: a whole file, a header, what is in an armor, or chunks.
+    /// Uses the first byte to choose the form of the rest: a whole file, a header, what is in an
+    /// armor, or chunks.
     public static func check(_ bytes: [UInt8]) throws {
         let rest = [UInt8](bytes.dropFirst())
         switch (bytes.first ?? 0) & 3 {

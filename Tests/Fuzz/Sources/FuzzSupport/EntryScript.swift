@@ -17,7 +17,7 @@ public struct EntryScript {
     private var attributes: [ExtendedAttribute] = []
     private var records = PaxRecords()
 
-    /// Reads a script; lines that mean nothing are passed over.
+    /// Reads a script; skips lines that mean nothing.
     public init(_ text: some Collection<UInt8>) {
         for line in text.split(separator: UInt8(ascii: "\n")).prefix(200) {
             let fields = line.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)

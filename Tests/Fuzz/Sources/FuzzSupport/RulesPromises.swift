@@ -31,7 +31,7 @@ public enum RulesPromises {
 
     private static let treeBytes: UInt64 = (1 << 14) - 1
 
-    /// Takes the first byte for what the rest is.
+    /// Uses the first byte to choose the form of the rest.
     public static func check(_ bytes: [UInt8]) throws {
         let rest = [UInt8](bytes.dropFirst())
         switch (bytes.first ?? 0) & 3 {

@@ -18,7 +18,7 @@ public enum Seeds {
         endless,
     ]
 
-    /// Files of holes alone that together are larger than any number.
+    /// Files of only holes that together are larger than any number.
     private static let endless = String(
         repeating: "x|GNU.sparse.map|0,0\nx|GNU.sparse.size|9223372036854775807\nf|s|0\n",
         count: 3

@@ -16,8 +16,9 @@ public enum StreamPromises {
     private static let streamPath = BytePath(FuzzTarget.groundPath + "/stream")
     private static let ground = BytePath(FuzzTarget.groundPath)
 
-    /// Takes the first byte for what is done with the stream in the rest, bit 0: repair it; bit 1: keep
-    /// Android's names.
+    /// Uses the first byte to choose what to do with the stream in the rest.
+    ///
+    /// Bit 0: repair it; bit 1: keep Android's names.
     public static func check(_ bytes: [UInt8]) throws {
         let first = bytes.first ?? 0
         let rest = [UInt8](bytes.dropFirst())

@@ -24,7 +24,7 @@ public enum TrailerPromises {
         FuzzTarget.require(index.pieceBytes <= room, "pieces have a size")
     }
 
-    /// The bytes with the hash of what comes before it.
+    /// The bytes, followed by their hash.
     private static func sealed(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.count >= 20 else { return bytes }
         let count = Int(bytes.littleEndian(at: 16, as: UInt32.self))
