@@ -22,7 +22,7 @@
 //
 //   FaultInjector <report> <start> [-x] <fault> <call> <first> <last> <program> [<argument>...]
 //
-// The fault is none, kill, short, error=<errno>, or powerloss=<flags>:<directory>. The calls are
+// The fault is one of none, kill, short, error=<errno> and powerloss=<flags>:<directory>. The calls are
 // counted by kind, from the first on that names a path that begins with <start>, without those of
 // Dispatch's own; those numbered from <first> to <last> get the fault. With -x no two names can be
 // exchanged in one step. The report has a line for each kind with the count of its calls, and how
