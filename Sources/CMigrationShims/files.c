@@ -22,6 +22,15 @@ int migration_open_beneath(int directory, const char *path, int flags) {
   return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
+int migration_open_without_links(int directory, const char *path, int flags, mode_t mode) {
+  struct open_how how = {
+      .flags = (unsigned)flags | O_CLOEXEC,
+      .mode = mode,
+      .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+  };
+  return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
 int migration_rename_exchange(int fromDirectory, const char *from, int toDirectory, const char *to) {
   return renameat2(fromDirectory, from, toDirectory, to, RENAME_EXCHANGE);
 }

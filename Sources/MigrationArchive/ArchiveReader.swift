@@ -252,9 +252,11 @@ public final class ArchiveReader: RestorableArchive {
         try strict?.readContent(passingOver: pieces, where: isKnown, body)
     }
 
-    /// Takes the content of the current entry for use after the next one was read; `nil` where it
-    /// does not lie in one piece, and is to be read.
-    package func takeContent() throws -> ContentSlice? { try entries.takeContent() }
+    /// Passes the content of the current entry to `body` in slices for use after the next entry was read;
+    /// returns `false` where it is to be read.
+    package func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool {
+        try entries.takeContent(body)
+    }
 
     /// Returns the parts of the current entry that can't be restored, once.
     package func takeOmissions() -> [EntryOmission] { entries.takeOmissions() }

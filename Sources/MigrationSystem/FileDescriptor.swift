@@ -167,7 +167,7 @@ extension FileDescriptor {
 
 extension FileDescriptor {
     /// No system call takes a longer path.
-    private static let longestPath = 4095
+    package static let longestPath = 4095
 
     /// Opens the directory at `path`, following the links in it as long as they stay beneath this one.
     ///
@@ -199,6 +199,26 @@ extension FileDescriptor {
             .directory
         )
         return try directory.openBeneath(path[(end + 1)...], for: access)
+    }
+
+    /// Opens or makes the file at `path` beneath this directory, and follows no link on the way.
+    package borrowing func openBeneathWithoutLinks(
+        _ path: [UInt8],
+        _ access: Access
+    ) throws(SystemError) -> FileDescriptor {
+        let rawValue = rawValue
+        do {
+            let descriptor = try retryingOnInterrupt("open") {
+                path.withPath {
+                    unsafe migration_open_without_links(rawValue, $0, access.flags, access.mode)
+                }
+            }
+            return FileDescriptor(adopting: descriptor)
+        } catch {
+            // One by one, the names say where a link is, and need no call that a sandbox may refuse.
+            guard error.isUnsupported || error.isNotDirectory || error.isBusy else { throw error }
+            return try openWithoutLinks(path[...], access)
+        }
     }
 
     private borrowing func openBeneath(

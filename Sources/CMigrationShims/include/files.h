@@ -10,6 +10,9 @@
 /// Opens the file at `path`, following links but never out of `directory` (EXDEV).
 int migration_open_beneath(int directory, const char *path, int flags);
 
+/// Opens or makes the file at `path` beneath `directory`, following no link (ELOOP).
+int migration_open_without_links(int directory, const char *path, int flags, mode_t mode);
+
 /// Swaps two names in one step (renameat2 with RENAME_EXCHANGE).
 int migration_rename_exchange(int fromDirectory, const char *from, int toDirectory, const char *to);
 

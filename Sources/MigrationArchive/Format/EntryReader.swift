@@ -19,10 +19,11 @@ package protocol EntryReader: AnyObject {
     /// Everything between the pieces, and between the last one and the entry's size, is zeros.
     func readContent(_ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void) throws
 
-    /// Takes the content of the current entry, which stays valid after the reader has gone on.
+    /// Passes the content of the current entry to `body` in slices that stay valid after the reader has gone on,
+    /// each with its offset in the file; at least one, even if it is empty.
     ///
-    /// - Returns: The content, or `nil` if it does not lie in one piece and has to be read.
-    func takeContent() throws -> ContentSlice?
+    /// - Returns: `false` if the content has to be read.
+    func takeContent(_ body: (_ offset: UInt64, ContentSlice) throws -> Void) throws -> Bool
 
     /// Returns the parts of the current entry that can't be restored, once.
     func takeOmissions() -> [EntryOmission]
@@ -30,7 +31,7 @@ package protocol EntryReader: AnyObject {
 
 extension EntryReader {
     package var place: WindowPlace { .first }
-    package func takeContent() throws -> ContentSlice? { nil }
+    package func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool { false }
 }
 
 /// An archive that is restored from its first entry to its last.

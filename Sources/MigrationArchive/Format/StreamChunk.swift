@@ -55,11 +55,13 @@ package struct ContentSlice: Sendable {
     let chunk: StreamChunk
     let range: Range<Int>
 
+    var count: Int { range.count }
+
     /// Passes the content to `body`.
-    func withSpan<Failure: Error>(
-        _ body: (Span<UInt8>) throws(Failure) -> Void
-    ) throws(Failure) {
+    func withSpan<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let bytes = chunk.buffer.bytes
-        try body(bytes.span.extracting(range))
+        return try body(bytes.span.extracting(range))
     }
 }

@@ -157,7 +157,9 @@ final class SelectedEntryReader: EntryReader {
         try reader.readContent(body)
     }
 
-    func takeContent() throws -> ContentSlice? { try reader.takeContent() }
+    func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool {
+        try reader.takeContent(body)
+    }
 
     func takeOmissions() -> [EntryOmission] { reader.takeOmissions() }
 }

@@ -202,19 +202,21 @@ final class StrictTarReader: EntryReader {
         current = nil
     }
 
-    func takeContent() throws -> ContentSlice? {
+    func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool {
         try readListedHeader()
-        guard let entry = current, let slice = try stream.takeSlice(entry.contentSize) else {
-            return nil
-        }
+        guard let entry = current else { return false }
+        var position: UInt64 = 0
+        var zeros = ZeroPageCounter()
+        repeat {
+            let slice = try stream.takeSlice(entry.contentSize - position)
+            if readsAllContent { slice.withSpan { zeros.add($0) } }
+            try body(position, slice)
+            position += UInt64(slice.count)
+        } while position < entry.contentSize
         try skipPadding(of: entry)
-        if readsAllContent {
-            var zeros = ZeroPageCounter()
-            slice.withSpan { zeros.add($0) }
-            totals.dataBytes.addSaturating(entry.contentSize - zeros.bytes)
-        }
+        totals.dataBytes.addSaturating(entry.contentSize - zeros.bytes)
         current = nil
-        return slice
+        return true
     }
 
     func takeOmissions() -> [EntryOmission] { [] }

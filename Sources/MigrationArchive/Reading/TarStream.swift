@@ -98,13 +98,14 @@ final class TarStream {
         }
     }
 
-    /// Takes the next `count` bytes without copying them, or returns `nil` and stays where it is
-    /// because they don't lie in one chunk.
-    func takeSlice(_ count: UInt64) throws -> ContentSlice? {
-        if count > 0 { guard try fill() else { return nil } }
-        guard let chunk, count <= UInt64(chunk.buffer.count - index) else { return nil }
+    /// Takes those of the next `count` bytes that lie in one chunk, without copying them.
+    func takeSlice(_ count: UInt64) throws -> ContentSlice {
+        let hasBytes = try count == 0 || fill()
+        guard hasBytes, let chunk else {
+            throw ArchiveError(.truncated, "the tar stream ends in an entry", offset: offset)
+        }
         let start = index
-        advance(Int(count))
+        advance(Int(min(UInt64(chunk.buffer.count - index), count)))
         return ContentSlice(chunk: chunk, range: start..<index)
     }
 

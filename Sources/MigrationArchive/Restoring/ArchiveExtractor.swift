@@ -203,11 +203,9 @@ package final class ArchiveExtractor {
         try directories.finish()
     }
 
-    /// Makes the writers, unless no file is made, only one thread is allowed, or a later entry may
-    /// replace an earlier one.
+    /// Makes the writers, unless no file is made, or a later entry may replace an earlier one.
     private func makeWriters(for archive: any RestorableArchive) -> FileWriters? {
-        guard let mode, !options.isLenient, !options.passesOverDamage, archive.pool.threadCount > 1
-        else { return nil }
+        guard let mode, !options.isLenient, !options.passesOverDamage else { return nil }
         return FileWriters(on: archive.pool, mode: mode)
     }
 
@@ -388,19 +386,35 @@ extension ArchiveExtractor {
         _ onProgress: (UInt64) -> Void
     ) throws {
         try tally.claim(entry, stored: archive.storedSize)
+        let (directory, name) = try tree.place(ofFileAt: entry.path)
         let file = RestoredFile(
             entry: entry,
-            directory: try tree.parent(of: entry.path),
+            directory: directory,
+            name: name,
             permissions: restoredPermissions(of: entry),
             offset: archive.entryOffset
         )
-        if let writers = tree.writers, let content = try archive.takeContent() {
-            try writers.append(file, holding: content)
-            if case .file(let size) = entry.kind { readContentBytes.addSaturating(size) }
-        } else {
+        if try !takeContent(of: file, from: archive, onProgress) {
             try make(file, from: archive, onProgress)
         }
         tally.count(entry)
+    }
+
+    /// Hands a file over to the writers with all of its content; returns `false` where there are none.
+    private func takeContent(
+        of file: RestoredFile,
+        from archive: any RestorableArchive,
+        _ onProgress: (UInt64) -> Void
+    ) throws -> Bool {
+        guard let writers = tree.writers else { return false }
+        var begun: SharedFile?
+        return try archive.takeContent { offset, content in
+            let isWhole = UInt64(content.count) == file.entry.contentSize
+            if !isWhole, begun == nil { begun = try writers.begin(file) }
+            try writers.append(begun.map { .part(of: $0, at: offset) } ?? .whole(file), content)
+            readContentBytes.addSaturating(UInt64(content.count))
+            if !isWhole { onProgress(archive.consumedBytes) }
+        }
     }
 
     /// Makes a file here and now, piece by piece as its content is read.
@@ -413,19 +427,19 @@ extension ArchiveExtractor {
         try tree.replacing(file.entry.path, in: file.directory) {
             made = try file.make(mode ?? NewFileMode())
         }
-        guard var writer = made.take() else { return }
+        guard let writer = made.take() else { return }
         do {
+            var end: UInt64 = 0
             try archive.readContent { offset, piece in
-                try writer.write(piece, at: offset)
+                end = max(end, try writer.write(piece, at: offset))
                 readContentBytes.addSaturating(UInt64(piece.count))
                 onProgress(archive.consumedBytes)
             }
-            try writer.finish(file.entry)
+            try writer.finish(file.entry, end: end)
+            try writer.close()
         } catch {
             // A file that wasn't read whole isn't restored, even if all others are.
-            if options.passesOverDamage {
-                try file.directory.removeFile([UInt8](file.entry.path.lastComponent))
-            }
+            if options.passesOverDamage { try file.directory.removeFile(file.name) }
             throw error
         }
     }
@@ -435,13 +449,16 @@ extension ArchiveExtractor {
 
 extension ArchiveExtractor {
     private func restoreDirectory(_ entry: ArchiveEntry) throws {
-        let directory = try tree.parent(of: entry.path)
-        let name = [UInt8](entry.path.lastComponent)
-        if !tree.takeImplied(entry.path) { try declareDirectory(entry, named: name, in: directory) }
-        if let owner = entry.owner { try tree.setOwner(owner, of: name, in: directory) }
         let attributes = entry.attributesBesideAccessLists
-        if !attributes.isEmpty {
-            try directory.openDirectory(name).setExtendedAttributes(attributes)
+        let isImplied = tree.takeImplied(entry.path)
+        if !isImplied || entry.owner != nil || !attributes.isEmpty {
+            let directory = try tree.parent(of: entry.path)
+            let name = [UInt8](entry.path.lastComponent)
+            if !isImplied { try declareDirectory(entry, named: name, in: directory) }
+            if let owner = entry.owner { try tree.setOwner(owner, of: name, in: directory) }
+            if !attributes.isEmpty {
+                try directory.openDirectory(name).setExtendedAttributes(attributes)
+            }
         }
         try directories.add(entry, permissions: restoredPermissions(of: entry))
     }

@@ -9,8 +9,8 @@ final class FileWriters {
     private let mode: NewFileMode
     private let cancellation: CancellationFlag
     private var batch = FileBatch()
-    /// The files that were handed over last, of which some may not be made yet.
-    private var recent: [EntryPath] = []
+    /// Hashes of the paths that were handed over last, of which some may not be made yet.
+    private var recent: [Int] = []
     private let pendingLimit: Int
 
     init(on pool: WorkerPool, mode: NewFileMode) {
@@ -24,20 +24,27 @@ final class FileWriters {
         }
     }
 
-    /// Makes `file` soon; a later call throws the error where that fails.
-    func append(_ file: RestoredFile, holding content: ContentSlice) throws {
+    /// Makes a file whose content will come in several parts.
+    func begin(_ file: RestoredFile) throws -> SharedFile? {
+        guard let writer = try file.make(mode) else { return nil }
+        return SharedFile(file, writer)
+    }
+
+    /// Does `work` with `content` soon; a later call throws the error where that fails.
+    func append(_ work: FileBatch.Work, _ content: ContentSlice) throws {
         if batch.isComplete(before: content) {
             try step.submit(batch)
             batch = FileBatch()
         }
-        batch.append(file, holding: content)
+        batch.append(work, content)
+        guard case .whole(let file) = work else { return }
         if recent.count == 2 * pendingLimit { recent.removeFirst(pendingLimit) }
-        recent.append(file.entry.path)
+        recent.append(file.entry.path.hashValue)
     }
 
     /// Whether the file at `path` may be one that is not made yet.
     func mayStillMake(_ path: ArraySlice<UInt8>) -> Bool {
-        recent.contains { $0.bytes.span.isEqual(to: path.span) }
+        recent.contains(EntryPath(bytes: [UInt8](path)).hashValue)
     }
 
     /// Waits until every file is made that was handed over.
@@ -53,40 +60,55 @@ final class FileWriters {
     func close() { step.abandon() }
 }
 
-/// Files whose contents lie in one chunk of the tar stream, made together by one thread.
+/// Files and parts of files whose contents lie in one chunk of the tar stream, made together by one thread.
 struct FileBatch: Sendable {
+    /// What is done with a content.
+    enum Work: Sendable {
+        /// A file is made of it.
+        case whole(RestoredFile)
+        /// It is written to a file that was begun.
+        case part(of: SharedFile, at: UInt64)
+
+        fileprivate var file: RestoredFile {
+            switch self {
+            case .whole(let file): file
+            case .part(let shared, _): shared.file
+            }
+        }
+    }
+
     /// Enough files that handing them on costs little beside making them.
-    static let fileLimit = 64
+    static let fileLimit = 256
     /// Every directory of a batch is an open file.
     private static let directoryLimit = 16
 
-    private(set) var files: [(file: RestoredFile, content: ContentSlice)] = []
-    /// The directories that the files are in, each once.
-    private var directories: [any RestoredDirectory] = []
-
-    var isEmpty: Bool { files.isEmpty }
+    private var works: [(work: Work, content: ContentSlice)] = []
+    /// How often the directory changes from one file to the next.
+    private var directoryCount = 0
 
     /// Whether the batch should be handed on before `content` is added.
     func isComplete(before content: ContentSlice) -> Bool {
-        guard let last = files.last else { return false }
-        return files.count >= Self.fileLimit || directories.count >= Self.directoryLimit
+        guard let last = works.last else { return false }
+        return works.count >= Self.fileLimit || directoryCount >= Self.directoryLimit
             || last.content.chunk !== content.chunk
     }
 
-    mutating func append(_ file: RestoredFile, holding content: ContentSlice) {
-        if !directories.contains(where: { $0 === file.directory }) {
-            directories.append(file.directory)
-        }
-        files.append((file, content))
+    mutating func append(_ work: Work, _ content: ContentSlice) {
+        if works.last?.work.file.directory !== work.file.directory { directoryCount += 1 }
+        works.append((work, content))
     }
 
     /// Makes the files, one after another.
     func make(_ mode: NewFileMode, cancellation: CancellationFlag) throws {
-        for (file, content) in files {
+        for (work, content) in works {
             try cancellation.check()
             do throws(SystemError) {
-                try file.make(mode, holding: content)
+                switch work {
+                case .whole(let file): try file.make(mode, holding: content)
+                case .part(let shared, let offset): try shared.write(content, at: offset)
+                }
             } catch {
+                let file = work.file
                 throw ArchiveError(error, restoring: file.entry.path).located(at: file.offset)
             }
         }
@@ -99,11 +121,11 @@ struct FileBatch: Sendable {
 struct RestoredFile: Sendable {
     let entry: ArchiveEntry
     let directory: any RestoredDirectory
+    /// What it is called there.
+    let name: [UInt8]
     let permissions: UInt16
     /// Where its header begins in the tar stream.
     let offset: UInt64
-
-    var name: [UInt8] { [UInt8](entry.path.lastComponent) }
 
     /// Makes the file, which must not exist yet; `nil` where its content is not kept.
     func make(_ mode: NewFileMode) throws(SystemError) -> FileContentWriter? {
@@ -121,17 +143,47 @@ struct RestoredFile: Sendable {
 
     /// Makes the file and fills it with `content`.
     func make(_ mode: NewFileMode, holding content: ContentSlice) throws(SystemError) {
-        guard var writer = try make(mode) else { return }
-        try content.withSpan { span throws(SystemError) in try writer.write(span, at: 0) }
-        try writer.finish(entry)
+        guard let writer = try make(mode) else { return }
+        let end = try content.withSpan { span throws(SystemError) in
+            try writer.write(span, at: 0)
+        }
+        try writer.finish(entry, end: end)
+        try writer.close()
+    }
+}
+
+/// A file whose parts several threads write; who writes the last one finishes it.
+final class SharedFile: Sendable {
+    let file: RestoredFile
+    private let writer: FileContentWriter
+    /// How much is still to be written, and where the last byte that was written ends.
+    private let state: Monitor<(rest: UInt64, end: UInt64)>
+
+    init(_ file: RestoredFile, _ writer: consuming FileContentWriter) {
+        self.file = file
+        self.writer = writer
+        state = Monitor((file.entry.contentSize, 0))
+    }
+
+    func write(_ content: ContentSlice, at offset: UInt64) throws(SystemError) {
+        let written = try content.withSpan { span throws(SystemError) in
+            try writer.write(span, at: offset)
+        }
+        let (rest, end) = state.withLock { state in
+            state.rest -= UInt64(content.count)
+            state.end = max(state.end, written)
+            return state
+        }
+        guard rest == 0 else { return }
+        try writer.finish(file.entry, end: end)
+        try writer.flush()
     }
 }
 
 /// Writes a file's content where it belongs and leaves out runs of zeros, which become holes.
-struct FileContentWriter: ~Copyable {
+struct FileContentWriter: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
     private let lackingPermissions: UInt16?
-    private var end: UInt64 = 0
 
     /// Writes to a new file, which gets `permissions` at the end unless it was made with the right ones.
     init(writingTo descriptor: consuming FileDescriptor, lacking permissions: UInt16?) {
@@ -140,37 +192,44 @@ struct FileContentWriter: ~Copyable {
     }
 
     /// Writes `piece` at `offset`; pages of zeros are passed over, and parts of pages at its ends.
-    mutating func write(_ piece: Span<UInt8>, at offset: UInt64) throws(SystemError) {
+    ///
+    /// - Returns: Where the last byte that was written ends; 0 if there is none.
+    borrowing func write(_ piece: Span<UInt8>, at offset: UInt64) throws(SystemError) -> UInt64 {
         let page = ZeroPageCounter.pageSize
-        var start = 0
-        var index = 0
+        var (start, index, end) = (0, 0, UInt64(0))
+        func put(upTo limit: Int) throws(SystemError) {
+            if start == limit { return }
+            let bytes = piece.extracting(start..<limit)
+            try descriptor.writeAll(bytes, at: offset + UInt64(start))
+            end = offset + UInt64(limit)
+        }
         while index < piece.count {
             let toNextPage = page - Int((offset + UInt64(index)) % UInt64(page))
             let next = min(piece.count, index + toNextPage)
             if ZeroPageCounter.isZero(piece.extracting(index..<next)) {
-                try put(piece.extracting(start..<index), at: offset + UInt64(start))
+                try put(upTo: index)
                 start = next
             }
             index = next
         }
-        try put(piece.extracting(start..<piece.count), at: offset + UInt64(start))
+        try put(upTo: piece.count)
+        return end
     }
 
-    private mutating func put(_ bytes: Span<UInt8>, at offset: UInt64) throws(SystemError) {
-        if bytes.isEmpty { return }
-        try descriptor.writeAll(bytes, at: offset)
-        end = offset + UInt64(bytes.count)
-    }
-
-    /// Gives the file its size, metadata and attributes, and closes it.
-    consuming func finish(_ entry: ArchiveEntry) throws(SystemError) {
+    /// Gives the file its size, metadata and attributes; `end` is where the last byte that was written ends.
+    borrowing func finish(_ entry: ArchiveEntry, end: UInt64) throws(SystemError) {
         if end < entry.contentSize { try descriptor.setSize(entry.contentSize) }
         try descriptor.setExtendedAttributes(entry.attributesBesideAccessLists)
         if let lackingPermissions { try descriptor.setPermissions(lackingPermissions) }
         try descriptor.setExtendedAttributes(entry.accessLists)
         try descriptor.setModificationTime(entry.modificationTime)
-        try descriptor.close()
     }
+
+    /// Closes the file, and reports what some file systems tell only then.
+    consuming func close() throws(SystemError) { try descriptor.close() }
+
+    /// Reports what closing the file would, for others that share it.
+    borrowing func flush() throws(SystemError) { try descriptor.duplicate().close() }
 }
 
 /// The permissions with which files can be made, so that they need no change afterwards, and their owner.

@@ -13,7 +13,8 @@ protocol RestoredDirectory: AnyObject, Sendable {
     /// Makes a directory that must not exist yet.
     func makeDirectory(_ name: [UInt8], permissions: UInt16) throws(SystemError)
 
-    /// Makes a file of `size` bytes that must not exist yet; `nil` if its content is not kept.
+    /// Makes a file of `size` bytes that must not exist yet, in this directory or, on a disk, at a path beneath
+    /// it; `nil` if its content is not kept.
     func makeFile(
         _ name: [UInt8],
         permissions: UInt16,
@@ -72,7 +73,7 @@ extension OpenFile: RestoredDirectory {
         permissions: UInt16,
         size: UInt64
     ) throws(SystemError) -> FileDescriptor? {
-        try descriptor.open(name, .creating(permissions: permissions))
+        try descriptor.openBeneathWithoutLinks(name, .creating(permissions: permissions))
     }
 
     func makeSymbolicLink(

@@ -8,6 +8,7 @@ final class RestoredTree {
     private let tally: ExtractionTally
     private let cursor: DirectoryCursor<any RestoredDirectory>
     private var recent = RecentDirectories()
+    private var known = KnownDirectories()
     /// How the file system compares names, once that was tried.
     private var folding: NameFolding?
     /// The directories made for what is in them, whose own entries are still to come.
@@ -43,7 +44,10 @@ final class RestoredTree {
 
     /// The directory at `path`, which must exist.
     func directory(at path: EntryPath) throws(SystemError) -> any RestoredDirectory {
-        try cursor.directory(at: path.components)
+        guard let root = cursor.rootDirectory as? OpenFile,
+            path.bytes.count <= FileDescriptor.longestPath
+        else { return try cursor.directory(at: path.components) }
+        return OpenFile(try root.descriptor.openBeneathWithoutLinks(path.bytes, .directory))
     }
 
     /// The directory that the entry at `path` is in, which must exist.
@@ -83,6 +87,23 @@ extension RestoredTree {
         let directory = try findParent(of: path)
         recent.insert(directory, at: parentPath)
         return directory
+    }
+
+    /// Where the file at `path` is made, and what it is called there; its directory is made if it is missing.
+    ///
+    /// On a disk that is the root and the whole path, so that a directory is opened only until it is known.
+    func place(
+        ofFileAt path: EntryPath
+    ) throws -> (directory: any RestoredDirectory, name: [UInt8]) {
+        guard writers != nil, path.bytes.count <= FileDescriptor.longestPath,
+            try observedFolding() == .absent
+        else { return (try parent(of: path), [UInt8](path.lastComponent)) }
+        if let end = path.bytes.lastIndex(of: UInt8(ascii: "/")),
+            known.insert(path.bytes[..<end])
+        {
+            _ = try parent(of: path)
+        }
+        return (cursor.rootDirectory, path.bytes)
     }
 
     private func findParent(of path: EntryPath) throws -> any RestoredDirectory {
@@ -330,6 +351,22 @@ extension RestoredTree {
 }
 
 // MARK: - Recent directories
+
+/// The directories that files were made in last, by the hashes of their paths.
+private struct KnownDirectories {
+    /// Few enough to take next to no memory; who takes the place of another makes it be looked up again.
+    private var hashes = [Int](repeating: 0, count: 1 << 14)
+
+    /// Adds the directory at `path`; returns whether it was not there.
+    mutating func insert(_ path: ArraySlice<UInt8>) -> Bool {
+        var hasher = Hasher()
+        unsafe path.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        let hash = hasher.finalize()
+        let place = hash & (hashes.count - 1)
+        defer { hashes[place] = hash }
+        return hashes[place] != hash
+    }
+}
 
 /// The directories that were opened last, from which the entries of a window come in turn.
 private struct RecentDirectories {
