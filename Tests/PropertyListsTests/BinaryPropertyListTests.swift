@@ -21,7 +21,7 @@ struct BinaryPropertyListTests {
         return bytes
     }
 
-    /// A list in which one array holds the next one twice, as many levels as there are.
+    /// A list in which each array holds the next one twice, at every level.
     private static func nested(_ levels: Int) throws -> [UInt8] {
         let arrays = (1...levels).map { [0xA2, UInt8($0), UInt8($0)] as [UInt8] }
         return try list(arrays + [text])

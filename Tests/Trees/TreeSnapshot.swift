@@ -266,7 +266,7 @@ extension BytePath {
         return target[..<count].map { UInt8(bitPattern: $0) }
     }
 
-    /// The extended attributes, of the link itself where it is one.
+    /// The extended attributes, of a link itself if it is one.
     func attributes() throws -> [String: [UInt8]] {
         var list = [CChar](repeating: 0, count: 65_536)
         let count = withPointer { AttributeCalls.list($0, &list, list.count) }

@@ -5,7 +5,7 @@ import Testing
 
 /// Foundation in the installed program, which has it linked in: values of every kind pass through.
 ///
-/// The linker leaves out what nothing refers to, such as the bridging of arrays.
+/// The linker leaves out unreferenced code, such as the bridging of arrays.
 @Suite(.scratchDirectory)
 struct StaticFoundationTests {
     @Test(arguments: ["XML", "BINARY"])

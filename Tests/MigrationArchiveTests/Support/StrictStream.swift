@@ -13,7 +13,7 @@ struct StrictStream {
         return bytes
     }
 
-    /// The entries in `body`, which has the end mark put behind it.
+    /// The entries in `body`, to which the end mark is added.
     func entries(
         in body: [UInt8],
         endMark: Int = 1024,

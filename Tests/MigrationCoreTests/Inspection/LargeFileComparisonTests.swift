@@ -139,7 +139,7 @@ struct LargeFileComparisonTests {
         let file = places.destination / "f"
         #expect(try await rows(places) == [])
         #expect(try await rows(places, only: ["f"]) == [])
-        // A difference before it is found, and nothing behind it is read.
+        // A difference before the damaged piece is found, and nothing after it is read.
         try flip(file, at: 5_000_000)
         let expected = ["f content the first difference is at byte 5000000"]
         #expect(try await rows(places) == expected)

@@ -1,5 +1,5 @@
 extension Double {
-    /// The number with so many digits after the point.
+    /// The number with this many digits after the point.
     func fixed(places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
         let scaled = Int((self * Double(scale)).rounded())

@@ -11,7 +11,7 @@ struct TextSource {
     private var text: [UInt8] = []
     private var position = 0
 
-    /// Reads text for about so many bytes; what goes beyond 64 MiB is the same again.
+    /// Reads about this many bytes of text; the text repeats after 64 MiB.
     init(limit: Int) throws(BenchmarkError) {
         collect(in: "/usr/share", limit: max(2 << 20, min(limit, Self.enough)))
         guard text.count >= 1 << 20 else {
