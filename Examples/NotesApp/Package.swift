@@ -21,9 +21,14 @@ let package = Package(
     targets: [
         .target(
             name: "NotesStore",
-            dependencies: [.product(name: "StoreMigration", package: "migration")],
+            dependencies: [
+                .product(name: "StoreMigration", package: "migration"),
+                // On Apple's systems the SDK has it.
+                .target(name: "SQLite3", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settings
         ),
+        .systemLibrary(name: "SQLite3", pkgConfig: "sqlite3"),
         .executableTarget(
             name: "notes",
             dependencies: [

@@ -30,6 +30,12 @@ struct ImportedResources {
         return try StoreLayout(documents: documents, applicationSupport: directory).version
     }
 
+    /// The file of the reminders, which may be missing.
+    var remindersFile: URL {
+        let support = isContainer ? "Library/Application Support/" : ""
+        return directory.appending(path: support + "reminders.db")
+    }
+
     /// The files that belong in the store, by path.
     ///
     /// - Throws: ``NotesMigrationError/unknownFile(_:)`` if one has no place in it. A whole

@@ -49,6 +49,7 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
         // notes.
         let version = try resources.containerVersion() ?? request.sourceVersion
         try NotesFormat.check(version)
+        try RemindersFormat.check(resources.remindersFile)
         let files = try resources.files()
         let progress = resourcesImportProgress
         progress.totalUnitCount = Int64(files.count + 2)
@@ -63,6 +64,7 @@ struct NotesMigration: ResourcesExporting, ResourcesImporting {
         // The app finds its notes in the current format, whatever release they come from.
         try layout.write(version: version)
         let store = try NotesStore(in: layout)
+        _ = try Reminders(in: layout)
         progress.completedUnitCount += 1
         try group?.update(with: store.notes())
         progress.completedUnitCount = progress.totalUnitCount

@@ -10,6 +10,9 @@ public enum StoreError: Error, Equatable, Sendable {
 
     /// The file of that name holds no note.
     case unreadableNote(String)
+
+    /// The reminders can't be read or kept, for the reason that SQLite gives.
+    case database(String)
 }
 
 extension StoreError: LocalizedError {
@@ -23,6 +26,7 @@ extension StoreError: LocalizedError {
             """
         case .noSuchNote(let id): "There is no note “\(id)”."
         case .unreadableNote(let name): "The file “\(name)” holds no note."
+        case .database(let reason): "The reminders can't be used: \(reason)."
         }
     }
 }

@@ -12,6 +12,9 @@ public struct StoreLayout: Sendable {
     /// The person's settings.
     public let settingsFile: URL
 
+    /// The person's reminders, a SQLite file.
+    public let remindersFile: URL
+
     private static let versionName = "format-version"
 
     /// Lays out a store in the two directories of the container that the app uses.
@@ -19,6 +22,7 @@ public struct StoreLayout: Sendable {
         notesDirectory = documents.appending(path: "Notes", directoryHint: .isDirectory)
         attachmentsDirectory = documents.appending(path: "Attachments", directoryHint: .isDirectory)
         settingsFile = applicationSupport.appending(path: "settings.json")
+        remindersFile = applicationSupport.appending(path: "reminders.db")
     }
 
     /// The notes as a store that is migrated, with the version of their format among them.
@@ -54,8 +58,9 @@ extension StoreLayout {
             let path = "Attachments/" + directory.lastPathComponent
             files += try StoreFile.all(in: directory, under: path)
         }
-        if FileManager.default.fileExists(atPath: settingsFile.path) {
-            files.append(try StoreFile(at: settingsFile, path: "settings.json"))
+        for file in [settingsFile, remindersFile, remindersJournal]
+        where FileManager.default.fileExists(atPath: file.path) {
+            files.append(try StoreFile(at: file, path: file.lastPathComponent))
         }
         return files
     }
@@ -63,7 +68,7 @@ extension StoreLayout {
     /// The destination of a transported file, by its old path; `nil` if it doesn't belong to the
     /// store.
     public func destination(of path: String) -> URL? {
-        if path == "settings.json" { return settingsFile }
+        if let file = supportFile(named: path) { return file }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return switch (parts.first, parts.count) {
         case ("Notes", 2): notesDirectory.appending(path: parts[1])
@@ -75,10 +80,20 @@ extension StoreLayout {
     /// The destination of a file of a whole container, by its path there; `nil` if it doesn't
     /// belong to the store.
     public func destination(inContainer path: String) -> URL? {
-        if path == "Library/Application Support/settings.json" { return settingsFile }
-        let documents = "Documents/"
-        return path.hasPrefix(documents)
-            ? destination(of: String(path.dropFirst(documents.count))) : nil
+        let (support, documents) = ("Library/Application Support/", "Documents/")
+        if path.hasPrefix(support) { return supportFile(named: path.dropFirst(support.count)) }
+        guard path.hasPrefix(documents) else { return nil }
+        let rest = path.dropFirst(documents.count)
+        return supportFile(named: rest) == nil ? destination(of: String(rest)) : nil
+    }
+
+    private func supportFile(named name: some StringProtocol) -> URL? {
+        [settingsFile, remindersFile, remindersJournal].first { $0.lastPathComponent == name }
+    }
+
+    /// What SQLite needs beside the reminders where the app was killed while it kept one.
+    private var remindersJournal: URL {
+        remindersFile.deletingLastPathComponent().appending(path: "reminders.db-journal")
     }
 
     /// Writes the version, unless it is written already.

@@ -11,8 +11,11 @@ struct Notes {
         }
         do {
             ImportNotice.showOnce(by: printError)
-            let store = try NotesStore(in: AppContainer.layout)
-            for line in try command.run(in: store, sharing: AppContainer.group) { print(line) }
+            let layout = try AppContainer.layout
+            let store = try NotesStore(in: layout)
+            let reminders = try Reminders(in: layout)
+            let answer = try command.run(in: store, reminders, sharing: AppContainer.group)
+            for line in answer { print(line) }
         } catch {
             printError("notes: \(error.localizedDescription)")
             exit(1)

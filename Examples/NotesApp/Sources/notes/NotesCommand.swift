@@ -9,6 +9,8 @@ enum NotesCommand: Equatable {
     case tag(String, [String])
     case attach(String, file: String)
     case sort(Settings.SortOrder)
+    case remind(String, day: String)
+    case reminders
     case widget
 
     static let usage = """
@@ -18,6 +20,8 @@ enum NotesCommand: Equatable {
                notes tag <id> <tag>...
                notes attach <id> <file>
                notes sort title|created
+               notes remind <id> <day, as 2026-05-01>
+               notes reminders
                notes widget
         """
 
@@ -34,13 +38,19 @@ enum NotesCommand: Equatable {
         case ("sort", 1):
             guard let order = Settings.SortOrder(rawValue: rest.removeFirst()) else { return nil }
             self = .sort(order)
+        case ("remind", 2): self = .remind(rest.removeFirst(), day: rest.removeFirst())
+        case ("reminders", 0): self = .reminders
         case ("widget", 0): self = .widget
         default: return nil
         }
     }
 
     /// Carries out the request, and returns the lines of the answer.
-    func run(in store: NotesStore, sharing group: SharedGroup?) throws -> [String] {
+    func run(
+        in store: NotesStore,
+        _ reminders: Reminders,
+        sharing group: SharedGroup?
+    ) throws -> [String] {
         switch self {
         case .list: return try store.notes().map(\.line)
         case .show(let id): return try store.note(id).page
@@ -58,6 +68,13 @@ enum NotesCommand: Equatable {
             var settings = try store.settings()
             settings.sortOrder = order
             try store.save(settings)
+        case .remind(let id, let day):
+            try reminders.save(Reminder(note: store.note(id).id, due: day))
+        case .reminders:
+            return try reminders.all().map { reminder in
+                let end = reminder.isDone ? " (done)" : ""
+                return try "\(reminder.due)  \(store.note(reminder.note).title)\(end)"
+            }
         case .widget: return try group?.snapshot()?.titles ?? []
         }
         return []
