@@ -200,7 +200,9 @@ extension DatabaseMigration {
         let keys = try ForeignKeyViolations(in: original)
         keys.descriptions.forEach(work.findings)
         var pass = work.begin(passes: steps.count + 2, bytes: try place.survey().bytes)
-        try checkRoom(for: original)
+        let room = try room(for: original, steps)
+        let copies: Int64 = work.hook == nil ? 1 : 2
+        try check(room, copies: copies)
         try copy(original, to: .copy, pass)
         if work.hook != nil {
             try copy(original, to: .old, pass)
@@ -209,7 +211,7 @@ extension DatabaseMigration {
         pass.next()
         for step in steps {
             try work.report(0, of: pass)
-            try run(step, pass)
+            try run(step, room, pass)
             pass.next()
         }
         try work.checkCancellation()
@@ -217,16 +219,26 @@ extension DatabaseMigration {
         try write(copy, into: original, pass)
     }
 
-    /// Refuses to begin a migration that the file system has no space for.
-    private func checkRoom(for original: SQLiteConnection) throws(StoreMigrationError) {
-        let room: MigrationRoom
+    /// The room that the steps need, as far as they are known; `nil` if SQLite can't read a schema that
+    /// only the app understands, and so tells no size.
+    private func room(
+        for original: SQLiteConnection,
+        _ steps: [StoreStep]
+    ) throws(StoreMigrationError) -> MigrationRoom? {
         do throws(StoreMigrationError) {
-            room = try MigrationRoom(of: original)
+            return try MigrationRoom(of: original, growth: steps.reduce(0) { $0 + $1.growth })
         } catch  where error.mayBeLeftUnchecked {
-            // SQLite can't read a schema that only the app understands, and so reports no size.
-            return
+            return nil
         }
-        let needed = room.bytes(hasHook: work.hook != nil)
+    }
+
+    /// Refuses to begin what the file system has no room for.
+    private func check(
+        _ room: MigrationRoom?,
+        copies: Int64
+    ) throws(StoreMigrationError) {
+        guard let room else { return }
+        let needed = room.bytes(copies: copies)
         let available = try place.availableSpace
         guard UInt64(clamping: needed) > available else { return }
         let message =
@@ -248,7 +260,11 @@ extension DatabaseMigration {
         try original.copy(to: copy) { try work.report($0, of: pass) }
     }
 
-    private func run(_ step: StoreStep, _ pass: MigrationWork.Pass) throws {
+    private func run(
+        _ step: StoreStep,
+        _ room: MigrationRoom?,
+        _ pass: MigrationWork.Pass
+    ) throws {
         let path = place.path(of: .copy)
         switch step.change {
         case .copy(let change):
@@ -259,7 +275,11 @@ extension DatabaseMigration {
             let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
             let resolved = try work.resolve(step, to: goal, in: copy)
             copy.close()
-            try run(resolved ?? .inPlace(from: step.source, to: step.target) { _ in }, pass)
+            // What the steps before it made is known only now.
+            var room = room
+            room?.growth = resolved?.growth ?? 0
+            try check(room, copies: 0)
+            try run(resolved ?? .inPlace(from: step.source, to: step.target) { _ in }, room, pass)
         case .rebuild(let inference):
             let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
             // A copy that fails or is interrupted is thrown away.

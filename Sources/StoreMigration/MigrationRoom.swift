@@ -5,21 +5,20 @@ struct MigrationRoom {
     /// The bytes of the store including its log.
     private let size: Int64
     /// The bytes that the steps are known to add.
-    private let growth: Int64
+    var growth: Int64
     private let hasLog: Bool
 
-    init(of database: SQLiteConnection, growth: Int64 = 0) throws(StoreMigrationError) {
+    init(of database: SQLiteConnection, growth: Int64) throws(StoreMigrationError) {
         let pages = try database.values("PRAGMA main.page_count").first?.integer ?? 0
         size = pages * (try database.pageSize)
         self.growth = growth
         hasLog = try database.journalMode == "wal"
     }
 
-    /// The bytes that must be free: for the copy, a hook's old content, the growth of the store,
-    /// and SQLite's journal of the old pages or log of the new ones.
-    func bytes(hasHook: Bool) -> Int64 {
-        let copies = size + growth + (hasHook ? size : 0)
-        return copies + growth + size + (hasLog ? growth : 0)
+    /// The bytes that must be free before so many copies are made: for these, what they and the store
+    /// grow by, and SQLite's journal of the old pages or log of the new ones.
+    func bytes(copies: Int64) -> Int64 {
+        copies * size + growth + growth + size + (hasLog ? growth : 0)
     }
 
     /// The bytes of a table and its indexes, or of the whole store if SQLite doesn't know.

@@ -84,6 +84,8 @@ public struct SchemaInference: Sendable {
     public internal(set) var notes: [String] = []
     /// How many bytes must be free beside the store.
     public internal(set) var bytesNeeded: Int64 = 0
+    /// How many bytes the steps add to the store.
+    var growth: Int64 = 0
 
     /// Whether the steps run in the store itself, as long as there is no hook; others work on a copy.
     public var isInPlace: Bool { steps.allSatisfy { $0.proof == nil } }

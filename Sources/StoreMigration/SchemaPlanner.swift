@@ -9,7 +9,6 @@ struct SchemaPlanner {
     private var source = SourceNames()
     private var steps: [SchemaInference.Step.Kind: [SchemaInference.Step]] = [:]
     private var rebuilt: Set<String> = []
-    private var rebuiltBytes: Int64 = 0
 
     private var new: SchemaContent { goal.schema.content }
     private var names: Set<String> { old.names.union(new.names) }
@@ -58,8 +57,8 @@ struct SchemaPlanner {
         inference.steps = Self.order.flatMap { steps[$0] ?? [] }
         inference.verdict = inference.steps.isEmpty ? .current : .inferred
         if inference.verdict == .current || inference.isInPlace { return inference }
-        let room = try MigrationRoom(of: database, growth: rebuiltBytes)
-        inference.bytesNeeded = room.bytes(hasHook: false)
+        let room = try MigrationRoom(of: database, growth: inference.growth)
+        inference.bytesNeeded = room.bytes(copies: 1)
         return inference
     }
 
@@ -191,7 +190,11 @@ struct SchemaPlanner {
         let rebuild = TableRebuild(of: before, to: table, sql: sql, avoiding: names)
         let step = rebuild.step(filling: judge.filled, converting: judge.converted)
         steps[.rebuildTable, default: []].append(step)
-        rebuiltBytes += try MigrationRoom.bytes(ofTable: source.table(folded), in: database)
+        // The next table takes the pages that the old form of this one leaves.
+        inference.growth = max(
+            inference.growth,
+            try MigrationRoom.bytes(ofTable: source.table(folded), in: database)
+        )
     }
 
     /// Whether SQLite has every function and collation that the SQL names.

@@ -94,6 +94,11 @@ public struct StoreStep: Sendable {
     var isInPlace: Bool {
         if case .inPlace = change { true } else { false }
     }
+
+    /// The bytes that it is known to add to the store.
+    var growth: Int64 {
+        if case .rebuild(let inference) = change { inference.growth } else { 0 }
+    }
 }
 
 extension StoreStep: CustomStringConvertible {
