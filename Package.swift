@@ -170,7 +170,7 @@ let package = Package(
             name: "Proofs",
             dependencies: ["TestTrees"],
             path: "Tests/Proofs",
-            exclude: ["allocations.c", "inferences.py", "stores.py"],
+            exclude: ["allocations.c", "inferences.py", "store_files.py", "stores.py"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -16,7 +16,7 @@ internal import MigrationSystem
 /// each tenth of a second of progress and one for the end, and exits with 0, or with 1 after a failure.
 public protocol StorePlanProgram: SendableMetatype {
     /// The current version and the steps to it.
-    static var plan: StoreMigrationPlan { get }
+    static var plan: StoreMigrationPlan { get throws }
 
     /// Describes the store at a path.
     static func store(at url: URL) -> VersionedStore
@@ -58,9 +58,10 @@ extension StorePlanProgram {
         on store: VersionedStore,
         isDry: Bool
     ) throws -> StorePlanMessage.Report {
+        let plan = try plan
         let isMissing = try plan.create != nil && store.isMissing
         let version = isMissing ? nil : try store.version
-        let assessment = plan.assess(version: version)
+        let assessment = isMissing ? .unknownVersion : try plan.assess(store)
         var report = StorePlanMessage.Report(
             store: store.url.path,
             from: version?.text,
@@ -72,7 +73,10 @@ extension StorePlanProgram {
         case .steps(let steps):
             report.steps = steps.map(\.description)
             report.outcome = .needed
-        case .impossible, .notInferable: report.outcome = .impossible
+        case .impossible: report.outcome = .impossible
+        case .notInferable(let reasons):
+            report.outcome = .impossible
+            report.findings = reasons.map(\.message)
         case .unknownVersion: report.outcome = .unknownVersion
         case .newer: report.outcome = .newer
         case .current: break

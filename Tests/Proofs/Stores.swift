@@ -29,19 +29,17 @@ struct Stores {
     /// Returns the number of failures.
     func run() throws -> Int {
         var failures = 0
-        let written = [("apps", apps), ("kills", kills), ("schemas", schemas)]
-        let inferred = [
-            ("permitted", inferences), ("refused", inferences),
-            ("inferenceKills", max(1, inferences / 5)),
+        let parts = [
+            ("apps", apps), ("kills", kills), ("schemas", schemas), ("permitted", inferences),
+            ("refused", inferences), ("inferenceKills", max(1, inferences / 5)),
         ]
-        for (part, count) in written + inferred {
-            let script = inferred.contains { $0.0 == part } ? "inferences.py" : "stores.py"
+        for (part, count) in parts {
             let directory = tools.scratch / BytePath(part)
             try directory.makeDirectory()
             let ended = try Tools.run(
                 [
-                    "python3", Tools.root + "/Tests/Proofs/" + script, part, "\(count)", "\(seed)",
-                    tools.migrate, plan,
+                    "python3", Tools.root + "/Tests/Proofs/stores.py", part, "\(count)",
+                    "\(seed)", tools.migrate, plan,
                 ],
                 in: directory,
                 limit: 7200,

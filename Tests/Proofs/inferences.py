@@ -1,17 +1,20 @@
-"""Brings SQLite stores to random schemas, and looks at them with another SQLite; see Stores.swift.
+"""Brings SQLite stores to random schemas, and looks at them with another SQLite; see stores.py."""
+import os, sqlite3, subprocess
 
-Usage: inferences.py <part> <count> <seed> <migrate>, in a directory of its own.
-"""
-import os, random, signal, sqlite3, subprocess, sys, time
+from store_files import clear, quoted
+from store_files import fail as end
 
-part, count, seed, migrate = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-dice = random.Random(seed)
 STORE, SCHEMA = 'store.db', 'schema.sql'
 
 
+def prove(*of):
+    global part, count, dice, migrate
+    part, count, dice, migrate = of
+    {'permitted': permit, 'refused': refuse}[part]()
+
+
 def fail(number, *words):
-    print(part, number, *words, file=sys.stderr)
-    sys.exit(1)
+    end(part, number, *words)
 
 
 def command(verb, hints):
@@ -24,16 +27,7 @@ def run(verb, hints=()):
     return ended.returncode, ended.stdout.decode('utf-8', 'replace')
 
 
-def quoted(name):
-    return '"' + name.replace('"', '""') + '"'
-
-
-def remove():
-    for name in os.listdir('.'):
-        subprocess.call(['rm', '-rf', name])
-
-
-# A table is its columns, its rows (a dictionary each, with 'rowid'), and its other declarations.
+# A table is its columns, its rows (a dictionary each, with 'rowid'), and what it declares besides.
 KINDS = {
     'TEXT': [None, 'text', '', 'Grün ß', 'x' * 3000, b'\x00\xff', '007'],
     'INTEGER': [None, 0, 1, -5, 2**62, 'word', 1.5],
@@ -257,7 +251,7 @@ def refused(tables, hints):
 
 
 def start():
-    remove()
+    clear()
     tables = [Table(name) for name in dice.sample(['t', 'T2', 'odd "table', 'größer', "it's"], dice.randint(1, 4))]
     for table in tables:
         # The store's name for it and for each column, and its contents.
@@ -325,53 +319,3 @@ def refuse():
         if sorted(os.listdir('.')) != [SCHEMA, STORE]: fail(number, 'leaves', os.listdir('.'))
         number += 1
     print('%d refused changes: every store as it was' % count)
-
-
-def kills():
-    old = new = 0
-    longest = 0.3
-    for number in range(count):
-        remove()
-        journal, heavy = dice.choice(('WAL', 'DELETE')), dice.random() < 0.8
-        db = sqlite3.connect(STORE, isolation_level=None)
-        db.execute('PRAGMA journal_mode = ' + journal)
-        db.execute('CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT)')
-        db.execute('CREATE INDEX byTitle ON note(title)')
-        rows = [('row %d %s' % (row, 'x' * 200),) for row in range(8000)]
-        db.execute('BEGIN')
-        db.executemany('INSERT INTO note (title) VALUES (?)', rows)
-        db.execute('PRAGMA user_version = 1')
-        db.execute('COMMIT')
-        db.close()
-        with open(SCHEMA, 'w') as file:
-            file.write('CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT%s, tags TEXT);'
-                       'CREATE INDEX byTitle ON note(title); PRAGMA user_version = 2;'
-                       % (' NOT NULL' if heavy else ''))
-        began = time.time()
-        process = subprocess.Popen(command('upgrade', []), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            process.wait(dice.random() * longest * 1.1)
-            longest = 0.9 * longest + 0.1 * (time.time() - began)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            longest *= 1.02
-        db = sqlite3.connect(STORE)
-        if db.execute('PRAGMA integrity_check').fetchall() != [('ok',)]: fail(number, 'damaged')
-        version = db.execute('PRAGMA user_version').fetchone()[0]
-        columns = len(db.execute('PRAGMA table_info(note)').fetchall())
-        if (version, columns) not in ((1, 2), (2, 3)): fail(number, 'version', version, 'columns', columns)
-        if db.execute('SELECT title FROM note ORDER BY id').fetchall() != rows: fail(number, 'rows differ')
-        db.close()
-        old, new = old + (version == 1), new + (version == 2)
-        code, text = run('upgrade')
-        if code != 0: fail(number, text)
-        db = sqlite3.connect(STORE)
-        if db.execute('SELECT title FROM note ORDER BY id').fetchall() != rows: fail(number, 'rows differ at the end')
-        if db.execute('PRAGMA journal_mode').fetchone()[0] != journal.lower(): fail(number, 'journal mode')
-        db.close()
-        if sorted(os.listdir('.')) != [SCHEMA, STORE]: fail(number, 'leaves', os.listdir('.'))
-    print('%d kills: %d left the old store, %d the new one, every row equal' % (count, old, new))
-
-
-{'permitted': permit, 'refused': refuse, 'inferenceKills': kills}[part]()

@@ -4,35 +4,17 @@ Usage: stores.py <part> <count> <seed> <migrate> <plan>, in a directory of its o
 """
 import os, random, signal, sqlite3, subprocess, sys, time
 
+sys.dont_write_bytecode = True
+import inferences
+from store_files import clear, fail, quoted, remove, sound
+
 part, count, seed, migrate, plan = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:6]
 dice = random.Random(seed)
-
-
-def fail(*words):
-    print(*words, file=sys.stderr)
-    sys.exit(1)
 
 
 def upgrade(store):
     command = [migrate, 'store', 'upgrade', '--store', store, '--plan', plan, '--progress', 'none']
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def remove(store):
-    for suffix in '', '-wal', '-shm', '-journal':
-        if os.path.exists(store + suffix):
-            os.remove(store + suffix)
-
-
-def sound(store, version):
-    db = sqlite3.connect(store)
-    db.text_factory = lambda text: text.decode('utf-8', 'surrogateescape')
-    found = [row[0] for row in db.execute('PRAGMA integrity_check')]
-    if found != ['ok']:
-        fail(store, 'is damaged:', found)
-    if version and db.execute('PRAGMA user_version').fetchone()[0] not in version:
-        fail(store, 'has another version')
-    return db
 
 
 APP = r'''
@@ -105,72 +87,84 @@ def waiting_apps():
     print('%d waiting apps: %d commits, none lost' % (waited, committed))
 
 
-def kills():
+# The columns of a store's notes once it is migrated.
+COLUMNS = ['id', 'title', 'tags', 'folder']
+
+# A schema to which a store is brought in place, or by a rebuild of its table.
+SCHEMA = """CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT%s, tags TEXT, folder TEXT);
+CREATE INDEX byTitle ON note(title); PRAGMA user_version = 3;"""
+
+
+def kills(kinds):
     """Migrations are killed at random moments; the store is the old one or the new one."""
     old = new = 0
     longest = 0.5
     for number in range(count):
-        kind = dice.choice(('light', 'heavy', 'hooked', 'resized'))
+        kind = dice.choice(kinds)
         journal = dice.choice(('WAL', 'WAL', 'DELETE'))
         store = kind + '.db'
-        for name in os.listdir('.'):
-            subprocess.call(['rm', '-rf', name])
-        if journal == 'WAL':
-            # The log holds most of the rows, as after a crash.
-            db = sqlite3.connect('live', isolation_level=None)
-            db.execute('PRAGMA journal_mode = WAL')
-            db.execute('PRAGMA wal_autocheckpoint = 0')
-        else:
-            db = sqlite3.connect('live', isolation_level=None)
+        clear()
+        db = sqlite3.connect('live', isolation_level=None)
+        db.execute('PRAGMA journal_mode = ' + journal)
+        # The log holds most of the rows, as after a crash.
+        db.execute('PRAGMA wal_autocheckpoint = 0')
         db.execute('CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT)')
         db.execute('PRAGMA user_version = 1')
         rows = [('row %d %s' % (row, 'x' * 200),) for row in range(5000)]
         db.execute('BEGIN')
         db.executemany('INSERT INTO note (title) VALUES (?)', rows)
+        db.execute('CREATE INDEX byTitle ON note(title)')
         db.execute('COMMIT')
         for suffix in '', '-wal', '-shm':
             if os.path.exists('live' + suffix):
                 subprocess.check_call(['cp', 'live' + suffix, store + suffix])
         db.close()
         remove('live')
+        kept = [store]
+        killed = again = [plan, '--store', os.path.abspath(store)]
+        if kind.startswith('schema'):
+            kept = ['notes.sql', store]
+            with open('notes.sql', 'w') as file:
+                file.write(SCHEMA % (' NOT NULL' if 'rebuilt' in kind else ''))
+            killed = again = [migrate, 'store', 'upgrade', '--store', store, '--schema', 'notes.sql',
+                              '--progress', 'none']
         began = time.time()
-        run = subprocess.Popen([plan, '--store', os.path.abspath(store)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
+        run = subprocess.Popen(killed, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             run.wait(dice.random() * longest * 1.1)
             longest = 0.9 * longest + 0.1 * (time.time() - began)
         except subprocess.TimeoutExpired:
             run.send_signal(signal.SIGKILL)
             run.wait()
-        db = sound(store, (1, 3))
-        version = db.execute('PRAGMA user_version').fetchone()[0]
-        if [(row[0],) for row in db.execute('SELECT title FROM note ORDER BY id')] != rows:
-            fail('kill', number, kind, journal, 'rows differ')
-        columns = len(db.execute('PRAGMA table_info(note)').fetchall())
-        if columns != (2 if version == 1 else 4):
-            fail('kill', number, kind, journal, 'version', version, 'with', columns, 'columns')
-        db.close()
+            longest *= 1.02
+
+        def look(versions, moment):
+            db = sound(store, versions)
+            version = db.execute('PRAGMA user_version').fetchone()[0]
+            if [(row[0],) for row in db.execute('SELECT title FROM note ORDER BY id')] != rows:
+                fail('kill', number, kind, journal, 'rows differ', moment)
+            columns = [row[1] for row in db.execute('PRAGMA table_info(note)')]
+            if columns != COLUMNS[:2 if version == 1 else 4]:
+                fail('kill', number, kind, journal, 'version', version, 'with', columns, moment)
+            mode = db.execute('PRAGMA journal_mode').fetchone()[0]
+            db.close()
+            return version, mode
+
+        version, _ = look((1, 3), 'after the kill')
         old, new = old + (version == 1), new + (version == 3)
-        output = upgrade(store)
-        text = output.communicate()[0].decode()
-        if output.returncode != 0:
-            fail('kill', number, kind, journal, text)
-        db = sound(store, (3,))
-        if [(row[0],) for row in db.execute('SELECT title FROM note ORDER BY id')] != rows:
-            fail('kill', number, kind, journal, 'rows differ at the end')
-        if db.execute('PRAGMA journal_mode').fetchone()[0] != journal.lower():
+        ended = subprocess.run(again, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if ended.returncode != 0:
+            fail('kill', number, kind, journal, ended.stdout.decode())
+        _, mode = look((3,), 'at the end')
+        if mode != journal.lower():
             fail('kill', number, kind, journal, 'another journal mode')
-        db.close()
-        if os.listdir('.') != [store]:
+        if sorted(os.listdir('.')) != kept:
             fail('kill', number, kind, journal, 'leaves', os.listdir('.'))
-    print('%d kills: %d left the old store, %d the new one, every row equal' % (count, old, new))
+    print('%d kills (%s): %d left the old store, %d the new one, every row equal' % (
+        count, ', '.join(kinds), old, new))
 
 
 VALUES = [None, 0, 1, -1, 2**62, 1.5, 1e300, 'text', 'Grün ß', '', b'', b'\x00\xff', '007', 'x' * 9000]
-
-
-def quoted(name):
-    return '"' + name.replace('"', '""') + '"'
 
 
 def table(name):
@@ -281,4 +275,9 @@ def schemas():
     print('%d random schemas: every other table equal' % count)
 
 
-{'apps': waiting_apps, 'kills': kills, 'schemas': schemas}[part]()
+if part in ('permitted', 'refused'):
+    inferences.prove(part, count, dice, migrate)
+else:
+    {'apps': waiting_apps, 'schemas': schemas,
+     'kills': lambda: kills(('light', 'heavy', 'hooked', 'resized')),
+     'inferenceKills': lambda: kills(('schema', 'schema-rebuilt', 'schema-rebuilt', 'inferred'))}[part]()

@@ -5,31 +5,51 @@ import StoreMigration
 
 /// Migrates stores of notes of every kind from version 1 to version 3.
 ///
-/// The name of a store says more: the steps of `light` stores work in place, those of `slow` ones
-/// take a while, those of `resized` ones change the size of pages, and `hooked` ones have a hook,
-/// which dies if there is a file `<store>.die`.
+/// The name of a store says more: the steps of `light` stores work in place, those of `slow` ones take a
+/// while, those of `resized` ones change the size of pages, the last one of `inferred` ones is inferred,
+/// all of `schema` ones are, and `hooked` ones have a hook, which dies where `<store>.die` is a file.
 @main
 struct StorePlan: StorePlanProgram {
     private static let name = URL(filePath: CommandLine.arguments.last { $0.contains("/") } ?? "")
         .lastPathComponent
 
-    static let plan = StoreMigrationPlan(
-        current: 3,
-        steps: name.contains("light")
-            ? [
-                .inPlace(from: 1, to: 2) { try $0.execute(addition(of: "tags")) },
-                .inPlace(from: 2, to: 3) { try $0.execute(addition(of: "folder")) },
-            ]
-            : [
-                StoreStep(from: 1, to: 2) { try add("tags", to: $0) },
-                StoreStep(from: 2, to: 3) {
-                    if name.contains("slow") { usleep(200_000) }
-                    if name.contains("resized") { try resize($0) }
-                    try add("folder", to: $0)
-                },
-            ],
-        released: [0]
-    )
+    static var plan: StoreMigrationPlan {
+        get throws {
+            name.contains("schema")
+                ? try StoreMigrationPlan(inferredFrom: StoreSchema(schema))
+                : try StoreMigrationPlan(current: 3, steps: steps, released: [0])
+        }
+    }
+
+    private static var steps: [StoreStep] {
+        get throws {
+            if name.contains("light") {
+                return [
+                    .inPlace(from: 1, to: 2) { try $0.execute(addition(of: "tags")) },
+                    .inPlace(from: 2, to: 3) { try $0.execute(addition(of: "folder")) },
+                ]
+            }
+            let first = StoreStep(from: 1, to: 2) { try add("tags", to: $0) }
+            if name.contains("inferred") {
+                return try [first, .inferred(from: 2, to: 3, StoreSchema(schema))]
+            }
+            let second = StoreStep(from: 2, to: 3) {
+                if name.contains("slow") { usleep(200_000) }
+                if name.contains("resized") { try resize($0) }
+                try add("folder", to: $0)
+            }
+            return [first, second]
+        }
+    }
+
+    /// To this a table of notes is rebuilt.
+    private static let schema = """
+        PRAGMA user_version = 3;
+        CREATE TABLE note (
+            id INTEGER PRIMARY KEY, title TEXT NOT NULL, tags TEXT NOT NULL DEFAULT '', folder TEXT
+        );
+        CREATE INDEX byTitle ON note(title);
+        """
 
     static func store(at url: URL) -> VersionedStore {
         switch url.pathExtension {
