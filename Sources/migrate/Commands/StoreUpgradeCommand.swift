@@ -305,9 +305,13 @@ struct StoreUpgradeAnswer: Answer {
             default: "\(version) is unknown to the plan, which leads to version \(to)"
             }
         let reasons = migration?.reasons.map { "  reason: \($0.message)" } ?? []
+        let isInferred = migration?.verdict == .inferred
+        let way = isInferred ? migration.map { "  the steps work \($0.wayInWords)" } : nil
+        // A migration also finds what its steps note.
+        let notes = outcome == "needed" ? migration?.notes ?? [] : []
         let lines =
-            [sentence] + reasons + steps.map { "  step \($0)" }
-            + (findings ?? []).map { "  found: \($0)" }
+            [sentence] + reasons + steps.map { "  step \($0)" } + (way.map { [$0] } ?? [])
+            + notes.map { "  note: \($0)" } + (findings ?? []).map { "  found: \($0)" }
         return lines.map { PrintableText.escaping($0) + "\n" }.joined()
     }
 }

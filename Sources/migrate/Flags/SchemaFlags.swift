@@ -118,13 +118,16 @@ struct SchemaAnswer: Encodable, Sendable {
     var summary: String {
         switch verdict {
         case .current: "current: the store has this schema"
-        case .inferred where bytesNeeded == nil: "inferred: the steps work in the store itself"
-        case .inferred:
-            "inferred: the steps work on a copy, which needs "
-                + "\(ByteCount(UInt64(clamping: bytesNeeded ?? 0)))"
+        case .inferred: "inferred: the steps work \(wayInWords)"
         case .impossible: "impossible"
         case .newer: "newer: a newer program made the store"
         }
+    }
+
+    /// The way that the steps take, and the room that they need.
+    var wayInWords: String {
+        guard let bytesNeeded else { return "in the store itself" }
+        return "on a copy, which needs \(ByteCount(UInt64(clamping: bytesNeeded)))"
     }
 
     /// Steps, reasons and notes, a line each.
