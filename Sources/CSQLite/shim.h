@@ -93,11 +93,34 @@ static inline unsigned long long migration_sqlite_mix(
     return number ^ (number >> 29);
 }
 
-static inline void migration_sqlite_digest_step(
-    sqlite3_context *context, int count, sqlite3_value **values
+/// Mixes bytes into a number: those of four lanes don't wait for each other.
+static inline unsigned long long migration_sqlite_mix_bytes(
+    unsigned long long number, const unsigned char *bytes, unsigned long long size
 ) {
-    struct migration_sqlite_digest *digest = sqlite3_aggregate_context(context, sizeof *digest);
-    if (!digest) return;
+    number = migration_sqlite_mix(number, size);
+    if (!bytes) return number;
+    unsigned long long lanes[4] = {number, number + 1, number + 2, number + 3}, word;
+    for (; size >= 32; size -= 32) {
+        for (int lane = 0; lane < 4; lane++, bytes += 8) {
+            __builtin_memcpy(&word, bytes, sizeof word);
+            // Each step can be undone, so that one changed word always changes the lane.
+            lanes[lane] = (lanes[lane] ^ word) * 0xFF51AFD7ED558CCDull;
+            lanes[lane] ^= lanes[lane] >> 32;
+        }
+    }
+    for (int lane = 0; lane < 4; lane++) number = migration_sqlite_mix(number, lanes[lane]);
+    for (; size >= 8; size -= 8, bytes += 8) {
+        __builtin_memcpy(&word, bytes, sizeof word);
+        number = migration_sqlite_mix(number, word);
+    }
+    for (word = 0; size > 0; size--) word = word << 8 | *bytes++;
+    return migration_sqlite_mix(number, word);
+}
+
+/// Adds a row, in which a text keeps the encoding of the database.
+static inline void migration_sqlite_digest_add(
+    struct migration_sqlite_digest *digest, int count, sqlite3_value **values
+) {
     unsigned long long row = 0x9E3779B97F4A7C15ull;
     for (int index = 0; index < count; index++) {
         int type = sqlite3_value_type(values[index]);
@@ -110,23 +133,21 @@ static inline void migration_sqlite_digest_step(
             __builtin_memcpy(&word, &number, sizeof word);
             row = migration_sqlite_mix(row, word);
         } else if (type != SQLITE_NULL) {
-            // A text keeps the encoding of the database.
             const unsigned char *bytes = sqlite3_value_blob(values[index]);
-            unsigned long long size = (unsigned long long)sqlite3_value_bytes(values[index]);
-            row = migration_sqlite_mix(row, size);
-            for (; bytes && size >= 8; size -= 8, bytes += 8) {
-                unsigned long long word;
-                __builtin_memcpy(&word, bytes, sizeof word);
-                row = migration_sqlite_mix(row, word);
-            }
-            unsigned long long rest = 0;
-            for (; bytes && size > 0; size--) rest = rest << 8 | *bytes++;
-            row = migration_sqlite_mix(row, rest);
+            int size = sqlite3_value_bytes(values[index]);
+            row = migration_sqlite_mix_bytes(row, bytes, (unsigned long long)size);
         }
     }
     digest->rows++;
     digest->sum += row;
     digest->product += migration_sqlite_mix(row, 0) * (row | 1);
+}
+
+static inline void migration_sqlite_digest_step(
+    sqlite3_context *context, int count, sqlite3_value **values
+) {
+    struct migration_sqlite_digest *digest = sqlite3_aggregate_context(context, sizeof *digest);
+    if (digest) migration_sqlite_digest_add(digest, count, values);
 }
 
 static inline void migration_sqlite_digest_final(sqlite3_context *context) {
