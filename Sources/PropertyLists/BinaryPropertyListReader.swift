@@ -4,14 +4,17 @@
 struct BinaryPropertyListReader {
     private let list: BinaryPropertyList
     private var budget: PropertyListBudget
+    private let keysLeftOut: Set<String>
 
     static func read(
         _ bytes: [UInt8],
-        limits: PropertyListLimits
+        limits: PropertyListLimits,
+        leavingOut keys: Set<String> = []
     ) throws(PropertyListError) -> PropertyListValue {
         var reader = Self(
             list: try BinaryPropertyList(bytes),
-            budget: PropertyListBudget(limits)
+            budget: PropertyListBudget(limits),
+            keysLeftOut: keys
         )
         return try reader.value(of: reader.list.root, level: 0)
     }
@@ -65,6 +68,7 @@ struct BinaryPropertyListReader {
             guard case .string(let key) = try value(of: name, level: level) else {
                 throw PropertyListError("it has a key that isn't a text")
             }
+            if keysLeftOut.contains(key) { continue }
             let object = try list.reference(count + index, in: references)
             let old = values.updateValue(try value(of: object, level: level), forKey: key)
             guard old == nil else { throw PropertyListError("it has one key twice") }

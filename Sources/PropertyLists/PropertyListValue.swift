@@ -40,11 +40,11 @@ package indirect enum PropertyListValue: Hashable, Sendable {
 
     /// Reads a list that comes in pieces.
     ///
-    /// For a list in XML, only its values are kept.
+    /// Of one in XML no more is kept than its values; a binary one is kept whole while it is read.
     ///
     /// - Parameters:
     ///   - limits: How much the list may hold.
-    ///   - keys: The keys whose values aren't kept in a list in XML.
+    ///   - keys: The keys whose values aren't kept.
     ///   - next: Called for the next bytes; there are none at the end.
     /// - Returns: The value that the list holds; `nil` if there are no bytes at all.
     /// - Throws: ``PropertyListError``, and the errors of `next`.
@@ -59,9 +59,13 @@ package indirect enum PropertyListValue: Hashable, Sendable {
             var bytes: [UInt8] = []
             while !piece.isEmpty {
                 bytes += piece
+                guard bytes.count <= limits.binaryBytes else {
+                    let limit = "\(limits.binaryBytes) bytes"
+                    throw PropertyListError("it is a binary list that takes more than \(limit)")
+                }
                 piece = try next()
             }
-            return try BinaryPropertyListReader.read(bytes, limits: limits)
+            return try BinaryPropertyListReader.read(bytes, limits: limits, leavingOut: keys)
         }
         let reader = XMLPropertyListReader(limits: limits, leavingOut: keys)
         while !piece.isEmpty {
@@ -145,12 +149,20 @@ package struct PropertyListLimits: Sendable {
     package let expandedBytes: Int
     /// The most levels of arrays and dictionaries.
     package let depth: Int
+    /// The most bytes of a binary list that comes in pieces, all of which are kept.
+    package let binaryBytes: Int
 
     /// Makes limits; those that aren't given suit lists that describe an app or a container.
-    package init(values: Int = 100_000, expandedBytes: Int = 16 << 20, depth: Int = 64) {
+    package init(
+        values: Int = 100_000,
+        expandedBytes: Int = 16 << 20,
+        depth: Int = 64,
+        binaryBytes: Int = 8 << 20
+    ) {
         self.values = values
         self.expandedBytes = expandedBytes
         self.depth = depth
+        self.binaryBytes = binaryBytes
     }
 }
 

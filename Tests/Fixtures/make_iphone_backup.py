@@ -114,7 +114,13 @@ def entries_of_tree(root):
             yield entry
 
 
-# Changes of one entry, by name: the path is the one that must be named.
+def many_entries():
+    """Files whose names take more than a part of the order that a conversion keeps."""
+    for number in range(6_000):
+        yield Entry(f"Documents/{'d' * 200}/{'e' * 200}/{'f' * 200}/{number:05}{'n' * 240}", b"%d" % number)
+
+
+# Changes of one entry, by name: the path is the one that has to be named.
 def flawed(flaw):
     if flaw == "missing": return [Entry("Documents/missing", b"gone", stored=False)]
     if flaw == "other-identifier":
@@ -193,8 +199,11 @@ def encrypt_object(data, salt):
     return base64.b64encode(stored).decode()
 
 
-def mbfile(entry, key):
+def mbfile(entry, key, is_odd=False):
+    """The object of a row; an odd one as older devices and other tools write it."""
     objects = ["$null", None, entry.row_path]
+    # References of two bytes.
+    if is_odd: objects += [f"unused {number}" for number in range(300)]
 
     def add(value):
         objects.append(value)
@@ -208,15 +217,21 @@ def mbfile(entry, key):
     }
     if key:
         data = add({"$classname": "NSMutableData", "$classes": ["NSMutableData", "NSData", "NSObject"]})
-        file["EncryptionKey"] = add({"NS.data": key, "$class": data})
-    if entry.digest_value: file["Digest"] = add(entry.digest_value)
-    if entry.target is not None: file["Target"] = add(entry.target)
+        file["EncryptionKey"] = key if is_odd else add({"NS.data": key, "$class": data})
+    if entry.digest_value:
+        file["Digest"] = {"NS.data": entry.digest_value} if is_odd else add(entry.digest_value)
+    if entry.target is not None:
+        file["Target"] = add({"NS.string": entry.target} if is_odd else entry.target)
     if entry.attributes:
         file["ExtendedAttributes"] = add(plistlib.dumps(entry.attributes, fmt=plistlib.FMT_BINARY))
     file["$class"] = add({"$classname": "MBFile", "$classes": ["MBFile", "NSObject"]})
-    objects[1] = file
-    archive = {"$version": 100000, "$archiver": "NSKeyedArchiver", "$top": {"root": UID(1)},
-               "$objects": objects}
+    if is_odd:
+        del file["Flags"]
+        if not entry.inode: del file["InodeNumber"]
+        if entry.target is not None or entry.content is None: del file["Size"]
+    objects[1] = "not the root" if is_odd else file
+    archive = {"$version": 100000, "$archiver": "NSKeyedArchiver",
+               "$top": {"root": add(file) if is_odd else UID(1)}, "$objects": objects}
     return plistlib.dumps(archive, fmt=plistlib.FMT_BINARY)
 
 
@@ -282,6 +297,7 @@ def main(form, directory, flaws):
     sound = list(entries() if tree is None else entries_of_tree(tree))
     all_entries = list(sound)
     for flaw in flaws: all_entries += flawed(flaw)
+    if "many-names" in flaws: all_entries += many_entries()
     random.Random(3).shuffle(all_entries)
     rows, list_rows, properties = [], [], {}
     if form == "ios10.0":
@@ -292,10 +308,11 @@ def main(form, directory, flaws):
         file_key = wrapped = None
         entry.digest_value = None
         stored = entry.content
-        if entry.content is not None and is_encrypted:
+        has_key = entry.content or "odd-rows" not in flaws
+        if entry.content is not None and is_encrypted and has_key:
             file_key = random_bytes(32)
             wrapped = keys.wrap(entry.protection, file_key)
-            stored = encrypt(entry.content, file_key)
+            if "decrypted" not in flaws: stored = encrypt(entry.content, file_key)
         if entry.path == "Documents/plants.md" and entry.domain == f"AppDomain-{APP}":
             if "cut" in flaws: stored = stored[:-1]
             if "padding" in flaws: stored = stored[:-1] + bytes([stored[-1] ^ 1])
@@ -311,7 +328,7 @@ def main(form, directory, flaws):
                 os.mkfifo(place)
             else:
                 with open(place, "wb") as file: file.write(stored)
-        row = mbfile(entry, wrapped)
+        row = mbfile(entry, wrapped, is_odd="odd-rows" in flaws)
         if form == "ios10.0":
             row = encrypt_object(row, bytes(20) if entry.path == "Documents/other-object" else salt)
         rows.append((entry.file_id, entry.domain, entry.path, entry.flags, row))
@@ -330,6 +347,10 @@ def main(form, directory, flaws):
     if "rounds" in flaws:
         manifest["BackupKeyBag"] = keys.bag.replace(b"DPIC\0\0\0\4\0\0\x27\x10",
                                                     b"DPIC\0\0\0\4\x05\xf5\xe1\x00")
+    if "one-class" in flaws:
+        # The last byte of the first class's key.
+        end = keys.bag.index(b"WPKY") + 47
+        manifest["BackupKeyBag"] = keys.bag[:end] + bytes([keys.bag[end] ^ 1]) + keys.bag[end + 1:]
     if "keybag" in flaws: manifest["BackupKeyBag"] = keys.bag[:-4]
     if is_list:
         data = mbdb(list_rows)
@@ -343,7 +364,8 @@ def main(form, directory, flaws):
             manifest["ManifestKey"] = keys.wrap(4, key)
             with open(path, "rb") as file: plain = file.read()
             with open(path, "wb") as file:
-                file.write(encrypt(plain, key, is_padded="unpadded" not in flaws))
+                file.write(plain if "decrypted" in flaws else
+                           encrypt(plain, key, is_padded="unpadded" not in flaws))
             if "not-encrypted" in flaws:
                 manifest["IsEncrypted"] = False
                 del manifest["ManifestKey"]
@@ -354,13 +376,16 @@ def main(form, directory, flaws):
             "Applications": {APP: {"iTunesMetadata": store, "PlaceholderIcon": b"PNG"}},
             "Product Version": "17.0"}
     if "icons" in flaws:
-        for number in range(100):
+        for number in range(150):
             info["Applications"][f"com.example.app{number}"] = {"PlaceholderIcon": bytes(75_000)}
     status = {"SnapshotState": "uploading" if "unfinished" in flaws else "finished",
               "IsFullBackup": False, "Version": "3.3"}
     for name, value in (("Info.plist", info), ("Status.plist", status)):
         if "no-info" in flaws: continue
-        with open(os.path.join(directory, name), "wb") as file: plistlib.dump(value, file)
+        with open(os.path.join(directory, name), "wb") as file:
+            if "empty-info" in flaws: continue
+            form = plistlib.FMT_BINARY if "binary-lists" in flaws else plistlib.FMT_XML
+            plistlib.dump(value, file, fmt=form)
     expected = []
     for entry in sound:
         if entry.domain != f"AppDomain-{APP}" or not entry.path: continue

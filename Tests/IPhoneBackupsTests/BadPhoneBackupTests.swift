@@ -70,6 +70,7 @@ import Testing
     private static let refusals: [(String, [String], ArchiveError.Code, String)] = [
         ("plain", ["unfinished"], .truncated, "uploading"),
         ("encrypted", ["rounds"], .damaged, "100000000 rounds"),
+        ("encrypted", ["one-class"], .damaged, "1 of its classes can't be opened"),
         ("encrypted", ["keybag"], .damaged, "longer than the keybag"),
         ("encrypted", ["not-encrypted"], .damaged, "looks encrypted"),
         ("mbdb", ["cut-list"], .damaged, "cut short"),
@@ -108,11 +109,18 @@ import Testing
         #expect(missing?.code == .keyMissing)
     }
 
-    @Test(arguments: ["Manifest.db", "Manifest.plist"])
-    func `tells an unfinished backup from no backup`(_ name: String) async throws {
+    @Test(arguments: ["Manifest.db", "Manifest.plist"], [true, false])
+    func `tells an unfinished backup from no backup`(_ name: String, _ isEmpty: Bool) async throws {
         let stage = try PhoneStage()
         try stage.make("plain")
-        try FileManager.default.removeItem(at: stage.url("backup/\(name)"))
+        let file = stage.url("backup/\(name)")
+        try FileManager.default.removeItem(at: file)
+        if isEmpty { try Data().write(to: file) }
+        if name == "Manifest.plist", isEmpty {
+            // A plain backup needs nothing of it.
+            #expect(try await stage.convert().lost.count == 0)
+            return
+        }
         let error = await #expect(throws: ArchiveError.self) { try await stage.convert() }
         #expect(error?.code == (name == "Manifest.db" ? .truncated : .notAnArchive))
     }

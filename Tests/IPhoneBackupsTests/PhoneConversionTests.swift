@@ -37,6 +37,37 @@ import Testing
         #expect(fingerprints.count == 1)
     }
 
+    /// Rows as older devices and other tools write them; see the readers named in the generator.
+    @Test(arguments: ["plain", "encrypted", "ios10.1", "ios10.0"])
+    func `takes the same out of rows of older and other forms`(_ form: String) async throws {
+        let stage = try PhoneStage()
+        let entries = try stage.make(form, flaws: ["odd-rows"])
+        #expect(try await stage.convert().lost.count == 0)
+        try await stage.importArchive()
+        try stage.checkTree(entries)
+    }
+
+    /// As `mvt-ios decrypt-backup` leaves it: the lists still say that it is encrypted.
+    @Test func `reads a copy that another program decrypted without a password`() async throws {
+        let stage = try PhoneStage()
+        let entries = try stage.make("encrypted", flaws: ["decrypted"])
+        #expect(try await stage.convert(password: nil).lost.count == 0)
+        try await stage.importArchive()
+        try stage.checkTree(entries)
+    }
+
+    @Test func `takes a container whose names come in several parts`() async throws {
+        let stage = try PhoneStage()
+        try stage.make("plain", flaws: ["many-names"])
+        let report = try await stage.convert()
+        #expect(report.lost.count == 0)
+        #expect(report.totals.files == 6_021)
+        // The reader proves the order of the entries.
+        let found = try await ArchiveSource.file(stage.url("out"))
+            .verify(externalLinks: .keep)
+        #expect(found.totals?.files == 6_021)
+    }
+
     @Test func `puts an app straight into a container`() async throws {
         let stage = try PhoneStage()
         let entries = try stage.make("encrypted")
@@ -161,9 +192,12 @@ import Testing
         #expect(try await stage.convert().lost.count == 0)
     }
 
-    @Test func `warns of lists that are missing, and of a log that isn't read`() async throws {
+    @Test(arguments: ["no-info", "empty-info"])
+    func `warns of lists that are missing or empty, and of a log that isn't read`(
+        _ flaw: String
+    ) async throws {
         let stage = try PhoneStage()
-        try stage.make("plain", flaws: ["no-info"])
+        try stage.make("plain", flaws: [flaw])
         try Data("log".utf8).write(to: stage.url("backup/Manifest.db-wal"))
         let report = try await stage.convert()
         #expect(report.warnings.count == 3)

@@ -51,6 +51,24 @@ struct BinaryPropertyListTests {
         #expect(throws: PropertyListError.self) { try list.value(of: unknown) }
     }
 
+    @Test func `leaves out what isn't wanted, and takes no more than it may keep`() throws {
+        let bytes = try PropertyListSerialization.data(
+            fromPropertyList: ["icon": Data(count: 5_000), "name": "Notes"],
+            format: .binary,
+            options: 0
+        )
+        func read(expanding: Int = 100, _ binary: Int = 6_000) throws -> PropertyListValue? {
+            let limits = PropertyListLimits(expandedBytes: expanding, binaryBytes: binary)
+            var pieces = [bytes.prefix(3_000), bytes.dropFirst(3_000)].map { [UInt8]($0)[...] }
+            return try PropertyListValue.read(limits: limits, leavingOut: ["icon"]) {
+                pieces.isEmpty ? [] : pieces.removeFirst()
+            }
+        }
+        #expect(try read() == .dictionary(["name": .string("Notes")]))
+        let error = #expect(throws: PropertyListError.self) { try read(expanding: 100, 5_000) }
+        #expect(error?.description.contains("more than 5000 bytes") == true)
+    }
+
     @Test func `reads every kind of value as Foundation writes it`() throws {
         let date = Date(timeIntervalSinceReferenceDate: -12_345.5)
         let values: [String: Any] = [

@@ -13,11 +13,7 @@ struct BackupDirectory {
 
     /// Lists of installed apps include their icons.
     private static let listLimit: UInt64 = 64 << 20
-    private static let listLimits = PropertyListLimits(
-        values: 2_000_000,
-        expandedBytes: 128 << 20,
-        depth: 64
-    )
+    private static let listLimits = PropertyListLimits(values: 200_000)
 
     /// The path of the backup, which may lie below the one that a person named.
     let path: BytePath

@@ -114,6 +114,7 @@ package struct ContainerConversion {
                 throw ArchiveError(.sourceChanged, error.reason, entry: item.path)
             }
         }
+        plan.noteUncompared(earlier.uncompared)
     }
 
     /// Appends the directories above `path` that have no row of their own.
@@ -210,11 +211,16 @@ package struct ContainerConversion {
 
         private var numbers: [UInt64: [Int64]] = [:]
         private var total = 0
+        /// How many files are beyond the limits.
+        private(set) var uncompared = 0
 
         func rows(of inode: UInt64) -> [Int64] { numbers[inode] ?? [] }
 
         mutating func add(_ number: Int64, of inode: UInt64) {
-            guard rows(of: inode).count < Self.limit, total < Self.totalLimit else { return }
+            guard rows(of: inode).count < Self.limit, total < Self.totalLimit else {
+                uncompared += 1
+                return
+            }
             total += 1
             numbers[inode, default: []].append(number)
         }

@@ -52,7 +52,15 @@ struct ContainerPlan {
         self.report = rows.report
     }
 
-    /// Notes the contents of the archive.
+    /// Notes files that may be further names of others, and were archived with a content of their own.
+    mutating func noteUncompared(_ count: Int) {
+        guard count > 0 else { return }
+        report.warnings.append(
+            "not all files that may be hard links were compared: \(count) have a content of their own"
+        )
+    }
+
+    /// Notes what the archive holds.
     mutating func finish(_ summary: ArchiveWriter.Summary) {
         report.totals = summary.totals
         report.summary = summary

@@ -135,11 +135,14 @@ struct MemoryTests {
         (0..<4).map { "\\" + String(number >> ($0 * 8) & 0xFF, radix: 8) }.joined()
     }
 
-    @Test func `stays in its bounds however large the icons in a backup of an iPhone are`() throws {
+    @Test(arguments: ["icons", "icons binary-lists"])
+    func `stays in its bounds however large the icons in a backup of an iPhone are`(
+        _ flaws: String
+    ) throws {
         let place = try Workplace()
         let generator = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Fixtures/make_iphone_backup.py").standardized.path
-        let made = try place.shell("python3 '\(generator)' plain backup icons")
+        let made = try place.shell("python3 '\(generator)' plain backup \(flaws)")
         try #require(made.exitCode == 0, "\(made.errors)")
         #expect(try peak(of: "ios apps backup", in: place) < bound(in: place))
     }
