@@ -40,7 +40,7 @@ package indirect enum PropertyListValue: Hashable, Sendable {
 
     /// Reads a list that comes in pieces.
     ///
-    /// Of one in XML no more is kept than its values; a binary one is kept whole while it is read.
+    /// For a list in XML, only its values are kept; a binary list is kept whole while it is read.
     ///
     /// - Parameters:
     ///   - limits: How much the list may hold.

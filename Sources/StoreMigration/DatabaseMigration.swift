@@ -219,8 +219,8 @@ extension DatabaseMigration {
         try write(copy, into: original, pass)
     }
 
-    /// The room that the steps need, as far as they are known; `nil` if SQLite can't read a schema that
-    /// only the app understands, and so tells no size.
+    /// The space that the steps need, as far as they are known; `nil` if SQLite can't read a schema
+    /// that only the app understands, and so reports no size.
     private func room(
         for original: SQLiteConnection,
         _ steps: [StoreStep]
@@ -232,7 +232,7 @@ extension DatabaseMigration {
         }
     }
 
-    /// Refuses to begin what the file system has no room for.
+    /// Refuses a migration that the file system has no space for.
     private func check(
         _ room: MigrationRoom?,
         copies: Int64

@@ -115,12 +115,12 @@ def entries_of_tree(root):
 
 
 def many_entries():
-    """Files whose names take more than a part of the order that a conversion keeps."""
+    """Files whose names are longer in sum than the part that a conversion sorts at once."""
     for number in range(6_000):
         yield Entry(f"Documents/{'d' * 200}/{'e' * 200}/{'f' * 200}/{number:05}{'n' * 240}", b"%d" % number)
 
 
-# Changes of one entry, by name: the path is the one that has to be named.
+# Changes of one entry, by name: the path is the one that must be named.
 def flawed(flaw):
     if flaw == "missing": return [Entry("Documents/missing", b"gone", stored=False)]
     if flaw == "other-identifier":

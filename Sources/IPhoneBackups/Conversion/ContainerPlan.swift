@@ -52,15 +52,15 @@ struct ContainerPlan {
         self.report = rows.report
     }
 
-    /// Notes files that may be further names of others, and were archived with a content of their own.
+    /// Notes the number of files that may be hard links but were archived with their content.
     mutating func noteUncompared(_ count: Int) {
         guard count > 0 else { return }
         report.warnings.append(
-            "not all files that may be hard links were compared: \(count) have a content of their own"
+            "\(count) files that may be hard links were archived with their content, uncompared"
         )
     }
 
-    /// Notes what the archive holds.
+    /// Notes the contents of the archive.
     mutating func finish(_ summary: ArchiveWriter.Summary) {
         report.totals = summary.totals
         report.summary = summary

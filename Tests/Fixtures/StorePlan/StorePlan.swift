@@ -5,9 +5,10 @@ import StoreMigration
 
 /// Migrates stores of notes of every kind from version 1 to version 3.
 ///
-/// The name of a store says more: the steps of `light` stores work in place, those of `slow` ones take a
-/// while, those of `resized` ones change the size of pages, the last one of `inferred` ones is inferred,
-/// all of `schema` ones are, and `hooked` ones have a hook, which dies where `<store>.die` is a file.
+/// The name of a store says more: the steps of `light` stores work in place, those of `slow` ones
+/// take a while, those of `resized` ones change the size of pages, the last step of `inferred` ones
+/// and all steps of `schema` ones are inferred, and `hooked` ones have a hook, which dies if there
+/// is a file `<store>.die`.
 @main
 struct StorePlan: StorePlanProgram {
     private static let name = URL(filePath: CommandLine.arguments.last { $0.contains("/") } ?? "")
