@@ -27,7 +27,7 @@ def run(verb, hints=()):
     return ended.returncode, ended.stdout.decode('utf-8', 'replace')
 
 
-# A table is its columns, its rows (a dictionary each, with 'rowid'), and what it declares besides.
+# A table is its columns, its rows (a dictionary each, with 'rowid'), and its other declarations.
 KINDS = {
     'TEXT': [None, 'text', '', 'Grün ß', 'x' * 3000, b'\x00\xff', '007'],
     'INTEGER': [None, 0, 1, -5, 2**62, 'word', 1.5],
