@@ -30,6 +30,8 @@ let package = Package(
     name: "migration",
     products: [
         .library(name: "MigrationCore", targets: ["MigrationCore"]),
+        // For an app that only asks how its import ended: it links neither zstd nor libcrypto.
+        .library(name: "MigrationStatus", targets: ["MigrationStatus"]),
         .library(name: "AndroidMigration", targets: ["AndroidMigration"]),
         // Nothing in it is public; the package Tests/Fuzz reaches it.
         .library(name: "IPhoneBackups", targets: ["IPhoneBackups"]),
@@ -95,9 +97,20 @@ let package = Package(
             swiftSettings: librarySettings
         ),
         .target(
+            name: "MigrationContainers",
+            dependencies: ["MigrationContract", "MigrationSystem", "PropertyLists"],
+            swiftSettings: librarySettings
+        ),
+        .target(
+            name: "MigrationStatus",
+            dependencies: ["MigrationContainers", "MigrationContract"],
+            swiftSettings: librarySettings
+        ),
+        .target(
             name: "MigrationCore",
             dependencies: [
-                "MigrationArchive", "MigrationContract", "MigrationConversation",
+                "MigrationArchive", "MigrationContainers", "MigrationContract",
+                "MigrationConversation",
                 "MigrationSystem", "PropertyLists",
             ],
             swiftSettings: librarySettings
@@ -194,6 +207,20 @@ let package = Package(
                 + extensionSupport,
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "StatusReader",
+            dependencies: ["MigrationStatus"],
+            path: "Tests/Fixtures/StatusReader",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MigrationContainersTests",
+            dependencies: [
+                "MigrationContainers", "MigrationContract", "MigrationSystem", "StatusReader",
+                "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "MigrationConversationTests",
             dependencies: [
@@ -205,8 +232,8 @@ let package = Package(
         .testTarget(
             name: "MigrationCoreTests",
             dependencies: [
-                "FaultInjector", "MigrationArchive", "MigrationContract", "MigrationCore",
-                "MigrationSystem", "TestSupport",
+                "FaultInjector", "MigrationArchive", "MigrationContainers", "MigrationContract",
+                "MigrationCore", "MigrationSystem", "TestSupport",
             ] + testedExtension,
             exclude: ["Fixtures"],
             swiftSettings: settings

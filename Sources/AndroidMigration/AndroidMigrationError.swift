@@ -17,11 +17,21 @@ public struct AndroidMigrationError: Error, Sendable {
     /// The system error that caused this one, if any.
     public let cause: SystemError?
 
-    package init(_ code: Code, _ message: String, line: Int? = nil, cause: SystemError? = nil) {
+    /// What helps, if something is known to.
+    package let remedy: Remedy?
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        line: Int? = nil,
+        cause: SystemError? = nil,
+        remedy: Remedy? = nil
+    ) {
         self.code = code
         self.message = message
         self.line = line
         self.cause = cause
+        self.remedy = remedy
     }
 }
 

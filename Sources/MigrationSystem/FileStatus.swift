@@ -304,3 +304,18 @@ extension FileTime {
         numbers.map { (0..<10).contains($0) ? "0\($0)" : "\($0)" }.joined(separator: separator)
     }
 }
+
+extension FileStatus.Kind {
+    /// The kind in words, for messages.
+    package var name: String {
+        switch self {
+        case .regular: "a file"
+        case .directory: "a directory"
+        case .symbolicLink: "a symbolic link"
+        case .fifo: "a FIFO"
+        case .socket: "a socket"
+        case .characterDevice, .blockDevice: "a device"
+        case .unknown: "something else"
+        }
+    }
+}

@@ -21,18 +21,23 @@ public struct ArchiveError: Error, Sendable {
     /// The system's error beneath this one, if there is one.
     public let cause: SystemError?
 
+    /// What helps, if something is known to.
+    package let remedy: Remedy?
+
     package init(
         _ code: Code,
         _ message: String,
         entry: EntryPath? = nil,
         offset: UInt64? = nil,
-        cause: SystemError? = nil
+        cause: SystemError? = nil,
+        remedy: Remedy? = nil
     ) {
         self.code = code
         self.message = message
         self.entry = entry
         self.offset = offset
         self.cause = cause
+        self.remedy = remedy
     }
 }
 
@@ -195,25 +200,25 @@ extension ArchiveError {
 
     /// The description without the entry's path.
     var withoutEntry: String {
-        ArchiveError(code, message, offset: offset, cause: cause).description
+        ArchiveError(code, message, offset: offset, cause: cause, remedy: remedy).description
     }
 
     /// The same error at `offset` of the tar stream, unless it has an offset of its own.
     func located(at offset: UInt64) -> ArchiveError {
         guard isOfArchive, self.offset == nil else { return self }
-        return ArchiveError(code, message, entry: entry, offset: offset, cause: cause)
+        return ArchiveError(code, message, entry: entry, offset: offset, cause: cause, remedy: remedy)
     }
 
     /// The same error about the entry at `path`, unless it is about one already.
     func about(_ path: EntryPath) -> ArchiveError {
         guard isOfArchive, entry == nil else { return self }
-        return ArchiveError(code, message, entry: path, offset: offset, cause: cause)
+        return ArchiveError(code, message, entry: path, offset: offset, cause: cause, remedy: remedy)
     }
 
     /// The same error, found after the entry at `path`, unless it is about an entry itself.
     func following(_ path: EntryPath?) -> ArchiveError {
         guard isOfArchive, entry == nil, let path else { return self }
-        return ArchiveError(code, "\(message), after \(path)", offset: offset, cause: cause)
+        return ArchiveError(code, "\(message), after \(path)", offset: offset, cause: cause, remedy: remedy)
     }
 }
 

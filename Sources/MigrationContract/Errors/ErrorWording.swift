@@ -82,3 +82,10 @@ package enum BoundedText {
         }
     }
 }
+
+extension Duration {
+    /// The duration in words.
+    package var text: String {
+        formatted(.units(allowed: [.minutes, .seconds, .milliseconds], width: .narrow))
+    }
+}

@@ -25,18 +25,23 @@ public struct MigrationError: Error, Sendable {
     /// The last lines that an extension's process printed, if it ended too early.
     public let printedLines: [String]
 
+    /// What helps, if something is known to.
+    package let remedy: Remedy?
+
     package init(
         _ code: Code,
         _ message: String,
         path: BytePath? = nil,
         cause: (any Error)? = nil,
-        printedLines: [String] = []
+        printedLines: [String] = [],
+        remedy: Remedy? = nil
     ) {
         self.code = code
         self.message = message
         bytePath = path
         self.cause = cause
         self.printedLines = printedLines
+        self.remedy = remedy
     }
 }
 

@@ -1,4 +1,5 @@
 package import MigrationArchive
+internal import MigrationContainers
 internal import MigrationSystem
 
 extension MigrationHost {

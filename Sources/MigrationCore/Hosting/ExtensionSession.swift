@@ -155,7 +155,7 @@ enum SessionFailure {
             case .fruitless:
                 "\(said)\((limit * SignsOfLife.patience).text), and its files did not grow"
             }
-        return MigrationError(.extensionHung, message + "; --hang-timeout allows more")
+        return MigrationError(.extensionHung, message, remedy: .allowLongerSilence)
     }
 
     static func ignoredCancellation(by name: String, after grace: Duration) -> MigrationError {
@@ -173,13 +173,6 @@ enum SessionFailure {
         let isUnsuitable = (error as? MigrationError)?.code == .extensionUnsuitable
         let code: MigrationError.Code = isUnsuitable ? .extensionUnsuitable : .extensionFailed
         return MigrationError(code, "\(name) failed", cause: error)
-    }
-}
-
-extension Duration {
-    /// The duration in words.
-    var text: String {
-        formatted(.units(allowed: [.minutes, .seconds, .milliseconds], width: .narrow))
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MigrationArchive
+internal import MigrationContainers
 internal import MigrationSystem
 
 /// The directories for an extension's import: a fresh container, and beside it the import directory

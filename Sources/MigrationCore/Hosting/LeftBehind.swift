@@ -137,9 +137,8 @@ extension LeftBehind {
         }
         let rest = neededCount > names.count ? " and \(neededCount - names.count) more" : ""
         let message =
-            "the extension left something behind: \(names.joined(separator: ", "))\(rest); append it in "
-            + "exportResources, or export without --expect-complete"
-        return MigrationError(.exportIncomplete, message)
+            "the extension left something behind: \(names.joined(separator: ", "))\(rest)"
+        return MigrationError(.exportIncomplete, message, remedy: .appendLeftBehind)
     }
 }
 

@@ -179,7 +179,7 @@ extension MigrationExtension {
     ) throws(MigrationError) -> [SessionGrants.Grant] {
         var grants: [SessionGrants.Grant] = []
         for resource in grantedResources {
-            let shown = "the granted resource '\(resource.name)' (--grant)"
+            let shown = "the granted resource '\(resource.name)'"
             let given = BytePath(of: resource.url)
             let path: BytePath
             let status: FileStatus

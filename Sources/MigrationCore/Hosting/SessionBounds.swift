@@ -89,9 +89,8 @@ extension SessionBounds {
         nextLook = .now + max(Self.interval, (SuspendingClock.now - start) * 10)
         guard size > temporarySpace else { return }
         let message =
-            "\(name) used more than \(temporarySpace) bytes of its temporary directory; "
-            + "--temporary-space allows more"
-        let error = MigrationError(.limitExceeded, message)
+            "\(name) used more than \(temporarySpace) bytes of its temporary directory"
+        let error = MigrationError(.limitExceeded, message, remedy: .allowMoreTemporarySpace)
         failure = error
         throw error
     }
@@ -100,8 +99,8 @@ extension SessionBounds {
     func failure(of name: String) -> MigrationError? {
         guard let group, let limit = group.limits.memory, group.memoryKills > 0 else { return nil }
         let message =
-            "\(name) used more than \(limit) bytes of memory and was killed; --memory-limit allows more"
-        return MigrationError(.limitExceeded, message)
+            "\(name) used more than \(limit) bytes of memory and was killed"
+        return MigrationError(.limitExceeded, message, remedy: .allowMoreMemory)
     }
 
     /// The limit that may have made a process crash.

@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationContainers
 internal import MigrationSystem
 
 /// The checks of an import before it changes anything.
@@ -15,8 +16,13 @@ struct ImportChecks {
         guard options.extraMetadata.isEmpty else {
             let message =
                 "an app's extension puts the data in its place itself, so owners, access control lists and "
-                + "further attributes can't be restored: drop '--owners', '--acls' and '--xattrs'"
-            throw MigrationError(.invalidOption, message, path: path)
+                + "further attributes can't be restored"
+            throw MigrationError(
+                .invalidOption,
+                message,
+                path: path,
+                remedy: .restoreNoExtraMetadata
+            )
         }
         _ = try entitledIdentifier()
         _ = try appExtension.groupDirectories(apartFrom: path)
@@ -26,9 +32,8 @@ struct ImportChecks {
     func checkKind(of reader: ArchiveReader) throws {
         guard reader.isAndroidBackup else { return }
         let message =
-            "the input is an Android backup, in a layout that no app on iOS can read; convert it with "
-            + "'migrate android convert'"
-        throw ArchiveError(.refused, message)
+            "the input is an Android backup, in a layout that no app on iOS can read"
+        throw ArchiveError(.refused, message, remedy: .convertAndroidBackup)
     }
 
     /// Whether there is no container yet.
@@ -73,11 +78,14 @@ struct ImportChecks {
         let known = (header?.importers ?? []).map { PrintableText.escaping($0) }
         let message =
             known.isEmpty
-            ? "the archive does not name the apps that may import it, so '\(name)' can't be checked: "
-                + "convert the backup with its manifest or '--rules', or drop '--app-id'"
-            : "the archive is for \(known.joined(separator: ", ")) and not for '\(name)', which "
-                + "'--app-id' gives"
-        throw MigrationError(.identifierMismatch, message, path: path)
+            ? "the archive does not name the apps that may import it, so '\(name)' can't be checked"
+            : "the archive is for \(known.joined(separator: ", ")) and not for '\(name)'"
+        throw MigrationError(
+            .identifierMismatch,
+            message,
+            path: path,
+            remedy: known.isEmpty ? .giveRulesOrDropImporter : .chooseImporter
+        )
     }
 
     /// Refuses an archive without the expected fingerprint or the required signature.
@@ -103,9 +111,9 @@ struct ImportChecks {
         let own = try container.knownIdentifier ?? entitledIdentifier()
         guard let claimed = options.bundleIdentifier, let own, own != claimed else { return }
         let message =
-            "the container belongs to \(PrintableText.escaping(own)), and '--as' names "
+            "the container belongs to \(PrintableText.escaping(own)), not to "
             + PrintableText.escaping(claimed)
-        throw MigrationError(.identifierMismatch, message, path: path)
+        throw MigrationError(.identifierMismatch, message, path: path, remedy: .nameOtherApp)
     }
 
     /// Refuses an archive that is known to belong to another app.
@@ -115,9 +123,14 @@ struct ImportChecks {
         else { return }
         let shown = PrintableText.escaping(known)
         let message =
-            "the archive belongs to \(PrintableText.escaping(archived)), the container to \(shown); "
-            + "import it with '--as \(shown)' if the data is for that app"
-        throw MigrationError(.identifierMismatch, message, path: path)
+            "the archive belongs to \(PrintableText.escaping(archived)), the container to "
+            + shown
+        throw MigrationError(
+            .identifierMismatch,
+            message,
+            path: path,
+            remedy: .takeForApp(shown)
+        )
     }
 
     /// Refuses to replace the data of a known app with that of an archive that names none.
@@ -127,9 +140,13 @@ struct ImportChecks {
         else { return }
         let shown = PrintableText.escaping(known)
         let message =
-            "the archive names no app, and the container holds data of \(shown); replace it with "
-            + "'--as \(shown)' if the archive is of that app"
-        throw MigrationError(.identifierMismatch, message, path: path)
+            "the archive names no app, and the container holds data of \(shown)"
+        throw MigrationError(
+            .identifierMismatch,
+            message,
+            path: path,
+            remedy: .replaceForApp(shown)
+        )
     }
 
     private func entitledIdentifier() throws -> String? {
@@ -190,21 +207,21 @@ struct ImportChecks {
         guard reader.holdsAppDataBundle else { return }
         throw ArchiveError(
             .refused,
-            "the tar file holds an .xcappdata bundle, whose 'AppData' is the container: unpack it, and "
-                + "'migrate export --container <bundle>' makes an archive of it"
+            "the tar file holds an .xcappdata bundle, whose 'AppData' is the container",
+            remedy: .exportBundle
         )
     }
 
     /// Refuses to replace data with another program's tar file that is empty or may be cut short.
     func checkReplacement(by extractor: ArchiveExtractor, from reader: ArchiveReader) throws {
         guard reader.header == nil, !options.allowsIncomplete else { return }
-        let way = "use --allow-incomplete to replace data with it"
         guard extractor.totals.entries > 0 else {
-            throw ArchiveError(.refused, "the tar file holds nothing to restore; \(way)")
+            let message = "the tar file holds nothing to restore"
+            throw ArchiveError(.refused, message, remedy: .allowIncomplete)
         }
         guard !reader.lacksEndMark else {
             let reason = "the tar file has no end mark and may have been cut short"
-            throw ArchiveError(.truncated, "\(reason); \(way)")
+            throw ArchiveError(.truncated, reason, remedy: .allowIncomplete)
         }
     }
 }

@@ -161,24 +161,31 @@ extension ImportOptions {
         restoredTo path: BytePath
     ) throws(MigrationError) {
         if extraMetadata.contains(.owners), FileStatus.currentUser != 0 {
-            let message = "only root can restore owners: run it as root or drop '--owners'"
-            throw MigrationError(.invalidOption, message, path: path)
+            throw MigrationError(
+                .invalidOption,
+                "only root can restore owners",
+                path: path,
+                remedy: .restoreOwnersAsRoot
+            )
         }
         guard let header else { return }
         let missing = extraMetadata.subtracting(header.extraMetadata)
-        guard let flag = missing.flag else { return }
-        let message =
-            "the archive holds none of what '\(flag)' restores: export with '\(flag)', or drop it here"
-        throw MigrationError(.invalidOption, message, path: path)
+        guard let (kind, name) = missing.first else { return }
+        throw MigrationError(
+            .invalidOption,
+            "the archive holds no \(name) to restore",
+            path: path,
+            remedy: .archiveMetadata(kind)
+        )
     }
 }
 
 extension ExtraMetadata {
-    /// The flag of the command that asks for the first kind in the set.
-    fileprivate var flag: String? {
-        if contains(.owners) { return "--owners" }
-        if contains(.accessLists) { return "--acls" }
-        return contains(.attributes) ? "--xattrs all" : nil
+    /// The first kind in the set, with its name.
+    fileprivate var first: (Remedy.Metadata, String)? {
+        if contains(.owners) { return (.owners, "owners") }
+        if contains(.accessLists) { return (.accessLists, "access control lists") }
+        return contains(.attributes) ? (.attributes, "further attributes") : nil
     }
 }
 

@@ -407,18 +407,3 @@ extension ArchiveEntry.Kind {
         }
     }
 }
-
-extension FileStatus.Kind {
-    /// The kind in words, for differences.
-    var name: String {
-        switch self {
-        case .regular: "a file"
-        case .directory: "a directory"
-        case .symbolicLink: "a symbolic link"
-        case .fifo: "a FIFO"
-        case .socket: "a socket"
-        case .characterDevice, .blockDevice: "a device"
-        case .unknown: "something else"
-        }
-    }
-}

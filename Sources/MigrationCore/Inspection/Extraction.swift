@@ -1,5 +1,6 @@
 public import Foundation
 public import MigrationArchive
+internal import MigrationContainers
 internal import MigrationSystem
 
 extension ArchiveSource {

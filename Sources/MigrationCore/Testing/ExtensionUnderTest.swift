@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationContainers
 internal import MigrationSystem
 
 /// The extension under test, and its app's container.

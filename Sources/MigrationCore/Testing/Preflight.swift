@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MigrationArchive
+internal import MigrationContainers
 internal import MigrationSystem
 
 extension MigrationHost {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MigrationArchive
+internal import MigrationContainers
 internal import MigrationSystem
 
 /// An import in a version that an extension can't know, which it should refuse.
@@ -77,9 +78,12 @@ struct VersionRehearsalRun {
         _ report: PreflightReport
     ) throws -> ArchiveSource {
         guard report.exports != nil else {
-            let message =
-                "\(report.name) does not export, so name an archive to rehearse with (--archive)"
-            throw MigrationError(.invalidOption, message, path: container.rootPath)
+            throw MigrationError(
+                .invalidOption,
+                "\(report.name) does not export, so the rehearsal needs an archive",
+                path: container.rootPath,
+                remedy: .nameArchive
+            )
         }
         let path = directory.path / "archive"
         var silent = appExtension
@@ -105,8 +109,13 @@ struct VersionRehearsalRun {
         } catch let error as MigrationError where error.code == .extensionFailed {
             let message =
                 "the rehearsal shows nothing, because the extension refuses the import in its own "
-                + "version too; say what it expects of the source (--source-app, --source-platform)"
-            throw MigrationError(.extensionFailed, message, cause: error.cause)
+                + "version too"
+            throw MigrationError(
+                .extensionFailed,
+                message,
+                cause: error.cause,
+                remedy: .nameSource
+            )
         }
         let own = known.source.version ?? report.header?.resourcesVersion
         guard own != rehearsal.version else {

@@ -69,7 +69,7 @@ struct DiscardTests {
             let error = #expect(throws: MigrationError.self) {
                 try places.destinationContainer.importRecord()
             }
-            #expect(error?.description.contains("migrate recover --discard") == true)
+            #expect(error?.remedy == .discardImport)
         }
         let report = try MigrationHost().recover(places.destinationContainer, discards: true)
         #expect(report.outcome == (phase == "clearing" ? .discarded : .rolledBack))

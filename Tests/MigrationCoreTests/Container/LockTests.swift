@@ -5,6 +5,7 @@ import MigrationSystem
 import TestSupport
 import Testing
 
+@testable import MigrationContainers
 @testable import MigrationCore
 
 @Suite(.scratchDirectory)

@@ -5,6 +5,7 @@ import MigrationSystem
 import TestSupport
 import Testing
 
+@testable import MigrationContainers
 @testable import MigrationCore
 
 /// Files that another user puts where the bookkeeping belongs, in a container that root works on

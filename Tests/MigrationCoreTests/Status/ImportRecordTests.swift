@@ -3,6 +3,7 @@ import MigrationArchive
 import TestSupport
 import Testing
 
+@testable import MigrationContainers
 @testable import MigrationCore
 
 @Suite(.scratchDirectory)

@@ -69,7 +69,8 @@ struct SymbolGraph: Decodable {
 
 extension SymbolGraph {
     /// The modules whose interface belongs to that of the module which re-exports them.
-    private static let reexported = "MigrationContract,MigrationConversation"
+    private static let reexported =
+        "MigrationContainers,MigrationContract,MigrationConversation"
 
     /// Has the compiler write out what `module` declares.
     static func extract(from module: String) throws -> SymbolGraph {

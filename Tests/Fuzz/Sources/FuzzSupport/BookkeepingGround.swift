@@ -1,6 +1,7 @@
 public import Foundation
 @testable internal import MigrationContract
 @testable internal import MigrationConversation
+@testable internal import MigrationContainers
 @testable internal import MigrationCore
 
 /// A container in memory with one file of data and arbitrary bookkeeping.

@@ -1,25 +1,25 @@
 internal import Foundation
-internal import MigrationContract
-internal import MigrationSystem
+package import MigrationContract
+package import MigrationSystem
 
 /// The files that keep the records of a container's imports: of the one that made its data, and of the
 /// last attempt that failed since.
 ///
 /// Nothing else reads, writes or removes them.
-struct ImportRecordFile {
+package struct ImportRecordFile {
     private static let name = BookkeepingDirectory.recordName
     private static let attemptName = BookkeepingDirectory.attemptName
     private static let readingName = BookkeepingDirectory.readingName
 
     private let bookkeeping: BookkeepingDirectory
 
-    init(in bookkeeping: BookkeepingDirectory) {
+    package init(in bookkeeping: BookkeepingDirectory) {
         self.bookkeeping = bookkeeping
     }
 
     /// Reads the record of the import that made the data, or else of the last attempt; `nil` if there is
     /// neither.
-    func read() throws -> ImportRecord? {
+    package func read() throws -> ImportRecord? {
         if let record = try read(Self.name), record.outcome == .success { return record }
         return try attempt()
     }
@@ -46,7 +46,7 @@ struct ImportRecordFile {
 
     /// Replaces the record of its kind; that of an attempt uses the space of `reserve`, as the disk may be
     /// full by now.
-    func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
+    package func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
         if let identity = record.container {
             let identity = try BookkeepingCoding.encode(identity)
@@ -58,7 +58,7 @@ struct ImportRecordFile {
     }
 
     /// Records a success, after which no earlier import or attempt counts.
-    func conclude(_ success: ImportRecord) throws {
+    package func conclude(_ success: ImportRecord) throws {
         // A fingerprint older than the replaced record must never count again.
         try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
         try write(success)
@@ -66,7 +66,7 @@ struct ImportRecordFile {
     }
 
     /// Removes the records, if there are any.
-    func remove() throws(SystemError) {
+    package func remove() throws(SystemError) {
         keepFingerprint()
         // This comes first, so that the attempt is never taken for the status of data that an
         // import made.
@@ -141,7 +141,7 @@ extension ImportRecordFile {
     }
 
     /// The fingerprint of the archive that the container's data came from; `nil` if it is not known.
-    func lastFingerprint() throws -> String? {
+    package func lastFingerprint() throws -> String? {
         // If the record can't be read, the fingerprint that is kept beside it counts.
         if let record = try? read(Self.name), record.outcome == .success {
             return record.fingerprint
@@ -212,7 +212,7 @@ extension ImportRecordFile {
 ///
 /// It is the file that will replace the record of the last attempt, so recording the failure needs neither new bytes
 /// nor a new file. If the process dies, the file is removed like any unfinished replacement.
-struct RecordReserve {
+package struct RecordReserve {
     /// More than any record takes, whatever the error in it says.
     private static let size = 192 * 1024
 
@@ -224,7 +224,7 @@ struct RecordReserve {
     private let file: OpenFile
 
     /// Sets the space aside in `bookkeeping`.
-    static func make(
+    package static func make(
         in bookkeeping: BookkeepingDirectory
     ) throws(SystemError) -> RecordReserve {
         try bookkeeping.remove(name)
@@ -245,12 +245,12 @@ struct RecordReserve {
     /// Frees the space for other files.
     ///
     /// The open file is cut, whatever has its name by now.
-    func free() throws(SystemError) {
+    package func free() throws(SystemError) {
         try file.descriptor.setSize(0)
     }
 
     /// Removes from `bookkeeping` the space that a dead process set aside.
-    static func remove(from bookkeeping: BookkeepingDirectory) throws(SystemError) {
+    package static func remove(from bookkeeping: BookkeepingDirectory) throws(SystemError) {
         try bookkeeping.remove(name)
     }
 

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import MigrationArchive
+package import MigrationContract
 internal import MigrationSystem
 internal import PropertyLists
 
@@ -8,7 +8,7 @@ internal import PropertyLists
 ///
 /// The container is imported into a bundle in a directory beside it, which is then renamed to its place. So a
 /// bundle under its own name is whole.
-struct NewBundle {
+package struct NewBundle {
     private let path: BytePath
     private let parent: OpenFile
     private let token: StagingToken
@@ -23,7 +23,7 @@ struct NewBundle {
     /// in a bundle that doesn't exist.
     ///
     /// If `body` throws, nothing is left of the bundle.
-    static func making<Result>(
+    package static func making<Result>(
         for container: MigrationDataContainer,
         _ body: (MigrationDataContainer) throws -> Result
     ) throws -> Result {

@@ -1,10 +1,12 @@
-internal import MigrationArchive
-internal import MigrationSystem
+package import MigrationContract
+package import MigrationSystem
 
 /// The contents of a container.
-enum ContainerContents {
+package enum ContainerContents {
     /// Whether there is anything but empty directories, bookkeeping and metadata.
-    static func holdsData(_ root: OpenFile, at path: BytePath) throws(MigrationError) -> Bool {
+    package static func holdsData(_ root: OpenFile, at path: BytePath) throws(MigrationError)
+        -> Bool
+    {
         do throws(SystemError) {
             var pending = try directories(in: root, omittingOwn: true)
             while let directories = pending, let next = directories.last {
@@ -47,7 +49,8 @@ extension ContainerContents {
     private static let listed = 10
 
     /// Refuses a directory that isn't a container but holds several, such as a simulator's `Application`.
-    static func checkIsContainer(_ root: OpenFile, at path: BytePath) throws(MigrationError) {
+    package static func checkIsContainer(_ root: OpenFile, at path: BytePath) throws(MigrationError)
+    {
         let found: [[UInt8]]
         do throws(SystemError) {
             for name in ["Documents", "Library"] where try isDirectory(name, in: root) { return }
@@ -71,9 +74,13 @@ extension ContainerContents {
         }
         let rest = found.count > listed ? " and \(found.count - listed) more" : ""
         let message =
-            "the directory isn't a container but holds several: \(shown.joined(separator: ", "))\(rest); "
-            + "name one of them, or take the directory as it is with '--not-a-container'"
-        throw MigrationError(.containerInvalid, message, path: path)
+            "the directory isn't a container but holds several: \(shown.joined(separator: ", "))\(rest)"
+        throw MigrationError(
+            .containerInvalid,
+            message,
+            path: path,
+            remedy: .takeAnyDirectory
+        )
     }
 
     private static func isContainer(
@@ -106,7 +113,7 @@ extension ContainerContents {
 
 extension ContainerLayout {
     /// Makes the directories of a fresh container in `root`, which has none of them.
-    static func makeSkeleton(in root: OpenFile) throws(SystemError) {
+    package static func makeSkeleton(in root: OpenFile) throws(SystemError) {
         for path in skeleton {
             try root.descriptor.makeDirectory([UInt8](utf8: path), permissions: 0o755)
         }

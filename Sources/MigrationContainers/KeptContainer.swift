@@ -1,19 +1,20 @@
 internal import Foundation
-internal import MigrationSystem
+package import MigrationContract
+package import MigrationSystem
 
 /// The directory to which an import moves the data that it replaces, as a container of its own.
 ///
 /// The journal names it before the commit, and until the data is there. Only then is the journal removed,
 /// so that the next command finishes a move that was cut off and nothing ever removes that data.
-struct KeptContainer {
+package struct KeptContainer {
     /// The path, whose parent has no links in it.
-    let path: BytePath
+    package let path: BytePath
 
     /// Checks that the data of the container in `place` can be moved to `path`.
     ///
     /// - Throws: ``MigrationError`` of code `outputExists` if something is there, and of code
     ///   `invalidOption` if the data can't be moved there.
-    init(_ path: BytePath, for place: ContainerPlace) throws(MigrationError) {
+    package init(_ path: BytePath, for place: ContainerPlace) throws(MigrationError) {
         do {
             self.path = try BytePath(resolving: path.trimmed)
         } catch {
@@ -31,7 +32,7 @@ struct KeptContainer {
     }
 
     /// Checks again, before the commit, what can change meanwhile.
-    func check(for place: ContainerPlace) throws(MigrationError) {
+    package func check(for place: ContainerPlace) throws(MigrationError) {
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
             guard try parent.statusIfPresent(of: path.lastComponent) == nil else {
@@ -90,7 +91,7 @@ struct KeptContainer {
 extension KeptContainer {
     /// Moves the old container `old`, which was exchanged, out of the staging directory `holder`; the
     /// journal of the new one, `live`, names this directory.
-    func take(_ old: OpenFile, from holder: OpenFile, replacedBy live: OpenFile) throws {
+    package func take(_ old: OpenFile, from holder: OpenFile, replacedBy live: OpenFile) throws {
         try Self.forgetImport(in: old)
         try take(StagingDirectory.containerName, from: holder)
         try BookkeepingDirectory(in: live)?.remove(BookkeepingDirectory.journalName)
@@ -156,7 +157,7 @@ extension KeptContainer {
     /// Moves the old data to where `journal`, of a commit that is done, says; `live` is the new container.
     ///
     /// - Throws: ``MigrationError`` of code `containerInvalid`, which names both places.
-    static func finish(
+    package static func finish(
         _ journal: ImportJournal,
         of live: ContainerLock,
         bookkeeping: BookkeepingDirectory
@@ -191,9 +192,12 @@ extension KeptContainer {
             journal.phase == .replaced
             ? BookkeepingDirectory.path(of: Leftovers.replaced, in: container)
             : container.parent / StagingDirectory.nameBeside(container)
-        let message =
-            "the data that an import replaced can't be moved from \(PrintableText.escaping(place)); "
-            + "'migrate recover --discard' keeps it in the container"
-        return MigrationError(.containerInvalid, message, path: path, cause: cause)
+        return MigrationError(
+            .containerInvalid,
+            "the data that an import replaced can't be moved from \(PrintableText.escaping(place))",
+            path: path,
+            cause: cause,
+            remedy: .discardImport
+        )
     }
 }

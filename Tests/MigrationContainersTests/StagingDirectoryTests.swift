@@ -1,8 +1,9 @@
+import MigrationContract
 import MigrationSystem
 import TestSupport
 import Testing
 
-@testable import MigrationCore
+@testable import MigrationContainers
 
 @Suite(.scratchDirectory)
 struct StagingDirectoryTests {

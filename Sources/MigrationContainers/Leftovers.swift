@@ -1,21 +1,22 @@
-internal import MigrationSystem
+internal import MigrationContract
+package import MigrationSystem
 
 /// Data of imports that should be gone: replaced data, and data that was never committed.
 ///
 /// Leftovers do no harm. If one can't be removed, the command reports it instead of failing, and
 /// the next command tries again.
-struct Leftovers {
+package struct Leftovers {
     /// The directory in which a journaled commit keeps the old data.
     static let replaced = "replaced"
     static let replacedName = [UInt8](utf8: replaced)
 
     /// The container.
-    let path: BytePath
+    package let path: BytePath
 
     /// An error for each leftover that could not be removed.
     private(set) var problems: [MigrationError] = []
 
-    init(of path: BytePath) {
+    package init(of path: BytePath) {
         self.path = path
     }
 
@@ -36,9 +37,15 @@ struct Leftovers {
         do {
             try body()
         } catch {
-            let message =
-                "the replaced data could not be moved to its directory yet; 'migrate recover' tries again"
-            problems.append(MigrationError(.outputFailed, message, path: kept.path, cause: error))
+            problems.append(
+                MigrationError(
+                    .outputFailed,
+                    "the replaced data could not be moved to its directory yet",
+                    path: kept.path,
+                    cause: error,
+                    remedy: .finishImport
+                )
+            )
         }
     }
 
@@ -59,7 +66,7 @@ struct Leftovers {
     }
 
     /// Removes the leftovers in the container's bookkeeping, unless someone is using them.
-    mutating func remove(in bookkeeping: BookkeepingDirectory) {
+    package mutating func remove(in bookkeeping: BookkeepingDirectory) {
         let directory = bookkeeping.openDirectory
         let place = BookkeepingDirectory.path(in: path)
         do throws(SystemError) {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import MigrationArchive
-internal import MigrationSystem
+internal import MigrationContract
+package import MigrationSystem
 
 /// The directory in which an import prepares a container, on the container's own file system.
 ///
@@ -8,18 +8,18 @@ internal import MigrationSystem
 /// bookkeeping. It holds the staged container or bundle and a file whose name is the import's token. The
 /// journal and the record name the token, so the next command can recognize the directory of a dead
 /// import. Its own name proves nothing.
-struct StagingDirectory {
-    enum Position {
+package struct StagingDirectory {
+    package enum Position {
         case beside
         case inside
     }
 
     static let nameInside = [UInt8](utf8: "staged")
-    static let containerName = [UInt8](utf8: "container")
+    package static let containerName = [UInt8](utf8: "container")
     private static let suffix = [UInt8](utf8: ".migration-staging")
 
     /// The path of the directory that holds the staged container.
-    let holderPath: BytePath
+    package let holderPath: BytePath
     private let holder: OpenFile
     private let holderParent: OpenFile
     private let token: [UInt8]
@@ -27,19 +27,19 @@ struct StagingDirectory {
     private let lastName: [UInt8]?
 
     /// The staged directory that is exchanged: the container, or the bundle around it.
-    let placed: OpenFile
+    package let placed: OpenFile
 
     /// The staged container.
-    var directory: OpenFile
-    let position: Position
+    package var directory: OpenFile
+    package let position: Position
 
     private let isBundle: Bool
 
     /// The directory in which the one that is exchanged is.
-    var parent: OpenFile { holder }
+    package var parent: OpenFile { holder }
 
     /// The staged container's path.
-    var path: BytePath {
+    package var path: BytePath {
         ContainerPlace(holderPath / Self.containerName, isBundle: isBundle).containerPath
     }
 
@@ -51,7 +51,7 @@ struct StagingDirectory {
     ///
     /// The directory is made in the bookkeeping and then moved out. If that works, data can also be
     /// moved back in; between two mounts of one file system it can't.
-    static func make(
+    package static func make(
         for live: ContainerLock,
         token: StagingToken
     ) throws(SystemError) -> StagingDirectory {
@@ -121,7 +121,7 @@ struct StagingDirectory {
     }
 
     /// Removes from the directory everything but the staged container.
-    func removeRest() throws(SystemError) {
+    package func removeRest() throws(SystemError) {
         // The extension may have closed it.
         try holder.descriptor.setPermissions(0o700)
         let listing = try DirectoryListing(of: holder.descriptor)
@@ -137,14 +137,14 @@ struct StagingDirectory {
     }
 
     /// Lets other users pass to the staged container, or keeps them from it.
-    func setPassable(_ isPassable: Bool) throws(SystemError) {
+    package func setPassable(_ isPassable: Bool) throws(SystemError) {
         let permissions: UInt16 = isPassable ? 0o711 : 0o700
         try holder.descriptor.setPermissions(permissions)
         if isBundle { try placed.descriptor.setPermissions(permissions) }
     }
 
     /// Whether the staged container still has its name.
-    func isContainerInPlace() throws(SystemError) -> Bool {
+    package func isContainerInPlace() throws(SystemError) -> Bool {
         let named = try holder.descriptor.statusIfPresent(of: Self.containerName)
         guard try named?.identity == placed.descriptor.status().identity else { return false }
         guard isBundle else { return true }
@@ -154,13 +154,13 @@ struct StagingDirectory {
 
     /// Releases the locks on the staged container, which may be the live one by now, and on its
     /// directory.
-    func release() {
+    package func release() {
         placed.descriptor.unlock()
         holder.descriptor.unlock()
     }
 
     /// Removes the directory with everything in it, its token last.
-    func remove() throws(SystemError) {
+    package func remove() throws(SystemError) {
         do {
             try holderParent.descriptor.removeTree(
                 holderPath.lastComponent,
@@ -183,14 +183,15 @@ extension StagingDirectory {
     ///   - path: The container's path.
     ///   - token: A token that makes the name unique, in case something else has the plain name.
     /// - Returns: The name.
-    static func nameBeside(_ path: BytePath, token: StagingToken? = nil) -> [UInt8] {
+    package static func nameBeside(_ path: BytePath, token: StagingToken? = nil) -> [UInt8] {
         let dot = [UInt8(ascii: ".")]
         let suffix = suffix + (token.map { [UInt8(ascii: "-")] + $0.name } ?? [])
         let room = 255 - dot.count - suffix.count
         let name = path.lastComponent
         guard name.count >= room else { return dot + name + suffix }
-        let hash = SHA256Digest.hash(of: name).prefix(8).reduce(UInt64(0)) { number, byte in
-            number << 8 | UInt64(byte)
+        // FNV-1a: the token proves whose directory it is, so that names which collide do no harm.
+        let hash = name.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
+            (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
         let mark = [UInt8](utf8: "-" + String(hash, radix: 16))
         return dot + [UInt8](name.prefix(room - mark.count)) + mark + suffix
@@ -219,7 +220,7 @@ extension StagingDirectory {
     }
 
     /// Finds the staging directories of imports with these tokens beside the container at `path`.
-    static func leftovers(
+    package static func leftovers(
         of tokens: [StagingToken],
         beside path: BytePath,
         in parent: OpenFile
@@ -250,7 +251,9 @@ extension StagingDirectory {
     }
 
     /// Finds the token of what is still left beside the locked container.
-    static func tokenOfLeftovers(of lock: ContainerLock) throws(SystemError) -> StagingToken? {
+    package static func tokenOfLeftovers(of lock: ContainerLock) throws(SystemError)
+        -> StagingToken?
+    {
         // An import leaves nothing in a parent that can't be opened.
         guard let bookkeeping = try BookkeepingDirectory(in: lock.directory),
             let parent = try? OpenFile(FileDescriptor.open(lock.path.parent, .directory))
@@ -306,14 +309,14 @@ extension StagingDirectory {
     }
 
     /// Removes the directory `name`, unless someone is using it.
-    static func removeLeftover(_ name: [UInt8], in parent: OpenFile) throws(SystemError) {
+    package static func removeLeftover(_ name: [UInt8], in parent: OpenFile) throws(SystemError) {
         guard try isThere(name, in: parent) else { return }
         try parent.descriptor.removeTree(name)
     }
 
     /// Removes the staging directory `name` beside the container at `path`, its token last, unless
     /// someone is using it.
-    static func removeLeftover(
+    package static func removeLeftover(
         _ name: [UInt8],
         beside path: BytePath,
         in parent: OpenFile,
@@ -341,25 +344,25 @@ extension StagingDirectory {
 }
 
 /// A name that nobody can guess, which identifies the staging directory of one import.
-struct StagingToken: Hashable {
-    let text: String
+package struct StagingToken: Hashable {
+    package let text: String
 
     /// Makes a new token.
-    init() {
+    package init() {
         text = UUID().uuidString
     }
 
     /// Reads a token from the bookkeeping; `nil` if no import wrote it.
-    init?(_ text: String?) {
+    package init?(_ text: String?) {
         guard let text, UUID(uuidString: text)?.uuidString == text else { return nil }
         self.text = text
     }
 
     /// The name of the file that marks the staging directory.
-    var name: [UInt8] { [UInt8](utf8: text) }
+    package var name: [UInt8] { [UInt8](utf8: text) }
 
     /// The tokens of the imports that the container's bookkeeping names.
-    static func all(in bookkeeping: BookkeepingDirectory) -> [StagingToken] {
+    package static func all(in bookkeeping: BookkeepingDirectory) -> [StagingToken] {
         // Unreadable files name none; other code reports the error.
         let journal = try? ImportJournal.read(from: bookkeeping)
         let recorded = ImportRecordFile(in: bookkeeping).stagingTokens

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import MigrationContract
-internal import MigrationSystem
+package import MigrationSystem
 
 /// The directory `.migration` at a container's root, or beside it in a bundle, with small files about its
 /// imports.
 ///
 /// Files are replaced in one step and survive a power loss.
-struct BookkeepingDirectory {
+package struct BookkeepingDirectory {
     static let recordName = "import-status.json"
     static let attemptName = "import-attempt.json"
-    static let journalName = "import-journal.json"
+    package static let journalName = "import-journal.json"
     static let lastImportName = "last-import.json"
     static let readingName = "import-status-read.json"
     /// The files about the import that made the data; they go where the data goes.
@@ -25,7 +25,7 @@ struct BookkeepingDirectory {
     private let directory: OpenFile
 
     /// Opens the bookkeeping in the container or bundle that is open as `root`; `nil` if there is none.
-    init?(in root: OpenFile) throws(SystemError) {
+    package init?(in root: OpenFile) throws(SystemError) {
         do {
             let name = ContainerLayout.bookkeepingName
             directory = OpenFile(try root.descriptor.open(name, .directory))
@@ -41,7 +41,7 @@ struct BookkeepingDirectory {
     /// Opens the bookkeeping of a container, and makes it if there is none.
     ///
     /// The directory and its files belong to the container's owner, whichever user makes them.
-    static func make(in root: OpenFile) throws(SystemError) -> BookkeepingDirectory {
+    package static func make(in root: OpenFile) throws(SystemError) -> BookkeepingDirectory {
         while true {
             if let existing = try BookkeepingDirectory(in: root) { return existing }
             do {
@@ -94,7 +94,7 @@ struct BookkeepingDirectory {
     static func temporaryName(for name: String) -> [UInt8] { [UInt8](utf8: name + ".new") }
 
     /// The open directory, for data beside the files.
-    var openDirectory: OpenFile { directory }
+    package var openDirectory: OpenFile { directory }
 
     /// Whether something has the name `name`.
     func has(_ name: String) throws(SystemError) -> Bool {
@@ -161,12 +161,12 @@ struct BookkeepingDirectory {
     }
 
     /// Removes the file `name`, if it exists.
-    func remove(_ name: String) throws(SystemError) {
+    package func remove(_ name: String) throws(SystemError) {
         try remove([UInt8](utf8: name))
     }
 
     /// Removes `name`, whatever it is.
-    func remove(_ name: [UInt8]) throws(SystemError) {
+    package func remove(_ name: [UInt8]) throws(SystemError) {
         do {
             // A read-only file system reports itself even for a missing file.
             _ = try directory.descriptor.status(of: name)
@@ -185,7 +185,7 @@ struct BookkeepingDirectory {
 
 extension BookkeepingDirectory {
     /// Removes the directory itself from the container's `root` if nothing is in it.
-    func removeIfEmpty(from root: OpenFile) throws(SystemError) {
+    package func removeIfEmpty(from root: OpenFile) throws(SystemError) {
         do {
             try root.descriptor.removeDirectory(ContainerLayout.bookkeepingName)
         } catch {

@@ -1,5 +1,6 @@
 internal import Foundation
-internal import MigrationSystem
+package import MigrationContract
+package import MigrationSystem
 
 /// The right to use a container: of apps together, of readers together, or of a single writer.
 ///
@@ -7,9 +8,9 @@ internal import MigrationSystem
 /// and each kind has a mark on it that the other looks for. An import exchanges that directory, so after
 /// locking it, the path must still lead to the same directory. A lock ends with the process that
 /// holds it.
-struct ContainerLock {
+package struct ContainerLock {
     /// What a container is used for.
-    enum Use: Sendable {
+    package enum Use: Sendable {
         /// A running app, which other apps may run beside.
         case app
 
@@ -22,24 +23,24 @@ struct ContainerLock {
 
     private static let attempts = 16
 
-    let place: ContainerPlace
+    package let place: ContainerPlace
 
     /// The locked directory, which holds the bookkeeping.
-    let directory: OpenFile
+    package let directory: OpenFile
 
     /// The root of the container: the same directory, or that in the bundle.
-    let root: OpenFile
+    package let root: OpenFile
 
     private let claim: LockClaim
 
     /// The path of the locked directory.
-    var path: BytePath { place.path }
+    package var path: BytePath { place.path }
 
     /// Locks the container in `place` without waiting.
     ///
     /// - Throws: ``MigrationError`` of code `containerBusy` if someone else holds it, and of code
     ///   `containerInvalid` if it can't be used.
-    init(_ place: ContainerPlace, for use: Use) throws(MigrationError) {
+    package init(_ place: ContainerPlace, for use: Use) throws(MigrationError) {
         let path = place.path
         for _ in 0..<Self.attempts {
             do throws(SystemError) {
@@ -62,7 +63,7 @@ struct ContainerLock {
     }
 
     /// Releases the lock; otherwise it ends when the last copy of its descriptor is closed.
-    func release() {
+    package func release() {
         claim.end(unlocking: directory)
     }
 
@@ -111,25 +112,37 @@ struct ContainerLock {
 // MARK: - Waiting
 
 /// How long an operation waits for a container that someone else holds.
-struct LockWait: Sendable {
+package struct LockWait: Sendable {
     private static let interval = 0.02
 
     /// The longest wait for other processes.
     let limit: Duration
 
     /// Whether it also waits, without limit, for other operations of this process.
-    var queues = false
+    let queues: Bool
 
     /// Ends the wait when raised.
-    var cancellation = CancellationFlag()
+    let cancellation: CancellationFlag
 
     /// Called once with the reason for the wait.
-    var handler: (@Sendable (MigrationError) -> Void)?
+    let handler: (@Sendable (MigrationError) -> Void)?
+
+    package init(
+        limit: Duration,
+        queues: Bool = false,
+        cancellation: CancellationFlag = CancellationFlag(),
+        handler: (@Sendable (MigrationError) -> Void)? = nil
+    ) {
+        self.limit = limit
+        self.queues = queues
+        self.cancellation = cancellation
+        self.handler = handler
+    }
 
     /// Locks the container for writing, as soon as nobody else holds it.
     ///
     /// - Throws: ``MigrationError``; `CancellationError`.
-    func lockForWriting(_ container: MigrationDataContainer) throws -> ContainerLock {
+    package func lockForWriting(_ container: MigrationDataContainer) throws -> ContainerLock {
         let place = container.place
         return try untilFree(place.path) { () throws(MigrationError) in
             try ContainerLock(place, for: .writing)
@@ -139,7 +152,7 @@ struct LockWait: Sendable {
     /// Recovers the container and locks it for reading, as soon as only readers hold it.
     ///
     /// - Throws: ``MigrationError``; `CancellationError`.
-    func lockForReading(_ container: MigrationDataContainer) throws -> ContainerLock {
+    package func lockForReading(_ container: MigrationDataContainer) throws -> ContainerLock {
         let place = container.place
         return try untilFree(place.path) { () throws(MigrationError) in
             try ContainerRecovery.lockWhole(place, for: .reading)
@@ -150,7 +163,7 @@ struct LockWait: Sendable {
     ///
     /// - Throws: The error of `body`, including `containerBusy` when the time is up;
     ///   `CancellationError`.
-    func untilFree<Value>(
+    package func untilFree<Value>(
         _ path: BytePath,
         _ body: () throws(MigrationError) -> Value
     ) throws -> Value {

@@ -1,4 +1,5 @@
 internal import Foundation
+package import MigrationContract
 internal import MigrationSystem
 
 /// Makes a staged container the live one, completely or not at all.
@@ -7,7 +8,7 @@ internal import MigrationSystem
 /// bundle, the bundles are exchanged. Otherwise (a mount point, an overlay's lower directory, a
 /// parent that can't be written, another user's directory, a bundle with other files in it)
 /// ``JournaledCommit`` does the same in steps.
-struct ContainerCommit {
+package struct ContainerCommit {
     let live: ContainerLock
     let staging: StagingDirectory
     let record: ImportRecord
@@ -16,10 +17,24 @@ struct ContainerCommit {
     /// Where the old data is kept; `nil` removes it.
     var kept: KeptContainer?
 
+    package init(
+        live: ContainerLock,
+        staging: StagingDirectory,
+        record: ImportRecord,
+        reserve: RecordReserve? = nil,
+        kept: KeptContainer? = nil
+    ) {
+        self.live = live
+        self.staging = staging
+        self.record = record
+        self.reserve = reserve
+        self.kept = kept
+    }
+
     private var path: BytePath { live.path }
 
     /// Commits and removes the old data; returns an error for each part that could not be removed.
-    func run() throws -> [MigrationError] {
+    package func run() throws -> [MigrationError] {
         let isAlike = try staging.position == .beside && prepareExchange()
         try staging.placed.descriptor.synchronizeFileSystem()
         // After an exchange, the old container is where the staged one was.

@@ -1,5 +1,6 @@
-internal import Foundation
-internal import MigrationSystem
+package import Foundation
+package import MigrationContract
+package import MigrationSystem
 
 /// Makes a staged container the live one by moving its contents, in steps that can be resumed.
 ///
@@ -238,8 +239,8 @@ extension JournaledCommit {
 // MARK: - The journal
 
 /// How far an import has come, for the next command if this one dies.
-struct ImportJournal: Codable, Equatable {
-    enum Phase: String, Codable {
+package struct ImportJournal: Codable, Equatable {
+    package enum Phase: String, Codable {
         /// Data is being staged beside the container, which is untouched.
         case staging
         /// The old data is being moved aside; the next command continues.
@@ -255,28 +256,35 @@ struct ImportJournal: Codable, Equatable {
         case exchanged
 
         /// Whether the container is the old one or the new one, whole.
-        var isWhole: Bool { self == .staging || isCommitted }
+        package var isWhole: Bool { self == .staging || isCommitted }
 
         /// Whether the container is the new one, and only the old data is still to be moved.
         var isCommitted: Bool { self == .replaced || self == .exchanged }
     }
 
-    static let currentVersion = 1
+    package static let currentVersion = 1
 
-    var version = Self.currentVersion
-    var phase: Phase
+    package var version = Self.currentVersion
+    package var phase: Phase
     /// The record of a success.
-    var record: ImportRecord?
+    package var record: ImportRecord?
     /// The token in the import's staging directory.
-    var staging: String?
+    package var staging: String?
     /// The path to which the old data is moved when the commit is done; `nil` removes it.
-    var kept: Data?
+    package var kept: Data?
+
+    package init(phase: Phase, record: ImportRecord?, staging: String?, kept: Data? = nil) {
+        self.phase = phase
+        self.record = record
+        self.staging = staging
+        self.kept = kept
+    }
 
     private struct Versioned: Decodable {
         let version: Int
     }
 
-    static func read(from bookkeeping: BookkeepingDirectory) throws -> ImportJournal? {
+    package static func read(from bookkeeping: BookkeepingDirectory) throws -> ImportJournal? {
         guard let data = try bookkeeping.read(BookkeepingDirectory.journalName) else { return nil }
         let version = try BookkeepingCoding.decode(Versioned.self, from: data).version
         guard version == currentVersion else { throw ImportRecord.NewerVersion(version: version) }
@@ -284,7 +292,7 @@ struct ImportJournal: Codable, Equatable {
     }
 
     /// Reads the journal of the container at `path`; an error names its file.
-    static func read(
+    package static func read(
         from bookkeeping: BookkeepingDirectory,
         of path: BytePath
     ) throws(MigrationError) -> ImportJournal? {
@@ -293,18 +301,19 @@ struct ImportJournal: Codable, Equatable {
         } catch {
             // A decoder's message does not help a person.
             let isUnderstood = !(error is DecodingError)
-            let message =
+            throw MigrationError(
+                .containerInvalid,
                 isUnderstood
-                ? "the container's bookkeeping can't be read"
-                : "the journal of an import can't be understood; 'migrate recover --discard' gives the "
-                    + "import up"
-            let file = BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path)
-            let cause = isUnderstood ? error : nil
-            throw MigrationError(.containerInvalid, message, path: file, cause: cause)
+                    ? "the container's bookkeeping can't be read"
+                    : "the journal of an import can't be understood",
+                path: BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: path),
+                cause: isUnderstood ? error : nil,
+                remedy: isUnderstood ? nil : .discardImport
+            )
         }
     }
 
-    func write(to bookkeeping: BookkeepingDirectory) throws {
+    package func write(to bookkeeping: BookkeepingDirectory) throws {
         let data = try BookkeepingCoding.encode(self)
         try bookkeeping.write(data, as: BookkeepingDirectory.journalName)
     }

@@ -1,3 +1,5 @@
+public import MigrationContainers
+public import MigrationContract
 package import MigrationSystem
 
 /// The system side of a migration: what iOS does around an app's extension.
@@ -97,5 +99,29 @@ extension MigrationHost {
 
     private static func assignment(of container: MigrationDataContainer) -> [UInt8] {
         [UInt8](utf8: containerVariable + "=") + container.rootPath.bytes
+    }
+}
+
+// MARK: - Interrupted imports
+
+extension MigrationHost {
+    /// Finishes an interrupted import, or gives it up.
+    ///
+    /// Every export and import does the same before it begins; this method also reports the
+    /// outcome. It gives an import up only on request.
+    ///
+    /// - Parameters:
+    ///   - container: The container, which nobody else may be using.
+    ///   - discards: Whether to give up an import that can't be finished, or bookkeeping that can't
+    ///     be understood. Old data returns to its place where that is free. All other data is kept
+    ///     in the directories `.migration-kept-1` and so on in the container.
+    /// - Returns: What was done, and where data was kept.
+    /// - Throws: ``MigrationError`` of code `containerBusy` if someone uses the container, and of
+    ///   code `containerInvalid` if the import can only be given up.
+    public func recover(
+        _ container: MigrationDataContainer,
+        discards: Bool = false
+    ) throws(MigrationError) -> RecoveryReport {
+        try ContainerRecovery.recover(container, discards: discards)
     }
 }

@@ -1,19 +1,19 @@
 internal import Foundation
-internal import MigrationArchive
+public import MigrationContract
 internal import MigrationSystem
 
 /// Finishes an interrupted import: undoes it, or completes it if its commit had begun.
-enum ContainerRecovery {
+package enum ContainerRecovery {
     /// The result of a recovery.
-    struct Conclusion {
+    package struct Conclusion {
         /// How the interrupted import ended.
-        var outcome = RecoveryReport.Outcome.nothing
+        package var outcome = RecoveryReport.Outcome.nothing
 
         /// Whether the records describe the last import.
         ///
         /// They don't if an import was interrupted before it changed anything, on a file system that is
         /// now read-only.
-        var isRecorded = true
+        package var isRecorded = true
     }
 
     /// Recovers the container in `place`, unless someone is using it.
@@ -43,7 +43,7 @@ enum ContainerRecovery {
     ///
     /// - Throws: ``MigrationError``, of code `containerBusy` if a commit was interrupted and can't
     ///   be finished because others use the container.
-    static func lockWhole(
+    package static func lockWhole(
         _ place: ContainerPlace,
         for use: ContainerLock.Use
     ) throws(MigrationError) -> ContainerLock {
@@ -86,7 +86,7 @@ enum ContainerRecovery {
     }
 
     /// Throws if the bookkeeping of the locked container can't be read or understood.
-    static func checkBookkeeping(of lock: ContainerLock) throws(MigrationError) {
+    package static func checkBookkeeping(of lock: ContainerLock) throws(MigrationError) {
         guard let bookkeeping = try openBookkeeping(of: lock) else { return }
         _ = try ImportJournal.read(from: bookkeeping, of: lock.path)
     }
@@ -96,7 +96,7 @@ enum ContainerRecovery {
     /// - Throws: ``MigrationError``, also where the container is whole and only the data that the import
     ///   replaced can't be moved to where it is to be kept.
     @discardableResult
-    static func recover(_ lock: ContainerLock) throws(MigrationError) -> Conclusion {
+    package static func recover(_ lock: ContainerLock) throws(MigrationError) -> Conclusion {
         var conclusion = Conclusion()
         let path = lock.path
         guard let bookkeeping = try openBookkeeping(of: lock) else { return conclusion }
@@ -107,9 +107,13 @@ enum ContainerRecovery {
             } catch let error as SystemError where error.isReadOnly && journal.phase == .staging {
                 conclusion = Conclusion(outcome: .rolledBack, isRecorded: false)
             } catch {
-                let message =
-                    "an interrupted import can't be finished; 'migrate recover --discard' gives it up"
-                throw MigrationError(.containerInvalid, message, path: path, cause: error)
+                throw MigrationError(
+                    .containerInvalid,
+                    "an interrupted import can't be finished",
+                    path: path,
+                    cause: error,
+                    remedy: .discardImport
+                )
             }
             try finishKeeping(of: lock, bookkeeping: bookkeeping)
         }
@@ -176,7 +180,7 @@ enum ContainerRecovery {
 
 extension ImportRecord {
     /// The record of an interrupted import.
-    static var interrupted: ImportRecord {
+    package static var interrupted: ImportRecord {
         ImportRecord(
             outcome: .interrupted,
             date: Date(),
@@ -226,23 +230,11 @@ public struct RecoveryReport: Sendable {
     package var isRenamable = false
 }
 
-extension MigrationHost {
-    /// Finishes an interrupted import, or gives it up.
-    ///
-    /// Every export and import does the same before it begins; this method also reports the
-    /// outcome. It gives an import up only on request.
-    ///
-    /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
-    ///   - discards: Whether to give up an import that can't be finished, or bookkeeping that can't
-    ///     be understood. Old data returns to its place where that is free. All other data is kept
-    ///     in the directories `.migration-kept-1` and so on in the container.
-    /// - Returns: What was done, and where data was kept.
-    /// - Throws: ``MigrationError`` of code `containerBusy` if someone uses the container, and of
-    ///   code `containerInvalid` if the import can only be given up.
-    public func recover(
+extension ContainerRecovery {
+    /// Finishes an interrupted import of the container, or gives it up; see the host's method.
+    package static func recover(
         _ container: MigrationDataContainer,
-        discards: Bool = false
+        discards: Bool
     ) throws(MigrationError) -> RecoveryReport {
         if container.place.isBundle { NewBundle.removeLeftovers(of: container.place.path) }
         let lock = try ContainerLock(container.place, for: .writing)

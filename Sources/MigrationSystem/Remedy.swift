@@ -1,0 +1,83 @@
+/// What helps against an error, as a fact; a program says it in the words of its own flags and commands.
+package enum Remedy: Hashable, Sendable {
+    // MARK: Containers and apps
+
+    /// Give up an interrupted import and keep all data.
+    case discardImport
+    /// Finish an interrupted import again.
+    case finishImport
+    /// Take the directory as it is, or name one of the containers in it.
+    case takeAnyDirectory
+    /// Don't name the app that the container has already, or change whose data it is.
+    case changeApp
+    /// Say that the data is for this app.
+    case takeForApp(String)
+    /// Say that the archive is of this app, whose data it replaces.
+    case replaceForApp(String)
+    /// Name another app than the one for which the data was asked.
+    case nameOtherApp
+
+    // MARK: Archives
+
+    /// Replace data with an archive that may be incomplete.
+    case allowIncomplete
+    /// Export the bundle that the archive holds.
+    case exportBundle
+    /// Restore links that lead anywhere.
+    case keepExternalLinks
+    /// Restore no owners, lists and further attributes.
+    case restoreNoExtraMetadata
+    /// Restore owners as root, or not at all.
+    case restoreOwnersAsRoot
+    /// Archive this kind of metadata, or don't ask for it.
+    case archiveMetadata(Metadata)
+    /// Decompress the file by this program before it is read.
+    case decompress(by: String)
+    /// Make a tar file of it by bsdtar.
+    case makeTarFile
+
+    /// A kind of metadata that is archived on request.
+    package enum Metadata: Hashable, Sendable {
+        case owners, accessLists, attributes
+    }
+
+    // MARK: Extensions
+
+    /// Name an archive to rehearse with.
+    case nameArchive
+    /// Say from which app and platform the data comes.
+    case nameSource
+    /// Append what was left behind, or allow it.
+    case appendLeftBehind
+    /// Allow an extension a longer silence.
+    case allowLongerSilence
+    /// Allow an extension more space for temporary files.
+    case allowMoreTemporarySpace
+    /// Allow an extension more memory.
+    case allowMoreMemory
+
+    // MARK: Backups of phones
+
+    /// Convert the Android backup.
+    case convertAndroidBackup
+    /// Take an app's data out of the iPhone backup.
+    case convertIPhoneBackup
+    /// Make an Android backup of the archive.
+    case convertToAndroid
+    /// Name the package.
+    case namePackage
+    /// Give the app's backup rules.
+    case giveRules
+    /// Give the backup's manifest or the app's rules, or don't check the importing app.
+    case giveRulesOrDropImporter
+    /// Choose one of the apps on iOS.
+    case chooseImporter
+    /// Give the password of the backup.
+    case givePassword
+    /// Take a file with unclear ends as it is, or leave it out.
+    case judgeUnclearEnd
+    /// Take a file with headers inside as one, or take the entries inside it.
+    case judgeUnclearEntries
+    /// Name no places that belong to a directory.
+    case nameNoFurtherPlaces
+}
