@@ -598,10 +598,11 @@ enum ArchiveFormat {
     }
 
     private static func notAnArchive(_ input: ArchiveInput) -> ArchiveError {
-        let message = KnownFile(beginningWith: input.ahead, named: input.name)?.message
+        let known = KnownFile(beginningWith: input.ahead, named: input.name)
         return ArchiveError(
             .notAnArchive,
-            "not a migration archive and not a tar file" + (message.map { " but \($0)" } ?? "")
+            "not a migration archive and not a tar file" + (known.map { " but \($0.name)" } ?? ""),
+            remedy: known?.remedy
         )
     }
 }

@@ -51,7 +51,7 @@ struct BoundsTests {
         let error = try await stage.failure(of: scripted)
         #expect(error.code == .limitExceeded)
         #expect(error.message.contains("1048576 bytes"))
-        #expect(error.message.contains("--temporary-space"))
+        #expect(error.remedy == .allowMoreTemporarySpace)
         #expect(!stage.archive.exists)
         #expect(try stage.leftovers() == [])
     }
@@ -102,7 +102,7 @@ struct BoundsTests {
         let error = try await stage.failure(of: scripted)
         #expect([.limitExceeded, .extensionCrashed].contains(error.code))
         #expect(error.message.contains("419430400 bytes of memory"))
-        #expect(error.message.contains("--memory-limit"))
+        #expect(error.remedy == .allowMoreMemory || error.message.contains("--memory-limit"))
         #expect(!stage.archive.exists)
     }
 

@@ -26,8 +26,11 @@ package enum BackupSource {
             return .tree(try RawTree(at: place, path))
         }
         guard place.external == nil, place.device == nil else {
-            let message = "'--external' and '--device' belong to a directory, and this is a file"
-            throw AndroidMigrationError(.unsupported, message)
+            throw AndroidMigrationError(
+                .unsupported,
+                "the further places of an app's data belong to a directory, and this is a file",
+                remedy: .nameNoFurtherPlaces
+            )
         }
         let stream = try BackupStream.open(
             file,
@@ -239,7 +242,8 @@ package struct BackupContents: Sendable {
             let list = held.joined(separator: ", ")
             throw AndroidMigrationError(
                 .severalPackages,
-                "the backup holds several packages; choose one with '--package': \(list)"
+                "the backup holds several packages: \(list)",
+                remedy: .namePackage
             )
         }
         guard let only = held.first else { throw nothing(names.count == 1 ? names[0] : nil) }

@@ -152,8 +152,8 @@ extension BackupStream {
             guard let tar = try UnpackedTar(input) else {
                 throw AndroidMigrationError(
                     .notABackup,
-                    "this is an archive of migrate and no backup of Android's: '--to android' makes "
-                        + "one of it"
+                    "this is an archive of migrate and no backup of Android's",
+                    remedy: .convertToAndroid
                 )
             }
             let damage = try tar.forEachPiece { piece in
@@ -274,8 +274,11 @@ private struct BackupDecoder {
             return
         }
         guard let password else {
-            let message = "the backup is encrypted: give its password with '--password-file'"
-            throw AndroidMigrationError(.passwordNeeded, message)
+            throw AndroidMigrationError(
+                .passwordNeeded,
+                "the backup is encrypted",
+                remedy: .givePassword
+            )
         }
         guard let keys = BackupKeys.unlock(lock, with: password) else {
             throw AndroidMigrationError(

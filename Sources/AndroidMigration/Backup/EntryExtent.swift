@@ -93,8 +93,8 @@ extension BackupReader {
         throw AndroidMigrationError(
             .unclearSizes,
             "the stream ends with the zeros of '\(name)': it has no end mark, or the file became "
-                + "shorter while Android read it; '--trust-sizes' takes it as it is, '--salvage' "
-                + "leaves it out"
+                + "shorter while Android read it",
+            remedy: .judgeUnclearEnd
         )
     }
 
@@ -122,8 +122,8 @@ extension BackupReader {
             "'\(name)' holds \(inside.count == 1 ? "the header" : "\(inside.count) headers, the first") "
                 + "of '\(other)' behind \(inside.start - entry.contentOffset) "
                 + "of its \(entry.size) bytes: it contains a backup, or it became shorter while "
-                + "Android read it and the other is an entry of its own; '--trust-sizes' takes it "
-                + "as one file, '--salvage' takes the entries inside it"
+                + "Android read it and the other is an entry of its own",
+            remedy: .judgeUnclearEntries
         )
     }
 }

@@ -81,8 +81,8 @@ package struct BackupConversion {
     private func packageName(_ held: String) throws(AndroidMigrationError) -> String {
         let name = held.isEmpty ? options.package ?? options.manifest?.package ?? "" : held
         guard !name.isEmpty else {
-            let message = "nothing says which package this is: name it with '--package'"
-            throw AndroidMigrationError(.packageNotFound, message)
+            let message = "nothing says which package this is"
+            throw AndroidMigrationError(.packageNotFound, message, remedy: .namePackage)
         }
         return name
     }
@@ -102,8 +102,8 @@ package struct BackupConversion {
             guard let manifest else {
                 let message =
                     "the backup has no '\(CrossPlatformManifest.fileName)', so nothing says whether "
-                    + "'\(app)' may have its data: give '--rules'"
-                throw AndroidMigrationError(.appMismatch, message)
+                    + "'\(app)' may have its data"
+                throw AndroidMigrationError(.appMismatch, message, remedy: .giveRules)
             }
             let parameters = try manifest.parameters(for: app)
             version = version ?? parameters.contentVersion
@@ -114,7 +114,8 @@ package struct BackupConversion {
                 let apps = manifest.importers.joined(separator: ", ")
                 throw AndroidMigrationError(
                     .appMismatch,
-                    "the format differs by the app on iOS; choose one with '--app-id': \(apps)"
+                    "the format differs by the app on iOS: \(apps)",
+                    remedy: .chooseImporter
                 )
             }
             version = versions.first

@@ -2,8 +2,11 @@ internal import MigrationSystem
 
 /// A file that this project does not read, with the way to one that it does.
 struct KnownFile {
-    /// What the file is, and what to do with it.
-    let message: String
+    /// What the file is.
+    let name: String
+
+    /// What makes an archive of it, if anything does.
+    let remedy: Remedy?
 
     /// Tells the kinds of files by their first bytes.
     private static let kinds: [(start: [UInt8], name: String, way: Way)] = [
@@ -21,14 +24,13 @@ struct KnownFile {
         (text("070707"), "a cpio file", .convert), ([0xC7, 0x71], "a cpio file", .convert),
         ([0x71, 0xC7], "a cpio file", .convert), (text("Rar!\u{1A}\u{7}"), "a rar file", .convert),
         (text("!<arch>\n"), "an ar file", .convert),
-        (text("#mtree"), "a list of mtree", .advice("it describes files and holds none")),
+        (text("#mtree"), "a list of mtree", .none("it describes files and holds none")),
         (
-            text("ANDROID BACKUP\n"), "a backup of Android's",
-            .advice("make an archive of it with 'migrate android convert'")
+            text("ANDROID BACKUP\n"), "a backup of Android's", .convertAndroidBackup
         ),
         (
             text("ANDROID BACKUP\r\n"), "a backup of Android's with converted line ends",
-            .advice("make it again with 'adb exec-out'")
+            .none("make it again with 'adb exec-out'")
         ),
     ]
 
@@ -37,7 +39,8 @@ struct KnownFile {
         case pipe(String)
         /// libarchive's tar, which makes a tar file of it.
         case convert
-        case advice(String)
+        case convertAndroidBackup
+        case none(String)
     }
 
     private static func text(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
@@ -59,11 +62,11 @@ struct KnownFile {
     }
 
     private init(_ name: String, _ way: Way) {
-        let rest = "| migrate import - --container <dir>"
         switch way {
-        case .pipe(let program): message = "\(name): '\(program) <file> \(rest)' reads it"
-        case .convert: message = "\(name): 'bsdtar -cf - @<file> \(rest)' reads it"
-        case .advice(let advice): message = "\(name): \(advice)"
+        case .pipe(let program): (self.name, remedy) = (name, .decompress(by: program))
+        case .convert: (self.name, remedy) = (name, .makeTarFile)
+        case .convertAndroidBackup: (self.name, remedy) = (name, .convertAndroidBackup)
+        case .none(let reason): (self.name, remedy) = ("\(name): \(reason)", nil)
         }
     }
 }

@@ -99,8 +99,8 @@ extension ZstdStreamSource {
             if ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge {
                 throw ArchiveError(
                     .unsupported,
-                    "a zstd frame's window is larger than 2^\(FrameFormat.windowLogLimit) bytes: "
-                        + "'zstd -dc --long=31 <file> | migrate import - --container <dir>' reads it"
+                    "a zstd frame's window is larger than 2^\(FrameFormat.windowLogLimit) bytes",
+                    remedy: .decompress(by: "zstd -dc --long=31")
                 )
             }
             throw ArchiveError(.damaged, "a zstd frame can't be decompressed (\(name))")

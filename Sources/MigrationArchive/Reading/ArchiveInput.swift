@@ -226,9 +226,8 @@ private final class DescriptorSource: ByteSource {
         // A directory that can't be looked at is treated like any other.
         let list = try? directory.statusIfPresent(of: [UInt8](utf8: "Manifest.plist"))
         guard list != nil else { return ArchiveError(.inputFailed, "the archive is a directory") }
-        let message =
-            "this is a backup of an iPhone: 'migrate ios convert' takes an app's data out of it"
-        return ArchiveError(.notAnArchive, message)
+        let message = "this is a backup of an iPhone"
+        return ArchiveError(.notAnArchive, message, remedy: .convertIPhoneBackup)
     }
 
     func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {

@@ -183,9 +183,8 @@ extension DeferredLinks {
 
     private static func tooManySteps(_ path: EntryPath) -> ArchiveError {
         let message =
-            "the archive's links lead through more directories than are followed; only "
-            + "--external-links keep restores them, wherever they lead"
-        return ArchiveError(.refused, message, entry: path)
+            "the archive's links lead through more directories than are followed"
+        return ArchiveError(.refused, message, entry: path, remedy: .keepExternalLinks)
     }
 
     /// Whether a later entry has replaced `link`, or nothing is there any more.

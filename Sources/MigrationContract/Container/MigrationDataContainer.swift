@@ -99,10 +99,14 @@ extension MigrationDataContainer {
         }
         guard known == bundleIdentifier else {
             let message =
-                "the container belongs to \(PrintableText.escaping(known)), and '--bundle-id' names "
-                + "\(PrintableText.escaping(bundleIdentifier)): drop '--bundle-id', or change whose data "
-                + "it is with '--as'"
-            throw MigrationError(.identifierMismatch, message, path: container.rootPath)
+                "the container belongs to \(PrintableText.escaping(known)), not to "
+                + PrintableText.escaping(bundleIdentifier)
+            throw MigrationError(
+                .identifierMismatch,
+                message,
+                path: container.rootPath,
+                remedy: .changeApp
+            )
         }
         self = container
     }

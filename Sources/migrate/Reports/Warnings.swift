@@ -60,7 +60,7 @@ extension Console {
 
     /// Warns about files of earlier imports that could not be removed.
     func logLeftovers(of report: ImportReport) {
-        for leftover in report.leftovers { log("migrate: warning: \(leftover)") }
+        for leftover in report.leftovers { log("migrate: warning: \(ErrorMessage(leftover))") }
     }
 
     /// Warns of links that an import would refuse.

@@ -24,8 +24,8 @@ struct ErrorMessage: CustomStringConvertible {
 
     /// What helps against an error.
     struct Hint: Sendable {
-        /// The flag that helps most, such as `--wait`.
-        let flag: String
+        /// The flag that helps most, such as `--wait`; `nil` if another command helps.
+        let flag: String?
 
         /// The advice for a person.
         let advice: String
@@ -41,15 +41,16 @@ struct ErrorMessage: CustomStringConvertible {
             .split(separator: "\n")
             .map { PrintableText.escapingRest(of: String($0)) }
             .joined(separator: Self.margin)
+        let advice = [Hint(for: error), operation?.hint].compactMap { $0?.advice }
         guard let operation else {
-            self.description = description
+            self.description = ([description] + advice).joined(separator: "; ")
             return
         }
         let (name, subject) = (operation.name, operation.subject)
         let isNamed = (error as? MigrationError)?.isAbout(subject) ?? false
         self.description =
-            (isNamed ? name : "\(name) \(subject)") + ": " + description
-            + (operation.hint.map { "; \($0.advice)" } ?? "")
+            (isNamed ? name : "\(name) \(subject)") + ": "
+            + ([description] + advice).joined(separator: "; ")
     }
 
     private static func text(of error: any Error) -> String {
@@ -151,7 +152,7 @@ extension ErrorAnswer {
             name: Self.name(of: error),
             message: ErrorMessage(error, of: operation).description,
             path: Self.path(of: error),
-            flag: operation?.hint?.flag
+            flag: (operation?.hint ?? ErrorMessage.Hint(for: error))?.flag
         )
     }
 

@@ -148,7 +148,7 @@ import Testing
         let error = await #expect(throws: AndroidMigrationError.self) {
             try await place.convert("tree", force: true)
         }
-        #expect(error?.message.contains("--package") ?? false)
+        #expect(error?.remedy == .namePackage)
     }
 
     @Test func `converts a plain tar file, with the paths of a device too`() async throws {

@@ -268,7 +268,7 @@ import Testing
         for command in ["android convert backup --out out", "inspect backup", "list backup"] {
             let missing = try migrate(command)
             missing.expectFailure(77)
-            #expect(missing.errors.contains("encrypted: give its password with '--password-file'"))
+            #expect(missing.errors.contains("encrypted; give its password with '--password-file'"))
             let wrong = try migrate(command, "--password-file wrong")
             wrong.expectFailure(77)
             #expect(wrong.errors.contains("the password is wrong"))
@@ -435,7 +435,7 @@ import Testing
         #expect(
             other.errors.contains(
                 "the archive is for ABCDE12345.com.example.app and not for "
-                    + "'ABCDE12345.com.example.other', which '--app-id' gives"
+                    + "'ABCDE12345.com.example.other'"
             )
         )
         #expect(!place.exists("copy/app"))

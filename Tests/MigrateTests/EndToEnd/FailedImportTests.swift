@@ -42,7 +42,7 @@ struct FailedImportTests {
             "com.example\u{1B}[31m"
         )
         result.expectFailure(1)
-        let message = "belongs to source, the container to com.example\\x1B[31m; "
+        let message = "belongs to source, the container to com.example\\x1B[31m"
         #expect(result.errors.contains(message))
         #expect(!place.exists("target"))
     }

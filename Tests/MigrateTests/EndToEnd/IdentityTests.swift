@@ -127,22 +127,20 @@ struct IdentityTests {
         arguments: [
             (
                 "give live --bundle-id com.example.other", 1,
-                "the container belongs to com.example.notes, and '--bundle-id' names com.example.other"
+                "/live; drop '--bundle-id', or change whose data it is with '--as'"
             ),
             (
                 "give plain && take --as com.example.other live --replace", 1,
-                "the container belongs to com.example.notes, and '--as' names com.example.other"
+                "/live; '--as' names the other"
             ),
             (
                 "give plain && take live --replace", 1,
-                "the archive names no app, and the container holds data of com.example.notes; replace it with "
-                    + "'--as com.example.notes'"
+                "/live; replace it with '--as com.example.notes' if the archive is of that app"
             ),
             ("give plain && take --as com.example.notes live --replace", 0, ""),
             (
                 "give live --as com.example.other && take live --replace", 1,
-                "the archive belongs to com.example.other, the container to com.example.notes; import it with "
-                    + "'--as com.example.notes'"
+                "/live; import it with '--as com.example.notes' if the data is for that app"
             ),
             (
                 "give live --as com.example.other && take live --replace --dry-run", 1,
@@ -156,7 +154,7 @@ struct IdentityTests {
             ("give live && take org.example.hub --replace", 0, ""),
             (
                 "mkdir up && mv live plain up && give up", 1,
-                "holds several: live (com.example.notes), plain; name one of them"
+                "/up; name one of them, or take the directory as it is with '--not-a-container'"
             ),
             ("mkdir up && mv live plain up && give up --not-a-container", 0, ""),
             (

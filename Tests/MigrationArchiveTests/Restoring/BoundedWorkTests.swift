@@ -48,7 +48,7 @@ struct BoundedWorkTests {
         for policy in [ExternalLinkPolicy.refuse, .skip] {
             let many = try judge(links(count, through: 2_000), policy)
             #expect(many.error?.code == .refused)
-            #expect(many.error?.description.contains("--external-links keep") == true)
+            #expect(many.error?.remedy == .keepExternalLinks)
             #expect(many.extractor.openCount < (1 << 16) + 16 * count + 20_000)
         }
         #expect(try judge(links(count, through: 2_000), .keep).error == nil)
