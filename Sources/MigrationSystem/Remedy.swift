@@ -66,6 +66,8 @@ package enum Remedy: Hashable, Sendable {
     case convertToAndroid
     /// Name the package.
     case namePackage
+    /// Choose one of the packages.
+    case choosePackage
     /// Give the app's backup rules.
     case giveRules
     /// Give the backup's manifest or the app's rules, or don't check the importing app.

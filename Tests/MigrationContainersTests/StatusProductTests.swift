@@ -37,7 +37,7 @@ struct StatusProductTests {
         let process = Process()
         let output = Pipe()
         process.executableURL = program
-        process.environment = ["MIGRATION_CONTAINER": "\(container)"]
+        process.environment = ["MIGRATION_CONTAINER": container.url.path]
         process.standardOutput = output
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()

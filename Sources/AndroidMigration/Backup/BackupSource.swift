@@ -243,7 +243,7 @@ package struct BackupContents: Sendable {
             throw AndroidMigrationError(
                 .severalPackages,
                 "the backup holds several packages: \(list)",
-                remedy: .namePackage
+                remedy: .choosePackage
             )
         }
         guard let only = held.first else { throw nothing(names.count == 1 ? names[0] : nil) }

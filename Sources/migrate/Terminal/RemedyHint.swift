@@ -101,6 +101,7 @@ extension ErrorMessage.Hint {
             (nil, "'migrate ios convert' takes an app's data out of it")
         case .convertToAndroid: ("--to", "'--to android' makes a backup of it")
         case .namePackage: ("--package", "name it with '--package'")
+        case .choosePackage: ("--package", "choose one with '--package'")
         case .giveRules: ("--rules", "give '--rules'")
         case .giveRulesOrDropImporter:
             ("--app-id", "convert the backup with its manifest or '--rules', or drop '--app-id'")

@@ -202,7 +202,7 @@ import Testing
         try make("backup", ["apps/com.x/f/a=1", "apps/com.y/f/b=22"])
         let several = try convert("backup")
         several.expectFailure(1)
-        #expect(several.errors.hasSuffix("choose one with '--package': com.x, com.y\n"))
+        #expect(several.errors.hasSuffix(": com.x, com.y; choose one with '--package'\n"))
         #expect(try convert("backup --package com.y").exitCode == 0)
         #expect(try files() == ["app/files/b"])
         let none = try convert("backup --package com.z")

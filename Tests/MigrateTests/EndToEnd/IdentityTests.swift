@@ -206,7 +206,7 @@ struct IdentityTests {
             """
         )
         #expect(result.exitCode == 1)
-        #expect(result.errors.contains("the container to com.example.renamed; "))
+        #expect(result.errors.contains("the container to com.example.renamed: "))
         #expect(try exported("new").prefix(2) == ["com.example.renamed", "iOS"])
     }
 }

@@ -14,7 +14,7 @@ import Testing
         .archiveMetadata(.accessLists), .archiveMetadata(.attributes), .decompress(by: "xz -dc"),
         .makeTarFile, .nameArchive, .nameSource, .appendLeftBehind, .allowLongerSilence,
         .allowMoreTemporarySpace, .allowMoreMemory, .convertAndroidBackup, .convertIPhoneBackup,
-        .convertToAndroid, .namePackage, .giveRules, .giveRulesOrDropImporter, .chooseImporter,
+        .convertToAndroid, .namePackage, .choosePackage, .giveRules, .giveRulesOrDropImporter, .chooseImporter,
         .givePassword, .judgeUnclearEnd, .judgeUnclearEntries, .nameNoFurtherPlaces,
     ]
 
