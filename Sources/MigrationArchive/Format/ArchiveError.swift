@@ -206,19 +206,39 @@ extension ArchiveError {
     /// The same error at `offset` of the tar stream, unless it has an offset of its own.
     func located(at offset: UInt64) -> ArchiveError {
         guard isOfArchive, self.offset == nil else { return self }
-        return ArchiveError(code, message, entry: entry, offset: offset, cause: cause, remedy: remedy)
+        return ArchiveError(
+            code,
+            message,
+            entry: entry,
+            offset: offset,
+            cause: cause,
+            remedy: remedy
+        )
     }
 
     /// The same error about the entry at `path`, unless it is about one already.
     func about(_ path: EntryPath) -> ArchiveError {
         guard isOfArchive, entry == nil else { return self }
-        return ArchiveError(code, message, entry: path, offset: offset, cause: cause, remedy: remedy)
+        return ArchiveError(
+            code,
+            message,
+            entry: path,
+            offset: offset,
+            cause: cause,
+            remedy: remedy
+        )
     }
 
     /// The same error, found after the entry at `path`, unless it is about an entry itself.
     func following(_ path: EntryPath?) -> ArchiveError {
         guard isOfArchive, entry == nil, let path else { return self }
-        return ArchiveError(code, "\(message), after \(path)", offset: offset, cause: cause, remedy: remedy)
+        return ArchiveError(
+            code,
+            "\(message), after \(path)",
+            offset: offset,
+            cause: cause,
+            remedy: remedy
+        )
     }
 }
 

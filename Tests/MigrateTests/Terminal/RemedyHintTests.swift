@@ -14,7 +14,8 @@ import Testing
         .archiveMetadata(.accessLists), .archiveMetadata(.attributes), .decompress(by: "xz -dc"),
         .makeTarFile, .nameArchive, .nameSource, .appendLeftBehind, .allowLongerSilence,
         .allowMoreTemporarySpace, .allowMoreMemory, .convertAndroidBackup, .convertIPhoneBackup,
-        .convertToAndroid, .namePackage, .choosePackage, .giveRules, .giveRulesOrDropImporter, .chooseImporter,
+        .convertToAndroid, .namePackage, .choosePackage, .giveRules, .giveRulesOrDropImporter,
+        .chooseImporter,
         .givePassword, .judgeUnclearEnd, .judgeUnclearEntries, .nameNoFurtherPlaces,
     ]
 
@@ -35,7 +36,8 @@ import Testing
     @Test func `adds the hint of an error or of its cause to the message`() {
         let inner = ArchiveError(.truncated, "it is cut short", remedy: .allowIncomplete)
         let outer = MigrationError(.outputFailed, "the import failed", cause: inner)
-        let text = "the import failed: it is cut short; use --allow-incomplete to replace data with it"
+        let text =
+            "the import failed: it is cut short; use --allow-incomplete to replace data with it"
         #expect(ErrorMessage(outer).description == text)
         #expect(!outer.description.contains("--"))
     }
