@@ -117,6 +117,13 @@ public struct OmissionList: Sendable, Codable {
         if items.count < 1_000 { items.append(omission) }
     }
 
+    /// Appends the omissions of `other`.
+    package mutating func append(_ other: OmissionList) {
+        count += other.count
+        bytes.addSaturating(other.bytes)
+        items += other.items.prefix(1_000 - items.count)
+    }
+
     /// Counts omissions that were not kept in full.
     package mutating func countFurther(_ number: Int) {
         count += number

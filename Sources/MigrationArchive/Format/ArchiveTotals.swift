@@ -58,18 +58,22 @@ struct ZeroPageCounter {
     static let pageSize = 4096
 
     private(set) var bytes: UInt64 = 0
-    private var offset = 0
+    private var offset: UInt64
+
+    /// Counts from `offset` of the content on.
+    init(from offset: UInt64 = 0) { self.offset = offset }
 
     /// Counts the zero pages in `part`, which is all of the content that lies in the next piece.
     mutating func add(_ part: Span<UInt8>) {
-        var page = (Self.pageSize - offset % Self.pageSize) % Self.pageSize
+        let start = Int(offset % UInt64(Self.pageSize))
+        var page = (Self.pageSize - start) % Self.pageSize
         while page + Self.pageSize <= part.count {
             if Self.isZero(part.extracting(page..<page + Self.pageSize)) {
                 bytes += UInt64(Self.pageSize)
             }
             page += Self.pageSize
         }
-        offset += part.count
+        offset += UInt64(part.count)
     }
 
     /// Whether every byte of `span` is zero.

@@ -9,12 +9,32 @@ package struct WindowKey: Comparable, Sendable {
         case symbolicLink = 0, file, hardLink, directory
     }
 
-    /// The kind, and for a directory how deep it does not lie.
-    private let group: UInt32
-    /// The first bytes of the extension and of the name, which decide most comparisons.
-    private let extensionStart: UInt64
-    private let nameStart: UInt64
+    /// What decides most comparisons, in few bytes that are copied without counting references.
+    package struct Start: Equatable, Sendable {
+        /// The kind, and for a directory how deep it does not lie.
+        fileprivate let group: UInt32
+        /// The first bytes of the extension and of the name.
+        fileprivate let extensionStart: UInt64
+        fileprivate let nameStart: UInt64
+
+        /// Whether its key comes before that of `other`; `nil` where the starts don't decide it.
+        package func precedes(_ other: Start) -> Bool? {
+            if group != other.group { return group < other.group }
+            if extensionStart != other.extensionStart {
+                return extensionStart < other.extensionStart
+            }
+            // Equal starts decide nothing where an extension may go on behind them.
+            if extensionStart & 0xFF != 0 || nameStart == other.nameStart { return nil }
+            return nameStart < other.nameStart
+        }
+    }
+
+    /// The beginning of the key.
+    package let start: Start
     private let path: EntryPath
+    /// Where the name and its extension begin in the path.
+    private let nameOffset: Int
+    private let extensionOffset: Int
 
     /// Makes the key of an entry of `kind` at `path`.
     package init(_ kind: ArchiveEntry.Kind, at path: EntryPath) {
@@ -26,29 +46,29 @@ package struct WindowKey: Comparable, Sendable {
             case .directory: .directory
             }
         let depth = group == .directory ? path.bytes.count { $0 == UInt8(ascii: "/") } : 0
-        self.group = group.rawValue << 16 | UInt32(max(0, TarFormat.pathLimit - depth))
         self.path = path
         let name = path.lastComponent
-        nameStart = Self.start(of: name)
-        extensionStart = Self.start(of: Self.fileExtension(of: name))
+        let end = Self.fileExtension(of: name)
+        nameOffset = path.bytes.count - name.count
+        extensionOffset = path.bytes.count - end.count
+        start = Start(
+            group: group.rawValue << 16 | UInt32(max(0, TarFormat.pathLimit - depth)),
+            extensionStart: Self.start(of: end),
+            nameStart: Self.start(of: name)
+        )
     }
 
     package static func < (left: WindowKey, right: WindowKey) -> Bool {
-        if left.group != right.group { return left.group < right.group }
-        if left.extensionStart != right.extensionStart {
-            return left.extensionStart < right.extensionStart
-        }
-        let (leftName, rightName) = (left.path.lastComponent, right.path.lastComponent)
-        let extensions = (fileExtension(of: leftName), fileExtension(of: rightName))
-        // Equal starts decide nothing where an extension goes on behind them.
-        if extensions.0.count > startSize || extensions.1.count > startSize,
-            let precedes = precedes(extensions.0, extensions.1)
-        {
-            return precedes
-        }
-        if left.nameStart != right.nameStart { return left.nameStart < right.nameStart }
-        return precedes(leftName, rightName)
-            ?? precedes(left.path.bytes[...], right.path.bytes[...]) ?? false
+        if let precedes = left.start.precedes(right.start) { return precedes }
+        let (leftPath, rightPath) = (left.path.bytes.span, right.path.bytes.span)
+        return precedes(
+            leftPath.extracting(droppingFirst: left.extensionOffset),
+            rightPath.extracting(droppingFirst: right.extensionOffset)
+        )
+            ?? precedes(
+                leftPath.extracting(droppingFirst: left.nameOffset),
+                rightPath.extracting(droppingFirst: right.nameOffset)
+            ) ?? precedes(leftPath, rightPath) ?? false
     }
 
     /// The bytes behind the last dot, which is not the first byte of the name.
@@ -60,8 +80,7 @@ package struct WindowKey: Comparable, Sendable {
     }
 
     /// Whether `left` comes before `right`; `nil` if they are equal.
-    private static func precedes(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool? {
-        let (left, right) = (left.span, right.span)
+    private static func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool? {
         for index in 0..<min(left.count, right.count) where left[index] != right[index] {
             return left[index] < right[index]
         }

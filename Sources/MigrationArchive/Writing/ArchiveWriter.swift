@@ -79,10 +79,30 @@ public final class ArchiveWriter {
 
     private let encoder = TarEntryEncoder()
     private var chunk: FrameBuffer
+    /// The entries in the chunk.
+    private var entries = PieceEntries()
+    /// Those of them that are complete.
+    private var complete = CompleteEntries()
     private var scratch: [UInt8] = []
-    private var totals = ArchiveTotals()
-    private var entryIndex = EntryIndexBuilder()
-    private var submittedBytes: UInt64 = 0
+    /// The chunks that were submitted.
+    private var submittedCount = 0
+
+    /// The window that was appended last.
+    private var lastWindow: LaidWindow?
+    /// Whether windows are asked for attributes before they are laid out.
+    private var asksForAttributes = false
+    /// The content that was laid out, and how much of it the progress includes.
+    private var (contentBytes, notedBytes) = (UInt64(0), UInt64(0))
+
+    /// Gets the bytes of further content of windows, on the thread that appends them.
+    package var progressHandler: ((Int) -> Void)?
+
+    /// Gets each entry once its headers are written, on the thread that writes them.
+    package var entryHandler: (@Sendable (ArchiveEntry) -> Void)? {
+        get { frames.entryHandler }
+        set { frames.entryHandler = newValue }
+    }
+
     private var isFinished = false
     private var failure: (any Error)?
 
@@ -124,7 +144,6 @@ public final class ArchiveWriter {
             on: pool
         )
         chunk = frames.takeChunk()
-        chunk.marks = []
         do {
             if beginning != nil { try output?.goOn(at: 0, dropsRest: kept.isEmpty) }
             try output?.write(frame.bytes.span)
@@ -338,7 +357,7 @@ extension ArchiveWriter {
     }
 }
 
-// MARK: - Entries in windows
+// MARK: - Entries one by one
 
 extension ArchiveWriter {
     /// Appends an entry without content, which has `place` in its window.
@@ -392,18 +411,17 @@ extension ArchiveWriter {
         fill: (Int) throws -> Void
     ) throws {
         try appendHeader(of: entry, place)
-        var zeros = ZeroPageCounter()
         var rest = entry.contentSize
         while rest > 0 {
             if chunk.free == 0 { try nextChunk() }
             let start = chunk.count
             let count = Int(min(UInt64(chunk.free), rest))
             while chunk.count < start + count { try fill(start + count - chunk.count) }
-            chunk.withContent(from: start) { zeros.add($0) }
+            let offset = entry.contentSize - rest
+            chunk.withContent(from: start) { entries.noteContent($0, from: offset) }
             rest -= UInt64(count)
             onProgress(count)
         }
-        totals.dataBytes += entry.contentSize - zeros.bytes
         try appendPadding(for: entry.contentSize)
     }
 
@@ -414,18 +432,158 @@ extension ArchiveWriter {
         content: Span<UInt8>
     ) throws {
         try appendHeader(of: entry, place)
-        var zeros = ZeroPageCounter()
         var rest = content
         while !rest.isEmpty {
             if chunk.free == 0 { try nextChunk() }
             let start = chunk.count
             let count = min(chunk.free, rest.count)
             chunk.count = chunk.put(rest.extracting(first: count), at: start)
-            zeros.add(rest.extracting(first: count))
+            let offset = UInt64(content.count - rest.count)
+            entries.noteContent(rest.extracting(first: count), from: offset)
             rest = rest.extracting(droppingFirst: count)
         }
-        totals.dataBytes += entry.contentSize - zeros.bytes
         try appendPadding(for: entry.contentSize)
+    }
+}
+
+// MARK: - Entries in windows
+
+extension ArchiveWriter {
+    /// Appends the entries of a window, the rest of which is read on any thread, at the latest by ``settle()``.
+    ///
+    /// - Throws: Errors of the window, of this or an earlier one; ``ArchiveError`` of code `unrepresentable` if no
+    ///   archive can hold an entry, and of codes `outputFailed` and `outOfSpace`; `CancellationError`. The archive
+    ///   must then be abandoned.
+    package func append(_ window: any EntryWindow) throws {
+        let laid = LaidWindow(asksForAttributes ? try window.readingAttributes(from: 0) : window)
+        lastWindow?.next = laid
+        lastWindow = laid
+        try layingOutAgain { try layOut(laid) }
+    }
+
+    /// Reads what the windows so far have left to read, and writes all but the last piece.
+    package func settle() throws {
+        try layingOutAgain { try readAll() }
+        noteProgress()
+    }
+
+    /// Reads what there is to read so far, and from now on looks at attributes first: what was read may be gone
+    /// when a window after it is laid out.
+    package func readBeforeLayout() throws {
+        guard !asksForAttributes else { return }
+        try settle()
+        asksForAttributes = true
+    }
+
+    private func readAll() throws {
+        try frames.settle()
+        try entries.read(into: &chunk.bytes, cancellation)
+    }
+
+    /// Does what may find that a piece was laid out wrongly, and mends that: entries are taken to have no attributes
+    /// until one has, because to look at them takes an open file.
+    private func layingOutAgain(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let change as LayoutChange {
+            asksForAttributes = true
+            try layOut(again: change.start)
+        }
+    }
+
+    private func layOut(again start: LayoutPlace) throws {
+        frames.restart(at: start.piece)
+        submittedCount = start.piece
+        contentBytes = start.contentBytes
+        beginChunk()
+        var (laid, first, skipped) = (LaidWindow?.some(start.window), start.index, start.skipped)
+        while let window = laid {
+            // What lies in the piece before was looked at with it.
+            let unknown = skipped == 0 ? first : first + 1
+            window.window = try window.window.readingAttributes(from: unknown)
+            try layOut(window, from: first, skipping: skipped)
+            (laid, first, skipped) = (window.next, 0, 0)
+        }
+        try readAll()
+    }
+
+    private func layOut(
+        _ laid: LaidWindow,
+        from first: Int = 0,
+        skipping skipped: UInt64 = 0
+    ) throws {
+        for index in first..<laid.window.count {
+            try cancellation.check()
+            try layOut(index, of: laid, skipping: index == first ? skipped : 0)
+        }
+    }
+
+    /// Lays out an entry, of which `skipped` bytes lie in the pieces before.
+    private func layOut(_ index: Int, of laid: LaidWindow, skipping skipped: UInt64) throws {
+        let window = laid.window
+        let entry = window.entry(at: index)
+        try encodeHeader(of: entry)
+        // Taken out meanwhile: no span of a property outlives the access to it.
+        var headers: [UInt8] = []
+        swap(&headers, &scratch)
+        defer { swap(&headers, &scratch) }
+        let end = UInt64(headers.count) + TarFormat.padded(entry.contentSize)
+        var position = skipped
+        repeat {
+            if chunk.free == 0 { try nextChunk() }
+            if chunk.count == 0 {
+                entries.start = LayoutPlace(
+                    window: laid,
+                    index: index,
+                    piece: submittedCount,
+                    skipped: position,
+                    contentBytes: contentBytes
+                )
+            }
+            if position == 0 {
+                begin(entry, at: index, of: window, index == 0 ? .first : .further)
+            }
+            position = layOutPart(index, of: window, behind: headers, from: position)
+            if position == UInt64(headers.count) + entry.contentSize {
+                let padding = Self.zeroBlock.span.extracting(first: Int(end - position))
+                chunk.count = chunk.put(padding, at: chunk.count)
+                position = end
+            }
+        } while position < end
+    }
+
+    /// Lays out as much of an entry's headers and content from `position` on as the chunk has room for; returns
+    /// where they go on.
+    private func layOutPart(
+        _ index: Int,
+        of window: any EntryWindow,
+        behind headers: [UInt8],
+        from start: UInt64
+    ) -> UInt64 {
+        var position = start
+        let headSize = UInt64(headers.count)
+        if position < headSize {
+            let rest = headers.span.extracting(droppingFirst: Int(position))
+            let part = rest.extracting(first: min(rest.count, chunk.free))
+            chunk.count = chunk.put(part, at: chunk.count)
+            position += UInt64(part.count)
+        }
+        let offset = max(position, headSize) - headSize
+        let rest = position < headSize ? 0 : window.entry(at: index).contentSize - offset
+        let count = Int(min(UInt64(chunk.free), rest))
+        if count > 0 || start == 0, window.isRead(at: index) {
+            let place = chunk.count..<chunk.count + count
+            let part = ContentPart(offset: offset, place: place, isFirst: start == 0)
+            entries.add(part, ofEntryAt: index, of: window)
+        }
+        chunk.count += count
+        contentBytes += UInt64(count)
+        return position + UInt64(count)
+    }
+
+    private func noteProgress() {
+        progressHandler?(Int(max(contentBytes, notedBytes) - notedBytes))
+        notedBytes = max(contentBytes, notedBytes)
     }
 }
 
@@ -457,21 +615,19 @@ extension ArchiveWriter {
     }
 
     private func completeStream() throws -> Summary {
+        try settle()
         scratch = [UInt8](repeating: 0, count: 2 * TarFormat.blockSize)
         try appendScratch()
-        let lastPiece = Int(submittedBytes / UInt64(FrameFormat.chunkSize))
-        chunk.table = entryIndex.takeLastTable(behind: lastPiece)
-        try frames.submit(chunk)
-        var index = try frames.finish()
-        index.totals = totals
-        let entries = entryIndex.encoded(frameCount: index.frames.count)
+        try frames.submit(chunk, entries, isLast: true)
+        try frames.settle()
+        var (index, entries) = try frames.finish()
         index.append(entryIndex: entries)
         let end = index.encoded
         try output?.write(entries.span)
         try output?.write(end.span)
         let headerBytes = UInt64(header.contentSize)
         return Summary(
-            totals: totals,
+            totals: frames.totals,
             fingerprint: index.fingerprint,
             archiveBytes: try output?.finish() ?? 0,
             streamBytes: headerBytes + frames.streamBytes,
@@ -503,6 +659,15 @@ extension ArchiveWriter {
 
 extension ArchiveWriter {
     private func appendHeader(of entry: ArchiveEntry, _ place: WindowPlace) throws {
+        try encodeHeader(of: entry)
+        if chunk.free == 0 { try nextChunk() }
+        complete.append(entry)
+        begin(entry, at: complete.count - 1, of: complete, place)
+        try appendScratch()
+    }
+
+    /// Puts the headers of `entry` into `scratch`.
+    private func encodeHeader(of entry: ArchiveEntry) throws {
         if let reason = entry.mismatch(with: extra) {
             let message = "can't be archived: \(reason)"
             throw ArchiveError(.unrepresentable, message, entry: entry.path)
@@ -517,12 +682,17 @@ extension ArchiveWriter {
                 entry: entry.path
             )
         }
-        if chunk.free == 0 { try nextChunk() }
-        let offset = submittedBytes + UInt64(chunk.count)
-        _ = entryIndex.add(entry, offset: offset, place: place)
+    }
+
+    /// Lets an entry begin at the end of the chunk.
+    private func begin(
+        _ entry: ArchiveEntry,
+        at index: Int,
+        of window: any EntryWindow,
+        _ place: WindowPlace
+    ) {
+        entries.begin(index, of: window, at: chunk.count)
         chunk.marks?.append(EntryMark(of: entry, place))
-        try appendScratch()
-        totals.count(entry)
     }
 
     private func appendScratch() throws {
@@ -550,12 +720,16 @@ extension ArchiveWriter {
     }
 
     private func nextChunk() throws {
-        chunk.table = entryIndex.takeTable()
         // Once it is submitted, the chunk is another thread's, and may be used for another frame.
-        submittedBytes += UInt64(chunk.count)
-        try frames.submit(chunk)
+        try frames.submit(chunk, entries)
+        submittedCount += 1
+        beginChunk()
+        noteProgress()
+    }
+
+    private func beginChunk() {
         chunk = frames.takeChunk()
-        chunk.marks = []
+        (entries, complete) = (PieceEntries(), CompleteEntries())
     }
 
     private func read(

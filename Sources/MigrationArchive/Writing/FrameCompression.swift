@@ -1,19 +1,15 @@
 internal import MigrationSystem
 
-/// Hashes and compresses chunks on the threads of an operation and writes the frames in the chunks' order.
+/// Reads, hashes and compresses pieces on the threads of an operation and writes the frames in the pieces' order.
 ///
-/// The hashes depend on the chunks alone. Without an output the chunks are hashed only. Where the output holds
-/// the beginning of an archive, frames stay there as long as they are those of the chunks.
+/// The hashes depend on the pieces alone. Without an output the pieces are hashed only. Where the output holds
+/// the beginning of an archive, frames stay there as long as they are those of the pieces.
 final class FrameCompression {
-    private let buffers = FrameBufferPool()
+    private let buffers: FrameBufferPool
     private let frames: FrameWriter
-    private let step: OrderedStep<NumberedChunk, CompressedFrame>
+    private let makeStep: () -> OrderedStep<WrittenPiece, CompressedFrame>
+    private var step: OrderedStep<WrittenPiece, CompressedFrame>
     private var submitted = 0
-
-    private struct NumberedChunk {
-        let number: Int
-        let buffer: FrameBuffer
-    }
 
     init(
         writingTo output: ArchiveOutput?,
@@ -23,7 +19,7 @@ final class FrameCompression {
         isCompressible: Bool,
         on pool: WorkerPool
     ) {
-        let buffers = buffers
+        let buffers = FrameBufferPool()
         let compression = Compression(level: level, isCompressible: isCompressible)
         let frames = FrameWriter(
             to: output,
@@ -32,52 +28,98 @@ final class FrameCompression {
             compression,
             recyclingTo: buffers
         )
+        self.buffers = buffers
         self.frames = frames
-        step = OrderedStep(of: pool, depth: pool.threadCount, sink: frames.write) {
-            guard output != nil else { return { CompressedFrame(hashing: $0.buffer) } }
-            var compressor = try FrameCompressor.make(level: level)
-            return { chunk in
-                let (number, buffer) = (chunk.number, chunk.buffer)
-                if number < pieces.count, !frames.hasDiffered,
-                    let kept = CompressedFrame(keeping: pieces[number], of: buffer)
-                {
-                    return kept
+        // One thread reads nothing while another compresses.
+        let depth = pool.threadCount == 1 ? 1 : pool.threadCount + 1
+        makeStep = {
+            OrderedStep(of: pool, depth: depth, sink: frames.write) {
+                guard output != nil else {
+                    return { CompressedFrame(hashing: try $0.complete(pool.cancellation)) }
                 }
-                return try CompressedFrame(of: buffer, compression, with: &compressor, buffers)
+                var compressor = try FrameCompressor.make(level: level)
+                return { piece in
+                    let piece = try piece.complete(pool.cancellation)
+                    if piece.number < pieces.count, !frames.hasDiffered,
+                        let kept = CompressedFrame(keeping: pieces[piece.number], of: piece)
+                    {
+                        return kept
+                    }
+                    return try CompressedFrame(of: piece, compression, with: &compressor, buffers)
+                }
             }
         }
+        step = makeStep()
     }
+
+    /// How much the entries hold whose headers were written.
+    var totals: ArchiveTotals { frames.totals }
 
     /// The bytes of the tar stream that were written.
     var streamBytes: UInt64 { frames.streamBytes }
 
-    /// The same after compression; a chunk that compression doesn't make smaller counts as it is.
+    /// The same after compression; a piece that compression doesn't make smaller counts as it is.
     var compressedStreamBytes: UInt64 { frames.compressedStreamBytes }
 
     /// The bytes of frames that stayed where they were.
     var keptBytes: UInt64 { frames.keptBytes }
 
+    /// Gets each entry once its headers are written, on the thread that writes them.
+    var entryHandler: (@Sendable (ArchiveEntry) -> Void)? {
+        get { frames.entryHandler }
+        set { frames.entryHandler = newValue }
+    }
+
     /// Returns an empty chunk to fill.
-    func takeChunk() -> FrameBuffer { buffers.take() }
+    func takeChunk() -> FrameBuffer {
+        let chunk = buffers.take()
+        chunk.marks = []
+        return chunk
+    }
 
     /// Hands over a full chunk, or the last one; waits while too many are under way.
-    func submit(_ chunk: FrameBuffer) throws {
+    ///
+    /// - Throws: The first error in the order of the pieces, which may be a ``LayoutChange``.
+    func submit(_ chunk: FrameBuffer, _ entries: PieceEntries, isLast: Bool = false) throws {
         guard submitted < ArchiveIndex.frameLimit else {
             throw ArchiveError(.unrepresentable, "an archive holds at most 1 TiB")
         }
-        try step.submit(NumberedChunk(number: submitted, buffer: chunk))
+        try step.submit(
+            WrittenPiece(number: submitted, chunk: chunk, entries: entries, isLast: isLast)
+        )
         submitted += 1
     }
 
-    /// Waits until everything is written; returns the index of the frames.
-    func finish() throws -> ArchiveIndex {
-        try step.settle()
-        try frames.finish()
-        return frames.index
+    /// Goes on with piece `number` in place of the one that ended the work.
+    func restart(at number: Int) {
+        step.abandon()
+        step = makeStep()
+        submitted = number
     }
+
+    /// Waits until everything that was submitted is written.
+    func settle() throws { try step.settle() }
+
+    /// Ends after the last piece; returns the index of the frames with that of the entries.
+    func finish() throws -> (frames: ArchiveIndex, entries: [UInt8]) { try frames.finish() }
 
     /// Ends the work without finishing the archive.
     func abandon() { step.abandon() }
+}
+
+/// A piece on its way into an archive.
+private struct WrittenPiece {
+    let number: Int
+    let chunk: FrameBuffer
+    var entries: PieceEntries
+    let isLast: Bool
+
+    /// The piece with what has to be read for it.
+    func complete(_ cancellation: CancellationFlag) throws -> WrittenPiece {
+        var piece = self
+        try piece.entries.read(into: &chunk.bytes, cancellation)
+        return piece
+    }
 }
 
 /// How chunks are compressed.
@@ -93,69 +135,68 @@ private struct CompressedFrame: Sendable {
         case stored(StoredFrame)
         /// There is nothing to write.
         case hashed
-        /// It is in the output already, if all before it are.
-        case kept
+        /// It is in the output already, if all before it are, and what follows it too.
+        case kept(ArchiveBeginning.Piece)
     }
 
-    let listing: ArchiveIndex.Frame
+    let piece: WrittenPiece
     let digest: [UInt8]
+    let marks: [EntryMark]
+    /// The bytes of the piece.
+    let size: UInt32
     let buffer: FrameBuffer
     private let form: Form
-    /// The frames that follow: the marks, and the table of large files.
-    private let trailer: [UInt8]
 
-    /// Hashes `chunk`, and makes no frame of it.
-    init(hashing chunk: FrameBuffer) {
-        form = .hashed
-        trailer = []
-        listing = ArchiveIndex.Frame(compressedSize: 0, size: UInt32(chunk.count))
-        digest = SHA256Digest.hash(ofPiece: chunk)
-        buffer = chunk
+    /// Hashes `piece`, and makes no frame of it.
+    init(hashing piece: WrittenPiece) {
+        self.init(piece, digest: SHA256Digest.hash(ofPiece: piece.chunk), piece.chunk, .hashed)
     }
 
-    /// Makes no frame of `chunk`, because `piece` is what would come of it; `nil` if it is not.
-    init?(keeping piece: ArchiveBeginning.Piece, of chunk: FrameBuffer) {
-        guard piece.listing.size == UInt32(chunk.count) else { return nil }
-        let trailer = (chunk.marks ?? []).encoded + chunk.table
-        let digest = SHA256Digest.hash(ofPiece: chunk)
-        guard digest == piece.digest, SHA256Digest.hash(of: trailer) == piece.trailerDigest else {
-            return nil
-        }
-        form = .kept
-        listing = piece.listing
-        buffer = chunk
-        (self.digest, self.trailer) = (digest, trailer)
+    /// Makes no frame of `piece`, because `kept` is what would come of it; `nil` if it is not.
+    init?(keeping kept: ArchiveBeginning.Piece, of piece: WrittenPiece) {
+        guard kept.listing.size == UInt32(piece.chunk.count) else { return nil }
+        let digest = SHA256Digest.hash(ofPiece: piece.chunk)
+        guard digest == kept.digest else { return nil }
+        self.init(piece, digest: digest, piece.chunk, .kept(kept))
     }
 
-    /// Whether it is to stay where it is.
-    var isKept: Bool {
-        if case .kept = form { true } else { false }
-    }
-
-    /// Makes a frame of `chunk`, which goes back to `buffers` where the frame doesn't need it.
+    /// Makes a frame of `piece`, whose chunk goes back to `buffers` where the frame doesn't need it.
     init(
-        of chunk: FrameBuffer,
+        of piece: WrittenPiece,
         _ compression: Compression,
         with compressor: inout FrameCompressor,
         _ buffers: FrameBufferPool
     ) throws(ArchiveError) {
-        let size = UInt32(chunk.count)
-        digest = SHA256Digest.hash(ofPiece: chunk)
-        trailer = (chunk.marks ?? []).encoded + chunk.table
+        let chunk = piece.chunk
+        let digest = SHA256Digest.hash(ofPiece: chunk)
         guard compression.isCompressible, !compressor.isIncompressible(chunk) else {
-            let frame = StoredFrame(of: chunk)
-            form = .stored(frame)
-            let storedSize = UInt32(frame.size + trailer.count)
-            listing = ArchiveIndex.Frame(compressedSize: storedSize, size: size)
-            buffer = chunk
+            self.init(piece, digest: digest, chunk, .stored(StoredFrame(of: chunk)))
             return
         }
-        buffer = buffers.take()
+        let buffer = buffers.take()
         try compressor.compress(chunk, into: buffer)
-        form = .compressed
-        let compressedSize = UInt32(buffer.count + trailer.count)
-        listing = ArchiveIndex.Frame(compressedSize: compressedSize, size: size)
+        self.init(piece, digest: digest, buffer, .compressed)
         buffers.keep(chunk)
+    }
+
+    private init(_ piece: WrittenPiece, digest: [UInt8], _ buffer: FrameBuffer, _ form: Form) {
+        (self.piece, self.digest, self.buffer, self.form) = (piece, digest, buffer, form)
+        size = UInt32(piece.chunk.count)
+        marks = piece.chunk.marks ?? []
+    }
+
+    /// What is to stay where it is, if all before it does and what follows the frame too.
+    var kept: ArchiveBeginning.Piece? {
+        if case .kept(let piece) = form { piece } else { nil }
+    }
+
+    /// The bytes of the frame alone.
+    var frameSize: Int {
+        switch form {
+        case .compressed: buffer.count
+        case .stored(let frame): frame.size
+        case .hashed, .kept: 0
+        }
     }
 
     func write(to output: ArchiveOutput) throws {
@@ -164,14 +205,13 @@ private struct CompressedFrame: Sendable {
         case .stored(let frame): try output.write(frame)
         case .hashed, .kept: return
         }
-        try output.write(trailer.span)
     }
 }
 
-/// Writes frames and lists them.
+/// Writes frames and lists them, and the entries in them.
 ///
-/// Safe because the step calls it on one thread at a time, and its owner after the last frame; whether
-/// something has differed is the only thing that other threads ask, under a lock.
+/// Safe because the step calls it on one thread at a time, and its owner before the first frame and after the last
+/// one; whether something has differed is the only thing that other threads ask, under a lock.
 private final class FrameWriter: @unchecked Sendable {
     private let output: ArchiveOutput?
     private let compression: Compression
@@ -179,10 +219,13 @@ private final class FrameWriter: @unchecked Sendable {
     private let difference: Monitor<Bool>
     /// Where the frames end that are kept.
     private var end: UInt64
-    private(set) var index: ArchiveIndex
+    private var index: ArchiveIndex
+    private var entryIndex = EntryIndexBuilder()
+    private(set) var totals = ArchiveTotals()
     private(set) var streamBytes: UInt64 = 0
     private(set) var compressedStreamBytes: UInt64 = 0
     private(set) var keptBytes: UInt64 = 0
+    var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
     init(
         to output: ArchiveOutput?,
@@ -203,20 +246,46 @@ private final class FrameWriter: @unchecked Sendable {
     var hasDiffered: Bool { difference.withLock { $0 } }
 
     func write(_ frame: CompressedFrame) throws {
-        if frame.isKept, !hasDiffered {
-            end += UInt64(frame.listing.compressedSize)
-            keptBytes += UInt64(frame.listing.compressedSize)
-            return list(frame)
+        let entries = frame.piece.entries
+        try entries.end()
+        let trailer = frame.marks.encoded + takeTable(of: frame)
+        if let kept = frame.kept, !hasDiffered,
+            SHA256Digest.hash(of: trailer) == kept.trailerDigest
+        {
+            end += UInt64(kept.listing.compressedSize)
+            keptBytes += UInt64(kept.listing.compressedSize)
+            list(frame, compressedSize: kept.listing.compressedSize)
+        } else {
+            try stopKeeping()
+            try put(frame, trailer)
         }
-        try stopKeeping()
-        guard frame.isKept else { return try put(frame) }
-        // A frame before it differs, which was not known yet when another thread looked at it.
-        var compressor = try FrameCompressor.make(level: compression.level)
-        try put(CompressedFrame(of: frame.buffer, compression, with: &compressor, buffers))
+        guard let entryHandler else { return }
+        for entry in entries.begun {
+            entryHandler(entries.windows[entry.window].entry(at: entry.index))
+        }
+    }
+
+    /// Lists the entries that begin in a piece; returns the frame of the table of large files behind it.
+    private func takeTable(of frame: CompressedFrame) -> [UInt8] {
+        let (number, entries) = (frame.piece.number, frame.piece.entries)
+        let first = UInt64(number) * UInt64(FrameFormat.chunkSize)
+        for (begun, mark) in zip(entries.begun, frame.marks) {
+            let entry = entries.windows[begun.window].entry(at: begun.index)
+            let offset = first + UInt64(begun.start)
+            _ = entryIndex.add(entry, offset: offset, place: mark.place)
+            totals.count(entry)
+        }
+        totals.dataBytes += entries.dataBytes
+        let isLast = frame.piece.isLast
+        return isLast ? entryIndex.takeLastTable(behind: number) : entryIndex.takeTable()
     }
 
     /// Drops what the output holds behind the frames that are kept.
-    func finish() throws { try stopKeeping() }
+    func finish() throws -> (frames: ArchiveIndex, entries: [UInt8]) {
+        try stopKeeping()
+        index.totals = totals
+        return (index, entryIndex.encoded(frameCount: index.frames.count))
+    }
 
     private func stopKeeping() throws {
         if hasDiffered { return }
@@ -224,15 +293,27 @@ private final class FrameWriter: @unchecked Sendable {
         try output?.goOn(at: end)
     }
 
-    private func put(_ frame: CompressedFrame) throws {
-        if let output { try frame.write(to: output) }
-        list(frame)
+    private func put(_ frame: CompressedFrame, _ trailer: [UInt8]) throws {
+        guard let output else { return list(frame, compressedSize: 0) }
+        guard frame.kept == nil else {
+            // A frame before it differs, which was not known yet when another thread looked at it.
+            var compressor = try FrameCompressor.make(level: compression.level)
+            let piece = frame.piece
+            return try put(
+                CompressedFrame(of: piece, compression, with: &compressor, buffers),
+                trailer
+            )
+        }
+        try frame.write(to: output)
+        try output.write(trailer.span)
+        list(frame, compressedSize: UInt32(frame.frameSize + trailer.count))
     }
 
-    private func list(_ frame: CompressedFrame) {
-        index.append(frame.listing, digest: frame.digest)
-        streamBytes += UInt64(frame.listing.size)
-        compressedStreamBytes += UInt64(min(frame.listing.size, frame.listing.compressedSize))
+    private func list(_ frame: CompressedFrame, compressedSize: UInt32) {
+        let listing = ArchiveIndex.Frame(compressedSize: compressedSize, size: frame.size)
+        index.append(listing, digest: frame.digest)
+        streamBytes += UInt64(frame.size)
+        compressedStreamBytes += UInt64(min(frame.size, compressedSize))
         buffers.keep(frame.buffer)
     }
 }

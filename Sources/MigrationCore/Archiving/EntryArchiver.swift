@@ -4,20 +4,19 @@ internal import MigrationSystem
 
 /// Turns items of a source tree into entries of the archive, and collects the facts for the report.
 ///
-/// An item is admitted when the walk comes to it, and written when its turn in a window comes.
+/// An item is admitted when the walk comes to it; the rest of it is read when its turn in a window comes.
 final class EntryArchiver {
-    private let writer: ArchiveWriter
     private let progress: Progress?
     private var links = HardLinkTable()
 
     /// The identity of the archive's own file, which the archive can't hold.
     private let outputIdentity: FileStatus.Identity?
 
-    /// Whether an item that the archive can't hold fails the export.
-    private let isStrict: Bool
+    /// Reads attributes when an item's turn comes.
+    let attributes: AttributeReader
 
     /// The extra metadata that the archive holds.
-    private let extra: ExtraMetadata
+    private var extra: ExtraMetadata { attributes.extra }
 
     /// The user for whom root exports; `nil` if this process exports its own user's files.
     var reader: UserIdentity?
@@ -39,8 +38,14 @@ final class EntryArchiver {
     /// The bytes of content admitted.
     private(set) var contentBytes: UInt64 = 0
 
-    /// The omissions so far.
-    private(set) var omissions = OmissionList()
+    private var admissionOmissions = OmissionList()
+
+    /// The omissions: those of the walk, then those of attributes.
+    var omissions: OmissionList {
+        var all = admissionOmissions
+        all.append(attributes.omissions)
+        return all
+    }
 
     /// The first 1,000 links that lead out of the container, printable.
     private(set) var externalLinks: [ExternalLink] = []
@@ -49,17 +54,14 @@ final class EntryArchiver {
     private(set) var externalLinkCount = 0
 
     init(
-        writingTo writer: ArchiveWriter,
         outputIdentity: FileStatus.Identity?,
         progress: Progress?,
         holding extra: ExtraMetadata = [],
         isStrict: Bool
     ) {
-        self.extra = extra
-        self.writer = writer
+        attributes = AttributeReader(holding: extra, isStrict: isStrict)
         self.outputIdentity = outputIdentity
         self.progress = progress
-        self.isStrict = isStrict
     }
 
     /// Turns on the rules for items that an extension appends: no path is archived twice, missing
@@ -143,7 +145,7 @@ extension EntryArchiver {
         } catch {
             throw SourceWalker.unreadable(item.path, error)
         }
-        guard after.isUnchanged(since: item.status) else { throw Self.changed(path) }
+        guard after.isUnchanged(since: item.status) else { throw SourceItem.changed(path.bytes) }
         try claim(path, isDirectory: false, item.status)
         if let first = links.nextPath(of: item.status) {
             return self.entry(item.status, at: path, .hardLink(target: first))
@@ -215,146 +217,20 @@ extension EntryArchiver {
             owner: extra.owner(of: status)
         )
     }
-
-    private static func changed(_ path: EntryPath) -> ArchiveError {
-        ArchiveError(.sourceChanged, "changed while it was read", entry: path)
-    }
-}
-
-// MARK: - Writing
-
-extension EntryArchiver {
-    /// Writes an item of `batch`; returns the bytes of its content that the progress does not include
-    /// yet.
-    func write(_ element: ItemBatch.Element, of batch: ItemBatch) throws -> Int {
-        let (item, place) = (element.item, element.place)
-        let path = item.entry.path
-        guard let source = item.source else {
-            try writer.append(item.entry, place)
-            return 0
-        }
-        if item.entry.kind == .directory {
-            try writeDirectory(item, source, place)
-            return 0
-        }
-        switch element.reading {
-        case .read(let attributes, let range):
-            let carried = try reportingOthers(attributes, at: path.bytes)
-            let content = batch.content(range)
-            try writer.append(item.entry.with(carried), place, content: content.span)
-            return range.count
-        case .opened(let file): try write(item, source, from: file, place)
-        case .changed: throw Self.changed(path)
-        case .none:
-            let file = try open(item, source)
-            guard try file.descriptor.status().isUnchanged(since: source.status) else {
-                throw Self.changed(path)
-            }
-            try write(item, source, from: file, place)
-        }
-        return 0
-    }
-
-    private func open(_ item: WindowItem, _ source: WindowItem.Source) throws -> OpenFile {
-        do throws(SystemError) {
-            return OpenFile(try item.open(source))
-        } catch {
-            if error.isMissing { throw SourceItem.failure(error, at: item.entry.path.bytes) }
-            throw SourceWalker.unreadable(item.entry.path.bytes, error)
-        }
-    }
-
-    private func write(
-        _ item: WindowItem,
-        _ source: WindowItem.Source,
-        from file: OpenFile,
-        _ place: WindowPlace
-    ) throws {
-        let path = item.entry.path
-        let entry = item.entry.with(try attributes(of: file, at: path.bytes))
-        try writer.append(entry, place, contentFrom: file.descriptor, onProgress: noteProgress)
-        guard try file.descriptor.status().isUnchanged(since: source.status) else {
-            throw Self.changed(path)
-        }
-    }
-
-    private func writeDirectory(
-        _ item: WindowItem,
-        _ source: WindowItem.Source,
-        _ place: WindowPlace
-    ) throws {
-        let path = item.entry.path
-        let directory = try open(item, source)
-        let attributes = try attributes(of: directory, at: path.bytes)
-        // Nothing in it is read any more.
-        try WalkedDirectory(place: .known(path.bytes), opened: directory, status: source.status)
-            .checkIsUnchanged()
-        try writer.append(item.entry.with(attributes), place)
-    }
-
-    /// Reads the attributes that an archive carries, and reports the others.
-    private func attributes(
-        of file: OpenFile,
-        at path: [UInt8]
-    ) throws -> [ExtendedAttribute] {
-        let attributes: FileAttributes
-        do throws(SystemError) {
-            attributes = try FileAttributes(of: file.descriptor, holding: extra)
-        } catch {
-            throw SourceWalker.unreadable(path, error)
-        }
-        return try reportingOthers(attributes, at: path)
-    }
-
-    /// What the names of attributes begin with that hold access control lists (acl(5)).
-    private static let accessListPrefix = [UInt8](utf8: "system.posix_acl_")
-
-    private func reportingOthers(
-        _ attributes: FileAttributes,
-        at path: [UInt8]
-    ) throws(ArchiveError) -> [ExtendedAttribute] {
-        for name in attributes.others {
-            let flag = name.starts(with: Self.accessListPrefix) ? "--acls" : "--xattrs all"
-            try omitUnrepresentable(path, .extendedAttribute, PrintableText.escaping(name), flag)
-        }
-        return attributes.carried
-    }
-}
-
-extension ArchiveEntry {
-    /// The entry with the attributes that were read last.
-    fileprivate func with(_ attributes: [ExtendedAttribute]) -> ArchiveEntry {
-        if attributes.isEmpty { return self }
-        return ArchiveEntry(
-            path: path,
-            kind: kind,
-            permissions: permissions,
-            modificationTime: modificationTime,
-            extendedAttributes: attributes,
-            owner: owner
-        )
-    }
 }
 
 // MARK: - What is left out
 
 extension EntryArchiver {
     /// Adds `omission` to the report.
-    func omit(_ omission: Omission) { omissions.append(omission) }
+    func omit(_ omission: Omission) { admissionOmissions.append(omission) }
 
-    /// Omits something that the archive can't hold; a strict export fails instead, and names the `flag` by
-    /// which an archive can.
     private func omitUnrepresentable(
         _ path: [UInt8],
         _ reason: Omission.Reason,
-        _ detail: String,
-        _ flag: String? = nil
+        _ detail: String
     ) throws(ArchiveError) {
-        guard isStrict else { return omissions.append(Omission(path, reason, detail: detail)) }
-        let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
-        let without = flag.map { " without '\($0)'" } ?? ""
-        let message = "can't be archived\(without), and a strict export may not omit it: \(thing)"
-        throw ArchiveError(.unrepresentable, message, entry: EntryPath(bytes: path))
+        omit(try attributes.omission(ofUnrepresentable: path, reason, detail))
     }
 
     /// The omission of `name` in `directory` if root can read it, but the user it exports for
@@ -374,7 +250,7 @@ extension EntryArchiver {
             throw SourceWalker.unreadable(path, error)
         }
         if isReadable { return nil }
-        guard !isStrict else {
+        guard !attributes.isStrict else {
             let message = "the container's owner, \(reader.text), can't read it"
             throw ArchiveError(.sourceUnreadable, message, entry: EntryPath(bytes: path))
         }
@@ -395,41 +271,8 @@ extension EntryArchiver {
         guard
             let omission = try unreadable(name, in: directory, status, at: path, bytes: status.size)
         else { return false }
-        omissions.append(omission)
+        omit(omission)
         return true
-    }
-}
-
-// MARK: - Attributes
-
-/// The extended attributes of a file: those that an archive carries, and the names of the others.
-struct FileAttributes {
-    private(set) var carried: [ExtendedAttribute] = []
-    private(set) var others: [[UInt8]] = []
-
-    /// Reads the attributes of `file`.
-    init(of file: borrowing FileDescriptor, holding extra: ExtraMetadata) throws(SystemError) {
-        let names: [[UInt8]]
-        do throws(SystemError) {
-            names = try file.extendedAttributeNames()
-        } catch {
-            others = try Self.unlisted(error)
-            return
-        }
-        for name in names {
-            if extra.includesAttribute(name) {
-                let value = try file.extendedAttribute(name)
-                carried.append(ExtendedAttribute(name: name, value: value))
-            } else {
-                others.append(name)
-            }
-        }
-    }
-
-    /// A placeholder for names that the system can't list, for the report; rethrows other errors.
-    static func unlisted(_ error: SystemError) throws(SystemError) -> [[UInt8]] {
-        guard error.isUnsupported else { throw error }
-        return [[UInt8](utf8: "all, which the system can't list: \(error)")]
     }
 }
 

@@ -15,19 +15,16 @@ final class ItemArchiver {
     /// Turns the items into entries, and collects the facts for the report.
     let entries: EntryArchiver
 
-    /// Gets each entry once it is written.
-    var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
-
     let cancellation: CancellationFlag
+    private let writer: ArchiveWriter
     private let statuses: FileStatusReader
-    private var queue: ItemQueue
     private var filler = WindowFiller()
     /// Fills windows with what can't wait, so that those of all other items stay full.
     private var urgentFiller = WindowFiller()
     /// The source's own directory, which has no entry.
     private var root: WalkedDirectory?
 
-    /// Archives with `writer`; the threads of `pool` look at files and read small ones ahead.
+    /// Archives with `writer`; the threads of `pool` look at files.
     init(
         writingTo writer: ArchiveWriter,
         outputIdentity: FileStatus.Identity?,
@@ -36,16 +33,16 @@ final class ItemArchiver {
         isStrict: Bool = false,
         on pool: WorkerPool
     ) {
+        self.writer = writer
         entries = EntryArchiver(
-            writingTo: writer,
             outputIdentity: outputIdentity,
             progress: progress,
             holding: extra,
             isStrict: isStrict
         )
         statuses = FileStatusReader(on: pool)
-        queue = ItemQueue(on: pool, holding: extra)
         cancellation = pool.cancellation
+        writer.progressHandler = { [entries] in entries.noteProgress($0) }
     }
 }
 
@@ -71,42 +68,17 @@ extension ItemArchiver {
         }
     }
 
-    /// Writes everything that can't wait.
-    private func writeUrgentItems() throws {
-        try write(urgentFiller.takeAll())
-        try settle()
-    }
-
-    /// Writes everything that waits, after the last item.
+    /// Archives everything that waits, after the last item.
     func finish() throws {
         try takeImpliedDirectories(apartFrom: nil)
         try write(filler.takeAll())
-        try settle()
+        try writer.settle()
         try root?.checkIsUnchanged()
     }
 
     private func write(_ window: [WindowItem]) throws {
-        for (index, item) in window.enumerated() {
-            if let batch = try queue.append(item, index == 0 ? .first : .further) {
-                try write(batch)
-            }
-        }
-    }
-
-    /// Writes the windows that are full.
-    func settle() throws {
-        while let batch = try queue.takeFirst() { try write(batch) }
-    }
-
-    private func write(_ batch: ItemBatch) throws {
-        var count = 0
-        for element in batch.elements {
-            try cancellation.check()
-            count += try entries.write(element, of: batch)
-            entryHandler?(element.item.entry)
-        }
-        entries.noteProgress(count)
-        queue.putBack(batch)
+        if window.isEmpty { return }
+        try writer.append(ItemWindow(window, entries.attributes))
     }
 }
 
@@ -123,8 +95,11 @@ extension ItemArchiver {
     ///   unchanged.
     func appendItem(at location: SourceRoots.Location, as name: [UInt8]) throws -> UInt64 {
         let turn: Turn = location.kind == .container ? .later : .atOnce
+        if turn == .later { return try appendItem(at: location, as: name, turn) }
+        try writer.readBeforeLayout()
         let size = try appendItem(at: location, as: name, turn)
-        if turn == .atOnce { try writeUrgentItems() }
+        try write(urgentFiller.takeAll())
+        try writer.settle()
         return size
     }
 

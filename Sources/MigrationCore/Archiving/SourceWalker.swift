@@ -282,6 +282,11 @@ extension SourceItem {
         }
     }
 
+    /// The error for an item at `path` that changed.
+    static func changed(_ path: [UInt8]) -> ArchiveError {
+        ArchiveError(.sourceChanged, "changed while it was read", entry: EntryPath(bytes: path))
+    }
+
     /// The error for an item at `path` whose status the system could not read.
     static func failure(_ error: SystemError, at path: [UInt8]) -> ArchiveError {
         let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable

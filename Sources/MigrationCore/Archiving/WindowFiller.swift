@@ -22,7 +22,11 @@ struct WindowFiller {
 
     private mutating func takeItems() -> [WindowItem] {
         let keys = items.map { WindowKey($0.entry.kind, at: $0.entry.path) }
-        items.arrange(in: items.indices.sorted { keys[$0] < keys[$1] })
+        var order = keys.enumerated().map { (index: $0.offset, start: $0.element.start) }
+        order.sort { left, right in
+            left.start.precedes(right.start) ?? (keys[left.index] < keys[right.index])
+        }
+        items.arrange(in: order.map(\.index))
         defer { items = [] }
         return items
     }

@@ -386,7 +386,7 @@ struct ExportOperation {
             isStrict: options.isStrict,
             on: pool
         )
-        archiver.entryHandler = options.entryHandler
+        writer.entryHandler = options.entryHandler
         if !options.extraMetadata.contains(.owners) {
             archiver.entries.reader = try FileOwner(servedIn: root.descriptor).map(
                 UserIdentity.init

@@ -72,12 +72,6 @@ final class ItemIntake {
         }
     }
 
-    /// Archives the items that need not wait any longer.
-    func settle() throws {
-        if let failure { throw failure }
-        try failing { try archiver.settle() }
-    }
-
     /// Archives everything, after the last append.
     func finish() throws {
         if let failure { throw failure }

@@ -80,8 +80,6 @@ final class ProcessSession: ExtensionSession {
         try connection.send(.export(call))
         while true {
             guard let message = try connection.received() else {
-                // Archive the received items before waiting for more.
-                try archive { try intake.settle() }
                 try connection.waitForMore()
                 observer.noteEndOfWait()
                 continue
@@ -92,7 +90,6 @@ final class ProcessSession: ExtensionSession {
             case .append(nil, let source, let name):
                 try archive { try intake.appendSoon(source, as: name) }
             case .finished(let summary):
-                try archive { try intake.settle() }
                 if summary.wasCancelled { throw SessionFailure.swallowedCancellation(name) }
                 if connection.isCancelled { throw CancellationError() }
                 return

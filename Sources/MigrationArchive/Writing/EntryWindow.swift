@@ -1,0 +1,206 @@
+internal import MigrationSystem
+
+/// A window of entries, of which the rest is read by the thread that makes the piece in which it lies.
+///
+/// The rest is the content of files, and the proof that they are still what their entries say. Any thread reads,
+/// and several at a time do.
+package protocol EntryWindow: AnyObject, Sendable {
+    /// The number of entries.
+    var count: Int { get }
+
+    /// The entry at `index` as it lies in the window.
+    func entry(at index: Int) -> ArchiveEntry
+
+    /// Whether something of the entry at `index` is to be read.
+    func isRead(at index: Int) -> Bool
+
+    /// Reads a part of the entry at `index` into `bytes`, as much as there is of it.
+    ///
+    /// Where the entry's headers lie in the same piece, its attributes are looked at too, if the window doesn't
+    /// know them.
+    ///
+    /// - Returns: The attributes that the archive doesn't hold.
+    /// - Throws: ``UnexpectedAttributes`` where the archive holds some, which the headers then lack; errors of
+    ///   reading.
+    func read(
+        _ part: ContentPart,
+        ofEntryAt index: Int,
+        into bytes: inout [UInt8]
+    ) throws -> [[UInt8]]
+
+    /// Throws if the directory at `index` changed; called once everything in it was read.
+    func checkDirectory(at index: Int) throws
+
+    /// Reports attributes of the entry at `index` that the archive doesn't hold, once its piece is written.
+    func report(_ attributes: [[UInt8]], ofEntryAt index: Int) throws
+
+    /// A window of the same entries that knows the attributes of those from `index` on.
+    func readingAttributes(from index: Int) throws -> any EntryWindow
+}
+
+/// The error of a window whose entries were taken to have no attributes.
+package struct UnexpectedAttributes: Error {
+    /// Makes the error.
+    package init() {}
+}
+
+/// A part of a file's content, with its place in a buffer; empty where there is only something to look at.
+package struct ContentPart: Sendable {
+    /// Where it begins in the file.
+    package let offset: UInt64
+    /// Where it lies in the buffer.
+    package let place: Range<Int>
+    /// Whether the entry's headers begin before it in the same piece.
+    package let isFirst: Bool
+}
+
+// MARK: - What lies in a piece
+
+/// The entries of a piece: those whose headers begin in it, and what has to be read for it.
+struct PieceEntries {
+    /// An entry in one of the windows.
+    struct Entry {
+        let window: Int
+        let index: Int
+        /// Where its headers begin in the piece.
+        let start: Int
+    }
+
+    private struct Part {
+        let window: Int
+        let index: Int
+        let part: ContentPart
+    }
+
+    private struct Finding {
+        let window: Int
+        let index: Int
+        let attributes: [[UInt8]]
+    }
+
+    private(set) var windows: [any EntryWindow] = []
+    private(set) var begun: [Entry] = []
+    private var parts: [Part] = []
+    private var findings: [Finding] = []
+
+    /// The bytes of content without whole pages of zeros.
+    private(set) var dataBytes: UInt64 = 0
+
+    /// Where the entries begin again, should one of them have unexpected attributes.
+    var start: LayoutPlace?
+
+    /// Adds the entry at `index` of `window`, whose headers begin at `start`.
+    mutating func begin(_ index: Int, of window: any EntryWindow, at start: Int) {
+        begun.append(Entry(window: number(of: window), index: index, start: start))
+    }
+
+    /// Adds a part of the entry at `index` of `window`, which is read when the piece is made.
+    mutating func add(_ part: ContentPart, ofEntryAt index: Int, of window: any EntryWindow) {
+        parts.append(Part(window: number(of: window), index: index, part: part))
+    }
+
+    private mutating func number(of window: any EntryWindow) -> Int {
+        if windows.last !== window { windows.append(window) }
+        return windows.count - 1
+    }
+
+    /// Reads the parts into `bytes`.
+    ///
+    /// - Throws: ``LayoutChange`` where an entry has unexpected attributes; errors of reading; `CancellationError`.
+    mutating func read(into bytes: inout [UInt8], _ cancellation: CancellationFlag) throws {
+        for part in parts {
+            try cancellation.check()
+            let attributes: [[UInt8]]
+            do {
+                attributes = try windows[part.window].read(
+                    part.part,
+                    ofEntryAt: part.index,
+                    into: &bytes
+                )
+            } catch is UnexpectedAttributes {
+                guard let start else { throw UnexpectedAttributes() }
+                throw LayoutChange(start: start)
+            }
+            if !attributes.isEmpty {
+                findings.append(
+                    Finding(window: part.window, index: part.index, attributes: attributes)
+                )
+            }
+            noteContent(bytes.span.extracting(part.part.place), from: part.part.offset)
+        }
+        parts = []
+    }
+
+    /// Counts content that begins at `offset` of its file.
+    mutating func noteContent(_ content: Span<UInt8>, from offset: UInt64) {
+        var zeros = ZeroPageCounter(from: offset)
+        zeros.add(content)
+        dataBytes += UInt64(content.count) - zeros.bytes
+    }
+
+    /// Ends the entries, once all before them have ended: looks at directories again, and reports what was found
+    /// beside the entries.
+    func end() throws {
+        for entry in begun where windows[entry.window].entry(at: entry.index).kind == .directory {
+            try windows[entry.window].checkDirectory(at: entry.index)
+        }
+        for finding in findings {
+            try windows[finding.window].report(finding.attributes, ofEntryAt: finding.index)
+        }
+    }
+}
+
+// MARK: - Laying out again
+
+/// A window in the order of the archive.
+///
+/// Safe because the thread that appends entries alone touches what changes.
+final class LaidWindow: @unchecked Sendable {
+    var window: any EntryWindow
+    var next: LaidWindow?
+
+    init(_ window: any EntryWindow) { self.window = window }
+}
+
+/// Where a piece begins: in an entry of a window, or before it.
+struct LayoutPlace {
+    let window: LaidWindow
+    let index: Int
+    /// The number of the piece.
+    let piece: Int
+    /// How much of the entry's headers and content lies in the pieces before.
+    let skipped: UInt64
+    /// The content of all entries before the piece.
+    let contentBytes: UInt64
+}
+
+/// The end of a piece whose entries were laid out wrongly.
+struct LayoutChange: Error {
+    /// Where entries have to be laid out again.
+    let start: LayoutPlace
+}
+
+/// Entries of a piece of which nothing is left to read.
+///
+/// Safe because one thread at a time has a piece.
+final class CompleteEntries: EntryWindow, @unchecked Sendable {
+    private var entries: [ArchiveEntry] = []
+
+    var count: Int { entries.count }
+
+    func append(_ entry: ArchiveEntry) { entries.append(entry) }
+
+    func entry(at index: Int) -> ArchiveEntry { entries[index] }
+
+    func isRead(at index: Int) -> Bool { false }
+
+    func read(_ part: ContentPart, ofEntryAt index: Int, into bytes: inout [UInt8]) -> [[UInt8]] {
+        []
+    }
+
+    func checkDirectory(at index: Int) {}
+
+    func report(_ attributes: [[UInt8]], ofEntryAt index: Int) {}
+
+    func readingAttributes(from index: Int) -> any EntryWindow { self }
+}

@@ -1,0 +1,142 @@
+internal import MigrationArchive
+internal import MigrationSystem
+
+/// The items of a window in their order, which the threads read that make its pieces.
+final class ItemWindow: EntryWindow {
+    private let items: [WindowItem]
+    private let reader: AttributeReader
+    /// Whether the entries have all attributes that the archive holds.
+    private let knowsAttributes: Bool
+
+    /// Makes a window of items whose attributes are not known yet.
+    convenience init(_ items: [WindowItem], _ reader: AttributeReader) {
+        self.init(items, reader, knowsAttributes: false)
+    }
+
+    private init(_ items: [WindowItem], _ reader: AttributeReader, knowsAttributes: Bool) {
+        (self.items, self.reader, self.knowsAttributes) = (items, reader, knowsAttributes)
+    }
+
+    var count: Int { items.count }
+
+    func entry(at index: Int) -> ArchiveEntry { items[index].entry }
+
+    func isRead(at index: Int) -> Bool {
+        items[index].source != nil && !(knowsAttributes && items[index].entry.kind == .directory)
+    }
+
+    func read(
+        _ part: ContentPart,
+        ofEntryAt index: Int,
+        into bytes: inout [UInt8]
+    ) throws -> [[UInt8]] {
+        // One copy of it: each counts references that other threads count too.
+        let item = items[index]
+        guard let source = item.source else { return [] }
+        var attributes: FileAttributes?
+        let isSame: Bool
+        do throws(SystemError) {
+            let file = try item.open(source)
+            if part.isFirst, !knowsAttributes {
+                attributes = try FileAttributes(of: file, holding: reader.extra)
+            }
+            let filling = file.fill(part.place, of: &bytes, from: part.offset)
+            // It is the file that the walk saw, and was in that state all the time.
+            let isUnchanged =
+                item.entry.kind == .directory
+                ? true : try file.status().isUnchanged(since: source.status)
+            // What took its place may be something that can't be read so.
+            isSame = isUnchanged ? try filling.get() : false
+        } catch {
+            throw item.failure(error)
+        }
+        guard isSame else { throw SourceItem.changed(item.entry.path.bytes) }
+        guard let attributes else { return [] }
+        guard attributes.carried.isEmpty else { throw UnexpectedAttributes() }
+        return attributes.others
+    }
+
+    func checkDirectory(at index: Int) throws {
+        guard let source = items[index].source else { return }
+        let isUnchanged: Bool
+        do throws(SystemError) {
+            let directory = try items[index].open(source)
+            isUnchanged = try directory.status().isUnchanged(since: source.status)
+        } catch {
+            throw items[index].failure(error)
+        }
+        guard isUnchanged else { throw SourceWalker.changed(items[index].entry.path.bytes) }
+    }
+
+    func report(_ attributes: [[UInt8]], ofEntryAt index: Int) throws {
+        try reader.report(attributes, at: items[index].entry.path.bytes)
+    }
+
+    func readingAttributes(from index: Int) throws -> any EntryWindow {
+        var items = items
+        for index in index..<items.count {
+            guard let source = items[index].source else { continue }
+            let attributes: FileAttributes
+            do throws(SystemError) {
+                let file = try items[index].open(source)
+                attributes = try FileAttributes(of: file, holding: reader.extra)
+            } catch {
+                throw items[index].failure(error)
+            }
+            try reader.report(attributes.others, at: items[index].entry.path.bytes)
+            if attributes.carried.isEmpty { continue }
+            let entry = items[index].entry.with(attributes.carried)
+            items[index] = WindowItem(entry: entry, source: source)
+        }
+        return ItemWindow(items, reader, knowsAttributes: true)
+    }
+}
+
+extension WindowItem {
+    fileprivate func failure(_ error: SystemError) -> ArchiveError {
+        let path = entry.path.bytes
+        return error.isMissing
+            ? SourceItem.failure(error, at: path) : SourceWalker.unreadable(path, error)
+    }
+}
+
+extension FileDescriptor {
+    /// Reads content from `offset` on to `place` of `buffer`; returns whether there was enough.
+    fileprivate borrowing func fill(
+        _ place: Range<Int>,
+        of buffer: inout [UInt8],
+        from offset: UInt64
+    ) -> Result<Bool, SystemError> {
+        var rest = place
+        while !rest.isEmpty {
+            let position = offset + UInt64(rest.lowerBound - place.lowerBound)
+            do throws(SystemError) {
+                let count = try read(
+                    at: position,
+                    into: &buffer,
+                    from: rest.lowerBound,
+                    count: rest.count
+                )
+                if count == 0 { return .success(false) }
+                rest = rest.lowerBound + count..<rest.upperBound
+            } catch {
+                return .failure(error)
+            }
+        }
+        return .success(true)
+    }
+}
+
+extension ArchiveEntry {
+    /// The entry with the attributes that were read last.
+    fileprivate func with(_ attributes: [ExtendedAttribute]) -> ArchiveEntry {
+        ArchiveEntry(
+            path: path,
+            kind: kind,
+            permissions: permissions,
+            modificationTime: modificationTime,
+            extendedAttributes: attributes,
+            owner: owner
+        )
+    }
+}
