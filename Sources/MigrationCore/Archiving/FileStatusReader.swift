@@ -18,8 +18,13 @@ final class FileStatusReader {
     /// - Throws: `ArchiveError` if a status can't be read; errors of `body`; `CancellationError`.
     func forEachStatus(
         of run: FileRun,
+        known: [FileStatus]? = nil,
         _ body: (_ index: Int, FileStatus) throws -> Void
     ) throws {
+        if let known {
+            for (index, status) in zip(run.range, known) { try body(index, status) }
+            return
+        }
         guard pool.threadCount > 1, run.range.count >= 2 * Self.sliceLength else {
             return try readAlone(run.range, of: run, body)
         }
@@ -67,12 +72,53 @@ final class FileStatusReader {
     }
 }
 
+/// What the walk for an estimate saw of files, so that the walk that archives them need not ask again.
+///
+/// A file that has changed since fails the export when it is read, as one that changes later does.
+final class KnownStatuses {
+    private struct Place: Hashable {
+        let directory: FileStatus.Identity
+        let start: Int
+    }
+
+    /// The most files that are remembered, which bounds the memory.
+    private static let limit = 64 * 1024
+
+    private var runs: [Place: (directory: FileStatus, files: [FileStatus])] = [:]
+    private var count = 0
+
+    /// Remembers the files of `run`, if there is room.
+    func note(_ files: [FileStatus], of run: FileRun) {
+        guard count + files.count <= Self.limit else { return }
+        count += files.count
+        runs[Self.place(of: run)] = (run.status, files)
+    }
+
+    /// Takes what is known of `run`; `nil` if its directory has changed since.
+    func take(_ run: FileRun) -> [FileStatus]? {
+        guard let known = runs.removeValue(forKey: Self.place(of: run)),
+            run.status.isUnchanged(since: known.directory), known.files.count == run.range.count
+        else { return nil }
+        return known.files
+    }
+
+    private static func place(of run: FileRun) -> Place {
+        Place(directory: run.status.identity, start: run.range.lowerBound)
+    }
+}
+
 extension FileRun {
     /// The run in parts of `length` files; the last may be shorter.
     fileprivate func slices(of length: Int) -> [FileRun] {
         stride(from: range.lowerBound, to: range.upperBound, by: length).map { start in
             let slice = start..<min(start + length, range.upperBound)
-            return FileRun(directory: directory, path: path, listing: listing, range: slice)
+            return FileRun(
+                directory: directory,
+                status: status,
+                path: path,
+                listing: listing,
+                range: slice
+            )
         }
     }
 

@@ -204,13 +204,18 @@ struct EntryFilter {
 
 extension ItemArchiver {
     /// Appends everything in the container at `root` that `selection` keeps, each at its own path.
-    func appendContents(of root: OpenFile, selecting selection: ContainerSelection) throws {
+    func appendContents(
+        of root: OpenFile,
+        selecting selection: ContainerSelection,
+        knowing known: KnownStatuses
+    ) throws {
         let filter = EntryFilter(
             reason: selection.reasonForOmitting,
             keepsAllFiles: selection.keepsAllFiles
         )
         let base = SourceBase(root, at: [], as: [])
-        try appendContents(of: root.descriptor.duplicate(), base: [], filter, from: base, .later)
+        let copy = try root.descriptor.duplicate()
+        try appendContents(of: copy, base: [], filter, from: base, .later, knowing: known)
         try finish()
     }
 
@@ -221,10 +226,11 @@ extension ItemArchiver {
         base path: [UInt8],
         _ filter: EntryFilter,
         from base: SourceBase,
-        _ turn: Turn
+        _ turn: Turn,
+        knowing known: KnownStatuses? = nil
     ) throws {
         var walker = SourceWalker(root: directory, base: path, cancellation: cancellation)
-        var visitor = Visitor(archiver: self, filter: filter, base: base, turn: turn)
+        var visitor = Visitor(archiver: self, filter: filter, base: base, turn: turn, known: known)
         try walker.walk(&visitor)
     }
 
@@ -233,12 +239,14 @@ extension ItemArchiver {
         let filter: EntryFilter
         let base: SourceBase
         let turn: Turn
+        let known: KnownStatuses?
 
         static var visitsRuns: Bool { true }
 
         func visit(_ run: FileRun) throws {
             let keepsAll = filter.keepsAllFiles(run.path)
-            try archiver.statuses.forEachStatus(of: run) { index, status in
+            let known = known?.take(run)
+            try archiver.statuses.forEachStatus(of: run, known: known) { index, status in
                 let path = EntryPath(bytes: run.path(at: index))
                 if !keepsAll, let reason = filter.reason(path.bytes, false) {
                     omit(path.bytes, status, reason)

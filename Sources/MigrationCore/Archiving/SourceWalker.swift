@@ -75,7 +75,13 @@ struct SourceWalker {
         while end < limit, listing.saysRegularFile(at: end) { end += 1 }
         guard end > start else { return nil }
         levels[last].index = end
-        return FileRun(directory: directory, path: path.bytes, listing: listing, range: start..<end)
+        return FileRun(
+            directory: directory,
+            status: levels[last].status,
+            path: path.bytes,
+            listing: listing,
+            range: start..<end
+        )
     }
 
     private mutating func enter(_ item: SourceItem, _ visitor: inout some SourceVisitor) throws {
@@ -306,8 +312,9 @@ extension ContainerSelection {
 
 /// Files that follow one another in a directory, known only by their names.
 struct FileRun {
-    /// The open directory that holds them.
+    /// The open directory that holds them, and its status before it was listed.
     let directory: OpenFile
+    let status: FileStatus
 
     /// The path under which the archive holds the directory; empty for the root.
     let path: [UInt8]
@@ -372,19 +379,31 @@ struct SourceMeasure: SourceVisitor {
 
     private let selection: ContainerSelection?
     private let statuses: FileStatusReader
+    private let known: KnownStatuses?
     private var linked: Set<FileStatus.Identity> = []
 
-    /// Measures the files that `selection` keeps, or everything.
-    init(selecting selection: ContainerSelection?, readingWith statuses: FileStatusReader) {
+    /// Measures the files that `selection` keeps, or everything, and notes what it sees in `known`.
+    init(
+        selecting selection: ContainerSelection?,
+        readingWith statuses: FileStatusReader,
+        noting known: KnownStatuses? = nil
+    ) {
         self.selection = selection
         self.statuses = statuses
+        self.known = known
     }
 
     static var visitsRuns: Bool { true }
 
     mutating func visit(_ run: FileRun) throws {
         guard let selection, !selection.keepsAllFiles(in: run.path) else {
-            return try statuses.forEachStatus(of: run) { count($1) }
+            var seen: [FileStatus] = []
+            try statuses.forEachStatus(of: run) { _, status in
+                count(status)
+                if known != nil { seen.append(status) }
+            }
+            known?.note(seen, of: run)
+            return
         }
         for index in run.range {
             let path = run.path(at: index)

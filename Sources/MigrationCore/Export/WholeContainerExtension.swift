@@ -11,6 +11,7 @@ struct WholeContainerExtension: ExportingExtension {
     let resourcesVersion: String
     let isCompressible: Bool
     private let pool: WorkerPool
+    private let known = KnownStatuses()
 
     /// Exports `container`, whose open directory is `root`.
     init(
@@ -33,7 +34,8 @@ struct WholeContainerExtension: ExportingExtension {
     func properties(availableSpace: UInt64?) throws -> ExportProperties {
         var measure = SourceMeasure(
             selecting: selection,
-            readingWith: FileStatusReader(on: pool)
+            readingWith: FileStatusReader(on: pool),
+            noting: known
         )
         let copy = try root.descriptor.duplicate()
         var walker = SourceWalker(root: copy, cancellation: pool.cancellation)
@@ -51,7 +53,7 @@ struct WholeContainerExtension: ExportingExtension {
     }
 
     func exportResources(to archiver: ItemArchiver) throws {
-        try archiver.appendContents(of: root, selecting: selection)
+        try archiver.appendContents(of: root, selecting: selection, knowing: known)
     }
 
     func leftBehind(by archiver: ItemArchiver) -> LeftBehind? { nil }

@@ -16,7 +16,13 @@ struct FileStatusReaderTests {
         }
         let opened = OpenFile(try FileDescriptor.open(directory, .directory))
         let listing = try DirectoryListing(of: opened.descriptor)
-        return FileRun(directory: opened, path: [], listing: listing, range: 0..<listing.count)
+        return FileRun(
+            directory: opened,
+            status: try opened.descriptor.status(),
+            path: [],
+            listing: listing,
+            range: 0..<listing.count
+        )
     }
 
     private func reader(
@@ -81,5 +87,40 @@ struct FileStatusReaderTests {
         let reader = reader(3, cancellation)
         cancellation.cancel()
         #expect(throws: CancellationError.self) { try sizes(run, by: reader) }
+    }
+
+    @Test func `asks only once for files whose directory stays as it is`() throws {
+        let run = try run(of: 10)
+        let known = KnownStatuses()
+        #expect(known.take(run) == nil)
+        var seen: [FileStatus] = []
+        try reader(1).forEachStatus(of: run) { seen.append($1) }
+        known.note(seen, of: run)
+        // That changes nothing in the directory itself.
+        try (BytePath.scratch / "10003").write("longer than before")
+        let taken = try #require(known.take(run))
+        var sizes: [UInt64] = []
+        try reader(1).forEachStatus(of: run, known: taken) { sizes.append($1.size) }
+        #expect(sizes == (0..<10).map { UInt64($0) })
+        #expect(known.take(run) == nil)
+    }
+
+    @Test func `asks again where a directory has changed, and where there is no room`() throws {
+        let run = try run(of: 10)
+        var seen: [FileStatus] = []
+        try reader(1).forEachStatus(of: run) { seen.append($1) }
+        let known = KnownStatuses()
+        known.note(seen, of: run)
+        try (BytePath.scratch / "10003").removeFile()
+        let later = FileRun(
+            directory: run.directory,
+            status: try run.directory.descriptor.status(),
+            path: run.path,
+            listing: run.listing,
+            range: run.range
+        )
+        #expect(known.take(later) == nil)
+        known.note([FileStatus](repeating: seen[0], count: 1 << 17), of: run)
+        #expect(known.take(run) == nil)
     }
 }
