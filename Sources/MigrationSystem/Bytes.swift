@@ -52,6 +52,19 @@ extension Span<UInt8> {
     }
 }
 
+extension MutableSpan<UInt8> {
+    /// Copies `bytes` to the place from `start` on.
+    package mutating func copy(_ bytes: Span<UInt8>, to start: Int) {
+        unsafe withUnsafeMutableBytes { target in
+            unsafe bytes.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(
+                    rebasing: target[start..<start + source.count]
+                ).copyMemory(from: source)
+            }
+        }
+    }
+}
+
 extension [UInt8] {
     /// Appends a copy of `bytes`.
     package mutating func append(copying bytes: Span<UInt8>) {

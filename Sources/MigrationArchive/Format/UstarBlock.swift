@@ -32,7 +32,7 @@ package struct UstarBlock {
     /// Takes `piece` as the bytes from `start` on.
     mutating func copy(_ piece: Span<UInt8>, to start: Int) {
         var span = bytes.mutableSpan
-        for index in piece.indices { span[start + index] = piece[index] }
+        span.copy(piece, to: start)
     }
 
     /// Whether every byte is zero, as in the blocks that end a tar stream.
@@ -196,8 +196,7 @@ extension [UInt8] {
     /// Puts the bytes of `block` in the place of as many at `start`.
     mutating func replaceBlock(at start: Int, with block: UstarBlock) {
         var target = mutableSpan
-        let span = block.bytes.span
-        for index in span.indices { target[start + index] = span[index] }
+        target.copy(block.bytes.span, to: start)
     }
 
     /// Appends the bytes of `block`.

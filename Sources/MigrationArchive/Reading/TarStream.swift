@@ -158,7 +158,7 @@ final class TarStream {
     func skipZeros(_ count: UInt64) throws -> Bool {
         var areZeros = true
         try read(count) { piece in
-            for index in piece.indices where piece[index] != 0 { areZeros = false }
+            areZeros = areZeros && ZeroPageCounter.isZero(piece)
         }
         return areZeros
     }
