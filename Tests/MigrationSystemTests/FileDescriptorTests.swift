@@ -25,6 +25,29 @@ struct FileDescriptorTests {
         #expect(throws: Never.self) { _ = try FileDescriptor.openFollowingLinks(link, .reading) }
     }
 
+    @Test func `follows no link on the way to a file beneath a directory`() throws {
+        let place = try Place()
+        try place.directory.makeDirectory(name, permissions: 0o700)
+        try place.directory.makeSymbolicLink(other, to: name)
+        let file = [UInt8](utf8: "/file")
+        let creating = FileDescriptor.Access.creating(permissions: 0o640)
+        _ = try place.directory.openBeneathWithoutLinks(name + file, creating)
+        let directory = try place.directory.open(name, .directory)
+        #expect(try directory.status(of: [UInt8](utf8: "file")).permissions == 0o640)
+        for path in [other + file, other] {
+            let error = systemError {
+                _ = try place.directory.openBeneathWithoutLinks(path, .reading)
+            }
+            #expect(error?.isNotDirectory == true)
+        }
+        for path in [[UInt8](utf8: "../file"), [UInt8](utf8: "/tmp/file")] {
+            let error = systemError {
+                _ = try place.directory.openBeneathWithoutLinks(path, creating)
+            }
+            #expect(error?.isCrossDevice == true)
+        }
+    }
+
     @Test func `creates a file only where nothing is`() throws {
         let place = try Place()
         try place.makeFile(name)

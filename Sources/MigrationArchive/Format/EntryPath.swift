@@ -28,6 +28,13 @@ extension EntryPath {
     public func hash(into hasher: inout Hasher) {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
+
+    /// The hash value of the path that has `bytes`.
+    static func hash(of bytes: ArraySlice<UInt8>) -> Int {
+        var hasher = Hasher()
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
 }
 
 extension EntryPath: Comparable {

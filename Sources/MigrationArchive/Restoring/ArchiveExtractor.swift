@@ -386,11 +386,9 @@ extension ArchiveExtractor {
         _ onProgress: (UInt64) -> Void
     ) throws {
         try tally.claim(entry, stored: archive.storedSize)
-        let (directory, name) = try tree.place(ofFileAt: entry.path)
         let file = RestoredFile(
-            entry: entry,
-            directory: directory,
-            name: name,
+            entry,
+            at: try tree.place(ofFileAt: entry.path),
             permissions: restoredPermissions(of: entry),
             offset: archive.entryOffset
         )

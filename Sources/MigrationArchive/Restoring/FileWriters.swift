@@ -10,7 +10,9 @@ final class FileWriters {
     private let cancellation: CancellationFlag
     private var batch = FileBatch()
     /// Hashes of the paths that were handed over last, of which some may not be made yet.
-    private var recent: [Int] = []
+    private var recent: Set<Int> = []
+    /// The same, of those before them.
+    private var older: Set<Int> = []
     private let pendingLimit: Int
 
     init(on pool: WorkerPool, mode: NewFileMode) {
@@ -26,31 +28,39 @@ final class FileWriters {
 
     /// Makes a file whose content will come in several parts.
     func begin(_ file: RestoredFile) throws -> SharedFile? {
+        try note(file)
         guard let writer = try file.make(mode) else { return nil }
         return SharedFile(file, writer)
     }
 
     /// Does `work` with `content` soon; a later call throws the error where that fails.
     func append(_ work: FileBatch.Work, _ content: ContentSlice) throws {
+        if case .whole(let file) = work { try note(file) }
         if batch.isComplete(before: content) {
             try step.submit(batch)
             batch = FileBatch()
         }
         batch.append(work, content)
-        guard case .whole(let file) = work else { return }
-        if recent.count == 2 * pendingLimit { recent.removeFirst(pendingLimit) }
-        recent.append(file.entry.path.hashValue)
+    }
+
+    /// Notes the path of a file; of two that have the same, the later one must fail.
+    private func note(_ file: RestoredFile) throws {
+        let path = file.entry.path.bytes[...]
+        if mayStillMake(path) { try settle() }
+        if recent.count == pendingLimit { (recent, older) = ([], recent) }
+        recent.insert(EntryPath.hash(of: path))
     }
 
     /// Whether the file at `path` may be one that is not made yet.
     func mayStillMake(_ path: ArraySlice<UInt8>) -> Bool {
-        recent.contains(EntryPath(bytes: [UInt8](path)).hashValue)
+        let hash = EntryPath.hash(of: path)
+        return recent.contains(hash) || older.contains(hash)
     }
 
     /// Waits until every file is made that was handed over.
     func settle() throws {
         try step.settle()
-        recent.removeAll()
+        (recent, older) = ([], [])
         let rest = batch
         batch = FileBatch()
         try rest.make(mode, cancellation: cancellation)
@@ -118,7 +128,7 @@ struct FileBatch: Sendable {
 // MARK: - One file
 
 /// A file that is to be made in a directory that is there.
-struct RestoredFile: Sendable {
+final class RestoredFile: Sendable {
     let entry: ArchiveEntry
     let directory: any RestoredDirectory
     /// What it is called there.
@@ -126,6 +136,18 @@ struct RestoredFile: Sendable {
     let permissions: UInt16
     /// Where its header begins in the tar stream.
     let offset: UInt64
+
+    init(
+        _ entry: ArchiveEntry,
+        at place: (directory: any RestoredDirectory, name: [UInt8]),
+        permissions: UInt16,
+        offset: UInt64
+    ) {
+        self.entry = entry
+        (directory, name) = place
+        self.permissions = permissions
+        self.offset = offset
+    }
 
     /// Makes the file, which must not exist yet; `nil` where its content is not kept.
     func make(_ mode: NewFileMode) throws(SystemError) -> FileContentWriter? {

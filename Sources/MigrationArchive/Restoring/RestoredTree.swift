@@ -101,17 +101,36 @@ extension RestoredTree {
         if let end = path.bytes.lastIndex(of: UInt8(ascii: "/")),
             known.insert(path.bytes[..<end])
         {
-            _ = try parent(of: path)
+            try makeParent(of: path)
         }
         return (cursor.rootDirectory, path.bytes)
     }
 
     private func findParent(of path: EntryPath) throws -> any RestoredDirectory {
+        try findDirectory(path.components.dropLast(), above: path)
+    }
+
+    /// Makes the directory that the entry at `path` belongs in, unless it is there; it isn't opened.
+    private func makeParent(of path: EntryPath) throws {
         let components = path.components.dropLast()
+        let directory = try findDirectory(components.dropLast(), above: path)
+        do {
+            let parents = ImpliedDirectories(above: path, components, options)
+            try makeImplied(components.count - 1, of: parents, in: directory)
+        } catch let error as SystemError where error.isExisting {
+            return
+        }
+    }
+
+    /// Finds the directory at `components`, and makes it if it is missing.
+    private func findDirectory(
+        _ components: ArraySlice<ArraySlice<UInt8>>,
+        above path: EntryPath
+    ) throws -> any RestoredDirectory {
         do {
             return try openMade(components, above: path)
         } catch let error as SystemError where error.isMissing {
-            return try makeParents(components, above: path)
+            return try makeParents(ImpliedDirectories(above: path, components, options))
         }
     }
 
@@ -152,38 +171,42 @@ extension RestoredTree {
         throw ArchiveError(.refused, message, entry: path)
     }
 
-    /// Makes the directories above `path` that are missing below the last one that the cursor reached.
+    /// Makes those of `parents` that are missing below the last directory that the cursor reached.
     ///
     /// It goes down once: an archive names thousands of directories in a few bytes.
-    private func makeParents(
-        _ components: ArraySlice<ArraySlice<UInt8>>,
-        above path: EntryPath
-    ) throws -> any RestoredDirectory {
+    private func makeParents(_ parents: ImpliedDirectories) throws -> any RestoredDirectory {
         var directory = try cursor.deepest()
-        let hashes = path.levelHashes
-        let firstIncluded = options.depthOfFirstIncluded(above: path, components.count)
-        for (index, component) in components.enumerated().dropFirst(cursor.depth) {
-            let name = [UInt8](component)
-            if writers?.mayStillMake(path.bytes[..<component.endIndex]) == true {
-                // The error is the same whether the file is made before or not.
-                try settleFiles()
-                try cursor.descend(to: name)
-            }
-            let isIncluded = index >= firstIncluded
-            let awaitsEntry = !options.isLenient && isIncluded
-            try directory.makeDirectory(name, permissions: awaitsEntry ? 0o700 : 0o755)
-            try setOwner(of: name, in: directory)
-            if isIncluded { tally.countImpliedDirectory() }
-            if awaitsEntry {
-                try implied.insert(hashes[index], at: path)
-                lastImplied = (path, depth: index + 1)
-            }
-            if try observedFolding() != .absent {
-                try madeDirectories.insert(hashes[index], at: path)
-            }
-            directory = try cursor.descend(to: name)
+        for index in cursor.depth..<parents.components.count {
+            try makeImplied(index, of: parents, in: directory)
+            directory = try cursor.descend(to: parents.name(index))
         }
         return directory
+    }
+
+    /// Makes one of `parents` in `directory`.
+    private func makeImplied(
+        _ index: Int,
+        of parents: ImpliedDirectories,
+        in directory: any RestoredDirectory
+    ) throws {
+        let (path, name) = (parents.path, parents.name(index))
+        if writers?.mayStillMake(path.bytes[..<parents.components[index].endIndex]) == true {
+            // The error is the same whether the file is made before or not.
+            try settleFiles()
+            try cursor.descend(to: name)
+        }
+        let isIncluded = index >= parents.firstIncluded
+        let awaitsEntry = !options.isLenient && isIncluded
+        try directory.makeDirectory(name, permissions: awaitsEntry ? 0o700 : 0o755)
+        try setOwner(of: name, in: directory)
+        if isIncluded { tally.countImpliedDirectory() }
+        if awaitsEntry {
+            try implied.insert(parents.hashes[index], at: path)
+            lastImplied = (path, depth: index + 1)
+        }
+        if try observedFolding() != .absent {
+            try madeDirectories.insert(parents.hashes[index], at: path)
+        }
     }
 
     /// Makes the directory at `path`, unless its parent is missing or something has its name.
@@ -350,7 +373,29 @@ extension RestoredTree {
     }
 }
 
-// MARK: - Recent directories
+// MARK: - Directories above a path
+
+/// The directories above a path, which are made for what is in them.
+private struct ImpliedDirectories {
+    let path: EntryPath
+    let components: ArraySlice<ArraySlice<UInt8>>
+    let hashes: [Int]
+    /// The first of them that is restored for its own sake, or for one above it.
+    let firstIncluded: Int
+
+    init(
+        above path: EntryPath,
+        _ components: ArraySlice<ArraySlice<UInt8>>,
+        _ options: ArchiveExtractor.Options
+    ) {
+        self.path = path
+        self.components = components
+        hashes = path.levelHashes
+        firstIncluded = options.depthOfFirstIncluded(above: path, components.count)
+    }
+
+    func name(_ index: Int) -> [UInt8] { [UInt8](components[index]) }
+}
 
 /// The directories that files were made in last, by the hashes of their paths.
 private struct KnownDirectories {
@@ -359,9 +404,7 @@ private struct KnownDirectories {
 
     /// Adds the directory at `path`; returns whether it was not there.
     mutating func insert(_ path: ArraySlice<UInt8>) -> Bool {
-        var hasher = Hasher()
-        unsafe path.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-        let hash = hasher.finalize()
+        let hash = EntryPath.hash(of: path)
         let place = hash & (hashes.count - 1)
         defer { hashes[place] = hash }
         return hashes[place] != hash

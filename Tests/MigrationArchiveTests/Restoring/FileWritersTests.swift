@@ -66,6 +66,24 @@ struct FileWritersTests {
         }
     }
 
+    @Test(arguments: [1, 2, 8])
+    func `writes the parts of a file on any number of threads`(_ threadCount: Int) throws {
+        let piece = FrameFormat.chunkSize
+        var content = noise(3 * piece + 5000)
+        for zeros in [piece - 9000..<piece + 9000, 2 * piece..<content.count] {
+            content.replaceSubrange(zeros, with: repeatElement(0, count: zeros.count))
+        }
+        let item = Item("d/large", content)
+        let archive = try TestArchive([Item("d/small", [1]), item, Item(.directory("d"))])
+        let root = try extract(archive, threadCount: threadCount)
+        let directory = try root.open([UInt8](utf8: "d"), .directory)
+        let file = try directory.open([UInt8](utf8: "large"), .reading)
+        #expect(try file.readAll(limit: 16 << 20) == content)
+        let status = try file.status()
+        #expect(status.permissions == item.entry.permissions)
+        #expect(status.modificationTime == item.entry.modificationTime)
+    }
+
     @Test(arguments: 0..<8)
     func `reports the first of several failures`(_ round: Int) throws {
         let taken = 150 + round * 10
