@@ -45,9 +45,6 @@ public final class ArchiveReader: RestorableArchive {
     package enum Access: Sendable {
         /// Everything.
         case whole
-        /// Everything, for the content alone: from a file, the checksums that only other programs need are not
-        /// compared.
-        case restoring
         /// Only the frames that are needed, if the archive is a file.
         case selective
         /// The same, for a reader that goes through all entries and needs no content: the frames are opened ahead
@@ -121,7 +118,7 @@ public final class ArchiveReader: RestorableArchive {
                 guard toleratingDamage, error.isOfArchive else { throw error }
                 knownIndex = nil
             }
-            if access != .whole, access != .restoring, let knownIndex {
+            if access != .whole, let knownIndex {
                 prefetcher = nil
                 let listing = LargeFileTable(of: input, after: frame, index: knownIndex)
                 table = toleratingDamage ? nil : listing
@@ -142,8 +139,7 @@ public final class ArchiveReader: RestorableArchive {
                 (table, listing) = (nil, nil)
                 let prefetcher = FramePrefetcher(
                     reading: FrameSource(reading: input, after: frame, index: knownIndex),
-                    on: input.pool,
-                    ignoringChecksums: access == .restoring && knownIndex != nil
+                    on: input.pool
                 )
                 self.prefetcher = prefetcher
                 source = prefetcher
@@ -532,7 +528,7 @@ extension ArchiveReader.Access {
     /// The pieces of a file that are opened ahead.
     fileprivate var selectionAhead: PiecePrefetcher.Selection? {
         switch self {
-        case .whole, .restoring, .selective: nil
+        case .whole, .selective: nil
         case .listing: .headers
         case .comparing: .entries
         }

@@ -5,16 +5,9 @@ internal import CZstd
 struct FrameDecompressor: ~Copyable {
     private let context: OpaquePointer
 
-    /// Makes a decompressor; with `ignoringChecksums`, the caller proves the content.
-    static func make(
-        ignoringChecksums: Bool = false
-    ) throws(ArchiveError) -> FrameDecompressor {
+    static func make() throws(ArchiveError) -> FrameDecompressor {
         guard let context = unsafe ZSTD_createDCtx() else {
             throw ArchiveError(.inputFailed, "there is no memory for decompressing")
-        }
-        // ZSTD_d_forceIgnoreChecksum; a libzstd that doesn't know it compares them.
-        if ignoringChecksums {
-            _ = unsafe ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam3, 1)
         }
         return unsafe FrameDecompressor(adopting: context)
     }

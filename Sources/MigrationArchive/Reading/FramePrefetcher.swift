@@ -19,8 +19,7 @@ final class FramePrefetcher: ChunkSource {
     /// The compressed bytes that were handed out so far.
     private(set) var compressedBytes: UInt64 = 0
 
-    /// Reads from `source`; the checksums of frames may be ignored where the hashes of pieces are known.
-    init(reading source: FrameSource, on pool: WorkerPool, ignoringChecksums: Bool = false) {
+    init(reading source: FrameSource, on pool: WorkerPool) {
         self.source = source
         seen = ArchiveIndex(after: source.header)
         let contents = contents
@@ -31,7 +30,7 @@ final class FramePrefetcher: ChunkSource {
             ahead: pool.threadCount,
             source: { try source.nextFrame(into: compressed.take()) }
         ) {
-            var decompressor = try FrameDecompressor.make(ignoringChecksums: ignoringChecksums)
+            var decompressor = try FrameDecompressor.make()
             return { frame in
                 defer { compressed.keep(frame.buffer) }
                 return try source.open(frame, with: &decompressor, into: contents)

@@ -389,7 +389,7 @@ struct ImportOperation {
     private func openReader(_ input: ArchiveInput) throws -> ArchiveReader {
         let reader = try ArchiveReader(
             input,
-            access: .restoring,
+            access: .whole,
             foreignMetadata: options.extraMetadata
         )
         try checks.checkKind(of: reader)

@@ -25,7 +25,7 @@ struct Item: Equatable {
 struct TestArchive {
     /// How an archive reaches its reader.
     enum Route: CaseIterable {
-        case wholeFile, restoredFile, selectiveFile, listedFile, comparedFile, pipe
+        case wholeFile, selectiveFile, listedFile, comparedFile, pipe
     }
 
     let bytes: [UInt8]
@@ -82,7 +82,6 @@ struct TestArchive {
     func reader(_ route: Route, threadCount: Int = 2) throws -> ArchiveReader {
         let access: ArchiveReader.Access =
             switch route {
-            case .restoredFile: .restoring
             case .selectiveFile: .selective
             case .listedFile: .listing
             case .comparedFile: .comparing
