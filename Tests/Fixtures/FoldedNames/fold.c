@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 // A library to load before others: names in a directory lose their capitals, as on a file system
@@ -51,4 +53,17 @@ int linkat(int directory, const char *path, int other, const char *link, int fla
   char name[PATH_MAX], folded[PATH_MAX];
   return REAL(int, "linkat", int, const char *, int, const char *, int)(
       directory, fold(directory, path, name), other, fold(other, link, folded), flags);
+}
+
+// openat2 has no function of its own: it is called by its number.
+long syscall(long number, ...) {
+  va_list arguments;
+  va_start(arguments, number);
+  long values[6];
+  for (int index = 0; index < 6; index++) values[index] = va_arg(arguments, long);
+  va_end(arguments);
+  char name[PATH_MAX];
+  if (number == SYS_openat2) values[1] = (intptr_t)fold((int)values[0], (char *)values[1], name);
+  return REAL(long, "syscall", long, ...)(
+      number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }
