@@ -478,6 +478,8 @@ extension ArchiveWriter {
     private func readAll() throws {
         try frames.settle()
         try entries.read(into: &chunk.bytes, cancellation)
+        // What was read may be gone from now on.
+        try entries.checkDirectories()
     }
 
     /// Does what may find that a piece was laid out wrongly, and mends that: entries are taken to have no attributes

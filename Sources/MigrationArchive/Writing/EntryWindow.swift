@@ -86,6 +86,9 @@ struct PieceEntries {
     /// The bytes of content without whole pages of zeros.
     private(set) var dataBytes: UInt64 = 0
 
+    /// How many of those that begin were looked at again, if they are directories.
+    private var checkedCount = 0
+
     /// Where the entries begin again, should one of them have unexpected attributes.
     var start: LayoutPlace?
 
@@ -138,12 +141,23 @@ struct PieceEntries {
         dataBytes += UInt64(content.count) - zeros.bytes
     }
 
+    /// Looks at the directories again that were not looked at yet; all before them must have been read.
+    mutating func checkDirectories() throws {
+        try forEachUncheckedDirectory()
+        checkedCount = begun.count
+    }
+
+    private func forEachUncheckedDirectory() throws {
+        for entry in begun[checkedCount...]
+        where windows[entry.window].entry(at: entry.index).kind == .directory {
+            try windows[entry.window].checkDirectory(at: entry.index)
+        }
+    }
+
     /// Ends the entries, once all before them have ended: looks at directories again, and reports what was found
     /// beside the entries.
     func end() throws {
-        for entry in begun where windows[entry.window].entry(at: entry.index).kind == .directory {
-            try windows[entry.window].checkDirectory(at: entry.index)
-        }
+        try forEachUncheckedDirectory()
         for finding in findings {
             try windows[finding.window].report(finding.attributes, ofEntryAt: finding.index)
         }

@@ -5,6 +5,9 @@ internal import MigrationSystem
 /// The hashes depend on the pieces alone. Without an output the pieces are hashed only. Where the output holds
 /// the beginning of an archive, frames stay there as long as they are those of the pieces.
 final class FrameCompression {
+    /// The most windows of a piece whose paths have a usual length.
+    private static let usualWindows = 3
+
     private let buffers: FrameBufferPool
     private let frames: FrameWriter
     private let makeStep: () -> OrderedStep<WrittenPiece, CompressedFrame>
@@ -30,8 +33,8 @@ final class FrameCompression {
         )
         self.buffers = buffers
         self.frames = frames
-        // One thread reads nothing while another compresses.
-        let depth = pool.threadCount == 1 ? 1 : pool.threadCount + 1
+        // A piece for each thread: one more would take more memory than is promised.
+        let depth = pool.threadCount
         makeStep = {
             OrderedStep(of: pool, depth: depth, sink: frames.write) {
                 guard output != nil else {
@@ -88,6 +91,8 @@ final class FrameCompression {
             WrittenPiece(number: submitted, chunk: chunk, entries: entries, isLast: isLast)
         )
         submitted += 1
+        // So many windows are full of long paths, which take as much memory as the piece.
+        if entries.windows.count > Self.usualWindows { try step.settle() }
     }
 
     /// Goes on with piece `number` in place of the one that ended the work.
