@@ -49,6 +49,8 @@ package enum Remedy: Hashable, Sendable {
     case nameSource
     /// Append what was left behind, or allow it.
     case appendLeftBehind
+    /// Grant the resource otherwise, or not.
+    case changeGrant
     /// Allow an extension a longer silence.
     case allowLongerSilence
     /// Allow an extension more space for temporary files.

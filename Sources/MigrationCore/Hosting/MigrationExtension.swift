@@ -171,6 +171,14 @@ extension MigrationExtension {
 // MARK: - Granted resources
 
 extension MigrationExtension {
+    private static func refusal(
+        _ message: String,
+        _ path: BytePath,
+        cause: SystemError? = nil
+    ) -> MigrationError {
+        MigrationError(.invalidOption, message, path: path, cause: cause, remedy: .changeGrant)
+    }
+
     /// Finds the granted resources, which may not overlap with `directories`.
     ///
     /// - Throws: ``MigrationError`` of code `invalidOption`.
@@ -188,11 +196,11 @@ extension MigrationExtension {
                 status = try FileDescriptor.status(atPath: path)
             } catch {
                 let message = "\(shown) can't be reached"
-                throw MigrationError(.invalidOption, message, path: given, cause: error)
+                throw Self.refusal(message, given, cause: error)
             }
             guard status.kind == .directory || status.kind == .regular else {
                 let message = "\(shown) is neither a file nor a directory"
-                throw MigrationError(.invalidOption, message, path: path)
+                throw Self.refusal(message, path)
             }
             let overlaps = directories.contains { directory in
                 path.isEqual(toOrBelow: directory) || directory.isEqual(toOrBelow: path)
@@ -201,12 +209,12 @@ extension MigrationExtension {
                 let message =
                     "\(shown) overlaps with the container or an app group, which the extension has "
                     + "anyway"
-                throw MigrationError(.invalidOption, message, path: path)
+                throw Self.refusal(message, path)
             }
             guard !grants.contains(where: { $0.path == path || $0.resource.name == resource.name })
             else {
                 let message = "\(shown) is granted twice, by its name or its path"
-                throw MigrationError(.invalidOption, message, path: path)
+                throw Self.refusal(message, path)
             }
             let url =
                 status.kind == .directory ? URL(directoryAtPath: path) : URL(fileAtPath: path)

@@ -133,6 +133,7 @@ extension ErrorMessage.Hint {
                 "--expect-complete",
                 "append it in exportResources, or export without '--expect-complete'"
             )
+        case .changeGrant: ("--grant", "'--grant' names it")
         case .allowLongerSilence: ("--hang-timeout", "--hang-timeout allows more")
         case .allowMoreTemporarySpace: ("--temporary-space", "--temporary-space allows more")
         case .allowMoreMemory: ("--memory-limit", "--memory-limit allows more")

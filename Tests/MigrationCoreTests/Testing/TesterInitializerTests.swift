@@ -98,7 +98,7 @@ import Testing
             setenv("MIGRATION_GROUPS", "a=/usr\nb=\nc=/etc", 1)
             for (grants, words) in [
                 ("programs", "MIGRATION_GRANTS has a line"), ("a=", "gives 'a' no path"),
-                ("a=/var\nb=/nonexistent:rw", "'b' (--grant) can't be reached"),
+                ("a=/var\nb=/nonexistent:rw", "'b' can't be reached"),
             ] {
                 setenv("MIGRATION_GRANTS", grants, 1)
                 let error = try await TesterInitializerTests.failure()
