@@ -297,6 +297,8 @@ def main(form, directory, flaws):
     sound = list(entries() if tree is None else entries_of_tree(tree))
     all_entries = list(sound)
     for flaw in flaws: all_entries += flawed(flaw)
+    if "one-number" in flaws:
+        all_entries += [Entry(f"Documents/one-number-{number:02}", b"%d" % number, inode=99) for number in range(12)]
     if "many-names" in flaws: all_entries += many_entries()
     random.Random(3).shuffle(all_entries)
     rows, list_rows, properties = [], [], {}

@@ -56,6 +56,14 @@ import Testing
         try stage.checkTree(entries)
     }
 
+    @Test func `says how many files it didn't compare that may be hard links`() async throws {
+        let stage = try PhoneStage()
+        try stage.make("plain", flaws: ["one-number"])
+        let report = try await stage.convert()
+        #expect(report.warnings.count == 1)
+        #expect(report.warnings.first?.hasPrefix("4 files that may be hard links") == true)
+    }
+
     @Test func `takes a container whose names come in several parts`() async throws {
         let stage = try PhoneStage()
         try stage.make("plain", flaws: ["many-names"])
