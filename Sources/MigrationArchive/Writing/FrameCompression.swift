@@ -33,8 +33,9 @@ final class FrameCompression {
         )
         self.buffers = buffers
         self.frames = frames
-        // A piece for each thread: one more would take more memory than is promised.
-        let depth = pool.threadCount
+        // One more than there are threads is laid out while all compress, where the tables leave room for it.
+        let hasRoom = pool.threadCount > 1 && FrameCompressor.hasSmallTables(level)
+        let depth = pool.threadCount + (hasRoom ? 1 : 0)
         makeStep = {
             OrderedStep(of: pool, depth: depth, sink: frames.write) {
                 guard output != nil else {

@@ -11,6 +11,9 @@ struct FrameCompressor: ~Copyable {
     /// The highest level whose tables fit in the memory that is promised as they are.
     private static let lastLevelWithSmallTables = 5
 
+    /// Whether the tables of `level` take little memory.
+    static func hasSmallTables(_ level: Int) -> Bool { level <= lastLevelWithSmallTables }
+
     /// The size of the tables of higher levels as a power of two; measured, larger ones save less
     /// than 1 % of frames of this size and take four times the memory.
     private static let largestTableLog: CInt = 19
@@ -37,7 +40,7 @@ struct FrameCompressor: ~Copyable {
         }
         unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, CInt(level))
         unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
-        if level > lastLevelWithSmallTables {
+        if !hasSmallTables(level) {
             unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, largestTableLog)
             unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, largestTableLog)
         }
