@@ -17,7 +17,7 @@ public struct AndroidMigrationError: Error, Sendable {
     /// The system error that caused this one, if any.
     public let cause: SystemError?
 
-    /// What helps, if something is known to.
+    /// The remedy, if one is known.
     package let remedy: Remedy?
 
     package init(

@@ -53,8 +53,10 @@ extension Span<UInt8> {
 }
 
 extension MutableSpan<UInt8> {
-    /// Copies `bytes` to the place from `start` on.
+    /// Copies `bytes` to the place from `start` on, which must have room for them.
     package mutating func copy(_ bytes: Span<UInt8>, to start: Int) {
+        // A release build doesn't check the range of a raw buffer.
+        precondition(start >= 0 && bytes.count <= count - start, "the bytes don't fit")
         unsafe withUnsafeMutableBytes { target in
             unsafe bytes.withUnsafeBytes { source in
                 unsafe UnsafeMutableRawBufferPointer(

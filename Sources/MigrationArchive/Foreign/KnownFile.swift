@@ -2,10 +2,10 @@ internal import MigrationSystem
 
 /// A file that this project does not read, with the way to one that it does.
 struct KnownFile {
-    /// What the file is.
+    /// The kind of file, in words.
     let name: String
 
-    /// What makes an archive of it, if anything does.
+    /// The way to an archive, if there is one.
     let remedy: Remedy?
 
     /// Tells the kinds of files by their first bytes.

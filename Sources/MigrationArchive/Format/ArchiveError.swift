@@ -21,7 +21,7 @@ public struct ArchiveError: Error, Sendable {
     /// The system's error beneath this one, if there is one.
     public let cause: SystemError?
 
-    /// What helps, if something is known to.
+    /// The remedy, if one is known.
     package let remedy: Remedy?
 
     package init(

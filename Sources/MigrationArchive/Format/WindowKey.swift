@@ -9,7 +9,7 @@ package struct WindowKey: Comparable, Sendable {
         case symbolicLink = 0, file, hardLink, directory
     }
 
-    /// What decides most comparisons, in few bytes that are copied without counting references.
+    /// The few bytes that decide most comparisons; copying them counts no references.
     package struct Start: Equatable, Sendable {
         /// The kind, and for a directory how deep it does not lie.
         fileprivate let group: UInt32

@@ -25,7 +25,7 @@ public struct MigrationError: Error, Sendable {
     /// The last lines that an extension's process printed, if it ended too early.
     public let printedLines: [String]
 
-    /// What helps, if something is known to.
+    /// The remedy, if one is known.
     package let remedy: Remedy?
 
     package init(
